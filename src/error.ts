@@ -1,0 +1,36 @@
+/**
+ * The one error class of the project.
+ *
+ * It is thrown at the boundary where the cause is known, and says what went wrong (`message`), where (`path`)
+ * and what to do (`hint`). `code` is stable and machine-readable: `area/what`, for example `config/unknown-key`.
+ */
+export class TrinityError extends Error {
+  override readonly name = 'TrinityError'
+  readonly code: string
+  readonly path?: string
+  readonly hint?: string
+
+  constructor(code: string, message: string, options: TrinityErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.path = options.path
+    this.hint = options.hint
+  }
+
+  toJSON(): { code: string; message: string; path?: string; hint?: string } {
+    return { code: this.code, message: this.message, path: this.path, hint: this.hint }
+  }
+}
+
+export interface TrinityErrorOptions {
+  /** Where: a file, a file:line:column, a key path, a URL. */
+  path?: string
+  /** How to fix it, as an instruction. */
+  hint?: string
+  cause?: unknown
+}
+
+/** Text of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,50 @@
+import { TrinityError } from './error.js'
+import { nearest } from './nearest.js'
+
+/**
+ * A typed map from name to implementation. Adding a thing is one `add` (in its own file or in a user's plugin);
+ * a plugin may replace a built-in of the same name, but two built-ins never share one.
+ */
+export class Registry<T> {
+  /** What the entries are, as it reads in an error: `advantage function`. */
+  readonly kind: string
+  readonly #entries = new Map<string, T>()
+
+  constructor(kind: string, entries: Record<string, T> = {}) {
+    this.kind = kind
+    for (const [name, entry] of Object.entries(entries)) this.add(name, entry)
+  }
+
+  add(name: string, entry: T, options: { replace?: boolean } = {}): this {
+    if (this.#entries.has(name) && !options.replace) {
+      throw new TrinityError('registry/duplicate', `there is already a ${this.kind} named '${name}'`, {
+        path: name,
+        hint: `choose another name, or pass { replace: true } to override it`,
+      })
+    }
+    this.#entries.set(name, entry)
+    return this
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name)
+  }
+
+  find(name: string): T | undefined {
+    return this.#entries.get(name)
+  }
+
+  get(name: string): T {
+    const entry = this.#entries.get(name)
+    if (entry !== undefined) return entry
+    const near = nearest(name, this.#entries.keys())
+    throw new TrinityError('registry/unknown', `unknown ${this.kind} '${name}'`, {
+      path: name,
+      hint: (near ? `did you mean '${near}'? ` : '') + `known: ${this.names().join(', ')}`,
+    })
+  }
+
+  names(): string[] {
+    return [...this.#entries.keys()]
+  }
+}
