@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+import { CommanderError } from 'commander'
+import { type ExitCode, exitCodeOf, formatError } from './print.js'
+import { createProgram } from './program.js'
+
+const debug = process.argv.includes('--debug')
+
+/** Exits by setting the code, so that everything written to a pipe still gets out. */
+function done(code: ExitCode): void {
+  process.exitCode = code
+}
+
+try {
+  await createProgram(done).parseAsync(process.argv)
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // commander has printed its message; help and version are successes
+    done(error.exitCode === 0 ? 0 : 2)
+  } else {
+    process.stderr.write(`${formatError(error, debug)}\n`)
+    done(exitCodeOf(error))
+  }
+}

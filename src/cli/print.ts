@@ -1,0 +1,30 @@
+import pc from 'picocolors'
+import { TrinityError } from '../error.js'
+
+/** 0 success, 1 the run failed, 2 wrong use or configuration. */
+export type ExitCode = 0 | 1 | 2
+
+/** Error codes of these areas mean that the user has to change what was asked for, not that a run went wrong. */
+const WRONG_USE = /^(cli|config|plugin|registry|verl)\//
+
+export function exitCodeOf(error: unknown): ExitCode {
+  return error instanceof TrinityError && WRONG_USE.test(error.code) ? 2 : 1
+}
+
+/** An error as a person can act on it: what, where, how to fix; the stack only when asked for. */
+export function formatError(error: unknown, debug: boolean): string {
+  if (!(error instanceof TrinityError)) {
+    const known = error instanceof Error
+    const text = debug && known ? (error.stack ?? error.message) : known ? error.message : String(error)
+    const hint = debug ? '' : `\n  ${pc.dim('run again with --debug to see the stack')}`
+    return `${pc.red('error')} ${text}${hint}`
+  }
+  const lines = [`${pc.red('error')} ${error.message}`]
+  if (error.path && !error.message.includes(error.path)) lines.push(`  ${pc.dim('at ')} ${error.path}`)
+  if (error.hint) lines.push(`  ${pc.cyan('fix')} ${error.hint}`)
+  if (error.cause instanceof Error && !error.message.includes(error.cause.message)) {
+    lines.push(`  ${pc.dim('cause')} ${error.cause.message}`)
+  }
+  if (debug) lines.push(pc.dim(`  [${error.code}]`), pc.dim(error.stack ?? ''))
+  return lines.join('\n')
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import type { ExitCode } from './print.js'
+
+/**
+ * Every command with its options. Handlers are imported when a command runs, so that `trinity --help` loads nothing
+ * but this file. A handler returns the exit code.
+ */
+export function createProgram(done: (code: ExitCode) => void): Command {
+  const program = new Command('trinity')
+    .description('Reinforcement fine-tuning of language models and agents')
+    .version(packageVersion(), '-v, --version')
+    .option('--debug', 'show stack traces')
+    .showHelpAfterError('(trinity --help shows what there is)')
+    .exitOverride()
+
+  program
+    .command('run')
+    .description('run a configuration, or show with --dry-run what would run')
+    .requiredOption('-c, --config <file>', 'YAML configuration')
+    .option('--plugin-dir <dir>', 'load workflows, algorithms and other plugins from here')
+    .option('--dry-run', 'check and show the resolved configuration, run nothing')
+    .option('--json', 'with --dry-run: the whole resolved configuration as JSON')
+    .option('--yaml', 'with --dry-run: the whole resolved configuration as YAML')
+    .action(async (options) => done(await (await import('./run.js')).run(options)))
+
+  const config = program.command('config').description('check configurations and describe every key')
+  config
+    .command('check')
+    .description('report every problem of the given files')
+    .argument('<files...>', 'YAML configurations')
+    .option('--plugin-dir <dir>', 'load plugins from here first')
+    .option('--json', 'problems as JSON')
+    .action(async (files, options) => done(await (await import('./config.js')).configCheck(files, options)))
+  config
+    .command('schema')
+    .description('print the JSON Schema of a configuration, for editors')
+    .option('-o, --output <file>', 'write to a file')
+    .action(async (options) => done(await (await import('./config.js')).configSchema(options)))
+  config
+    .command('docs')
+    .description('print the reference of every key as Markdown')
+    .option('-o, --output <file>', 'write to a file')
+    .action(async (options) => done(await (await import('./config.js')).configDocs(options)))
+
+  program
+    .command('import-verl')
+    .description('turn a veRL launch script or YAML into a Trinity configuration')
+    .argument('<script>', 'shell script or YAML; - reads standard input')
+    .option('-o, --output <file>', 'write to a file instead of standard output')
+    .option('--force', 'overwrite the output file')
+    .action(async (script, options) => done(await (await import('./import-verl.js')).importVerl(script, options)))
+
+  program
+    .command('doctor')
+    .description('tell what this machine can run and what is missing')
+    .option('--json', 'machine-readable')
+    .action(async (options) => done(await (await import('./doctor.js')).doctor(options)))
+
+  return program
+}
+
+function packageVersion(): string {
+  const file = new URL('../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}

@@ -1,0 +1,61 @@
+import { TrinityError } from '../error.js'
+import type { Call } from './contract.js'
+
+/**
+ * The order of calls that change one model. Calls run one after the other; a repeated `seq` gets the answer of the
+ * first one, so a retry after a lost answer never adds a gradient twice.
+ */
+export class CallOrder {
+  readonly #model: string
+  #last = -1
+  #answer: Promise<unknown> = Promise.resolve()
+
+  constructor(model: string) {
+    this.#model = model
+  }
+
+  run<T>(call: Call, what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    if (call.seq === this.#last) return this.#answer as Promise<T>
+    if (call.seq < this.#last) {
+      return Promise.reject(
+        new TrinityError('engine/stale-call', `${what}: call ${call.seq} comes after call ${this.#last}`, {
+          path: this.#model,
+          hint: 'calls on one model must carry increasing seq numbers',
+        }),
+      )
+    }
+    this.#last = call.seq
+    const before = this.#answer
+    const answer = (async () => {
+      await before.catch(() => {})
+      return within(call, `${what} on ${this.#model}`, work)
+    })()
+    answer.catch(() => {})
+    this.#answer = answer
+    return answer
+  }
+}
+
+/** Runs `work` under the call's signal and deadline; the work gets one signal for both and must stop when it fires. */
+export async function within<T>(call: Call, what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const control = new AbortController()
+  const abort = () => control.abort(call.signal?.reason)
+  if (call.signal?.aborted) abort()
+  call.signal?.addEventListener('abort', abort, { once: true })
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new TrinityError('engine/deadline', `${what} did not finish within ${call.deadlineMs} ms`, {
+        hint: 'raise the time-out, or make the batch smaller',
+      })
+      control.abort(error)
+      reject(error)
+    }, call.deadlineMs)
+  })
+  try {
+    return await Promise.race([work(control.signal), late])
+  } finally {
+    clearTimeout(timer)
+    call.signal?.removeEventListener('abort', abort)
+  }
+}

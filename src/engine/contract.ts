@@ -1,0 +1,283 @@
+/**
+ * The boundary between decisions (TypeScript) and arithmetic over weights (an engine).
+ *
+ * Five primitives serve every algorithm: forward, forwardBackward, optimStep, sample, save/load. A caller hands over
+ * the whole mini-batch and never thinks about micro-batches, ranks or devices; an engine packs, shards and evens out,
+ * and promises that none of that changes loss or gradient.
+ *
+ * Log-probs: everywhere (sampled, old, reference, teacher) `logprob` means log softmax(logits / T) before top-k, top-p
+ * and penalties, T being the temperature the sequence was sampled with. An engine that cannot do this says so in `caps`.
+ */
+import type { Loss, LossRow, Metrics, ScoreKind } from '../graph/loss.js'
+
+export type { Loss, LossRow, Metric, Metrics, ScoreKind } from '../graph/loss.js'
+
+// ---------------------------------------------------------------------------------------------------- calls
+
+/** Travels with every call. Every wait has a deadline and can be aborted. */
+export interface Call {
+  /**
+   * Orders the calls that change one model, strictly increasing. A repeated `seq` answers with the result of the
+   * first call and never adds a gradient or applies a step twice, so a caller may retry after a lost answer.
+   */
+  readonly seq: number
+  readonly signal?: AbortSignal
+  /** Milliseconds from now after which the call fails with `engine/deadline`. */
+  readonly deadlineMs: number
+}
+
+// ---------------------------------------------------------------------------------------------------- engines
+
+export interface Caps {
+  readonly train: boolean
+  readonly sample: boolean
+  readonly reward: boolean
+  readonly heads: readonly Head[]
+  readonly lora: boolean
+  /** `model`: as defined above. `raw`: temperature is not applied. `processed`: after truncation, renormalised. */
+  readonly logprobs: 'model' | 'raw' | 'processed'
+  /** Reports the log-prob under the truncated distribution a token was really drawn from. */
+  readonly drawnLogprobs: boolean
+  readonly promptLogprobs: boolean
+  readonly streaming: boolean
+  readonly abort: boolean
+  /** Same request and seed give the same tokens, whatever else is in the batch. */
+  readonly batchInvariant: boolean
+  /** How new weights can reach this engine's samplers. */
+  readonly weights: readonly ('memory' | 'checkpoint' | 'nccl' | 'lora')[]
+  readonly maxModelLen?: number
+}
+
+/** `lm`: next-token scores. `value`: one number per token (critic). `reward`: one number per sequence. */
+export type Head = 'lm' | 'value' | 'reward'
+
+export interface LoraSpec {
+  readonly rank: number
+  readonly alpha: number
+  /** Module names such as `q_proj`, or `all-linear`. */
+  readonly targetModules: readonly string[] | 'all-linear'
+  readonly excludeModules?: readonly string[]
+  /** An adapter directory to start from. */
+  readonly path?: string
+}
+
+export interface ModelSpec {
+  /** A Hugging Face model directory. */
+  readonly path: string
+  readonly head?: Head
+  readonly lora?: LoraSpec
+  /** Seeds everything the engine initialises by itself (a new head, a new adapter) and its default sampling. */
+  readonly seed?: number
+  readonly maxModelLen?: number
+  /** Recompute activations in the backward pass instead of keeping them. */
+  readonly gradientCheckpointing?: boolean
+}
+
+/** A model that only scores: reference, teacher. Holds no gradient and no optimizer state. */
+export interface ScoreSpec extends ModelSpec {
+  readonly lora?: undefined
+}
+
+export interface SampleSpec extends ModelSpec {
+  /** Sample with the weights of this model of the same engine: nothing is copied, a sync costs nothing. */
+  readonly shareWith?: TrainModel
+  /** Bound of waiting requests; one more is refused with `engine/busy`. */
+  readonly maxQueue?: number
+  /** Tokens that the key/value cache may hold. */
+  readonly cacheTokens?: number
+  readonly maxBatch?: number
+  readonly prefixCaching?: boolean
+}
+
+export interface Engine {
+  readonly name: string
+  readonly caps: Caps
+  openTrain(spec: ModelSpec, call: Call): Promise<TrainModel>
+  openScore(spec: ScoreSpec, call: Call): Promise<ScoreModel>
+  openSample(spec: SampleSpec, call: Call): Promise<SampleModel>
+  openReward(spec: ModelSpec, call: Call): Promise<RewardModel>
+  /** Makes weights flow from a trained model to samplers. */
+  link(from: TrainModel, to: readonly SampleModel[]): WeightLink
+  close(): Promise<void>
+}
+
+/** What every open model can say of itself. */
+export interface OpenModel {
+  readonly info: ModelInfo
+  memory(): MemoryReport
+  close(): Promise<void>
+}
+
+export interface ModelInfo {
+  readonly architecture: string
+  readonly parameters: number
+  readonly trainableParameters: number
+  readonly vocabSize: number
+  readonly maxModelLen: number
+}
+
+/** Bytes held, by purpose. */
+export interface MemoryReport {
+  readonly weights: number
+  readonly gradients: number
+  readonly optimizer: number
+  readonly activations: number
+  readonly cache: number
+}
+
+// ---------------------------------------------------------------------------------------------------- training
+
+/** One sequence. Score `i` = log p(tokens[start + i] | everything before), at this temperature. */
+export interface Row extends LossRow {
+  readonly id: string
+  readonly tokens: Int32Array
+  /** First scored position, ≥ 1. `mask` and every per-token column hold `tokens.length - start` entries. */
+  readonly start: number
+  readonly temperature: number
+}
+
+/** The WHOLE mini-batch. `tokenBudget` bounds the tokens of one packed micro-batch (a longer row goes alone). */
+export interface Batch {
+  readonly rows: readonly Row[]
+  readonly tokenBudget: number
+}
+
+export interface Want {
+  readonly scores: readonly ScoreKind[]
+  /** `off`: score with the base weights; the reference of a LoRA run needs no second model. */
+  readonly adapter?: 'on' | 'off'
+}
+
+export interface RowScores {
+  readonly id: string
+  readonly logprob?: Float32Array
+  readonly entropy?: Float32Array
+  readonly value?: Float32Array
+}
+
+export interface AdamStep {
+  readonly lr: number
+  readonly betas: readonly [number, number]
+  readonly eps: number
+  readonly weightDecay: number
+  /** Global gradient norm is clipped to this; 0 = not clipped. */
+  readonly gradClip: number
+}
+
+export interface ForwardBackward {
+  readonly loss: number
+  readonly metrics: Metrics
+  /** Scores of this pass, in the order of the batch: they come for free and are the mismatch metric's input. */
+  readonly scores: RowScores[]
+}
+
+export interface ScoreModel extends OpenModel {
+  forward(batch: Batch, want: Want, call: Call): Promise<RowScores[]>
+}
+
+/** Policy or critic. Gradients accumulate over forwardBackward calls until optimStep or discardGrad. */
+export interface TrainModel extends ScoreModel {
+  forwardBackward(batch: Batch, loss: Loss, call: Call): Promise<ForwardBackward>
+  /** A non-finite gradient is never applied: `applied: false`, gradient dropped, weights and moments untouched. */
+  optimStep(step: AdamStep, call: Call): Promise<{ gradNorm: number; applied: boolean }>
+  discardGrad(call: Call): Promise<void>
+  /**
+   * Writes a resumable state into `dir`: `huggingface/` (a directory that any loader reads), optimizer and extra state.
+   * The caller names a fresh directory and renames it when this returns.
+   */
+  save(dir: string, call: Call): Promise<void>
+  load(dir: string, call: Call): Promise<void>
+}
+
+// ---------------------------------------------------------------------------------------------------- sampling
+
+export interface SamplingParams {
+  readonly temperature: number
+  /** ≤ 0: off */
+  readonly topK?: number
+  readonly topP?: number
+  readonly minP?: number
+  readonly repetitionPenalty?: number
+  readonly maxTokens: number
+  readonly minTokens?: number
+  /** Generation ends when the text holds one of these; the tokens that made it up stay in the sample. */
+  readonly stop?: readonly string[]
+  readonly stopTokenIds?: readonly number[]
+  readonly ignoreEos?: boolean
+  /** Sample `i` of the request draws from its own stream derived from (seed, i). */
+  readonly seed?: number
+}
+
+export interface SampleRequest {
+  readonly prompt: Int32Array
+  /** Samples of one prompt share its prefill. */
+  readonly n: number
+  readonly params: SamplingParams
+  readonly promptLogprobs?: boolean
+  /** Log-probs of the k likeliest tokens at every generated position. */
+  readonly topLogprobs?: number
+}
+
+/** Tokens from `from` on (until the next span) were drawn with weights of this version. */
+export interface VersionSpan {
+  readonly version: number
+  readonly from: number
+}
+
+export interface Sample {
+  readonly tokens: Int32Array
+  readonly logprobs: Float32Array
+  /** Only where truncation or penalties make it differ from `logprobs`. */
+  readonly drawnLogprobs?: Float32Array
+  readonly topLogprobs?: readonly { readonly tokens: Int32Array; readonly logprobs: Float32Array }[]
+  /** Entry `i` belongs to prompt token `i`; the first is NaN: nothing predicts it. */
+  readonly promptLogprobs?: Float32Array
+  readonly finish: 'stop' | 'length' | 'abort'
+  /** The stop string or token id that ended it; absent for length, abort and end of sequence. */
+  readonly stoppedBy?: string | number
+  readonly versions: readonly VersionSpan[]
+  /** Prompt tokens that were found in the cache and not computed again. */
+  readonly cachedTokens: number
+}
+
+/** `index` = which of the request's n samples. */
+export type OnToken = (index: number, token: number, logprob: number) => void
+
+export interface SampleModel extends OpenModel {
+  /** Version of the weights in use; −1 before the first transfer. */
+  readonly version: number
+  /** An aborted call resolves with `finish: 'abort'` and what it had; nothing sampled is lost. */
+  sample(request: SampleRequest, call: Call, onToken?: OnToken): Promise<Sample[]>
+  /** Log-probs of given tokens under the sampler's weights. */
+  score(rows: readonly Row[], call: Call): Promise<RowScores[]>
+  stats(): SamplerStats
+}
+
+export interface SamplerStats {
+  readonly running: number
+  readonly waiting: number
+  readonly cacheTokensUsed: number
+  readonly cacheTokens: number
+  readonly promptTokens: number
+  readonly cachedTokens: number
+  readonly sampledTokens: number
+}
+
+/** Sequence classifiers. */
+export interface RewardModel extends OpenModel {
+  reward(rows: readonly Int32Array[], call: Call): Promise<Float32Array>
+}
+
+/**
+ * Carries one version of the weights to the linked samplers, both halves under one deadline. Afterwards every sampler
+ * has dropped its prefix cache and reports the version, or the call has failed and every sampler still runs with the
+ * weights it had. Requests in flight are finished first, continued with the new weights (their samples then carry
+ * several version spans), or aborted.
+ */
+export interface WeightLink {
+  transfer(
+    version: number,
+    inFlight: 'finish' | 'continue' | 'abort',
+    call: Call,
+  ): Promise<{ ms: number; checksum: string }>
+}
