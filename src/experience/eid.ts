@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto'
+
+/** Where an experience comes from. The keys derived below are how it is grouped: per task, per run, per step. */
+export interface Eid {
+  /** Explorer step; `<step>/<taskset>` for evaluation. */
+  batch: number | string
+  /** Index of the task in its batch; a workflow may name groups of its own. */
+  task: number | string
+  /** Which repetition of the task. */
+  run: number
+  /** Which step of a run that gives several experiences. */
+  step: number
+  /** Six hexadecimal digits that keep two experiences with equal numbers apart. */
+  suffix: string
+}
+
+export function makeEid(partial: Partial<Eid> = {}): Eid {
+  return {
+    batch: partial.batch ?? '',
+    task: partial.task ?? '',
+    run: partial.run ?? 0,
+    step: partial.step ?? 0,
+    suffix: partial.suffix ?? randomBytes(3).toString('hex'),
+  }
+}
+
+/** Task: the group that GRPO normalises over. */
+export const tid = (eid: Eid): string => `${eid.batch}/${eid.task}`
+/** Run: one trajectory. */
+export const rid = (eid: Eid): string => `${eid.batch}/${eid.task}/${eid.run}`
+/** The same step of all runs of a task. */
+export const sid = (eid: Eid): string => `${eid.batch}/${eid.task}/${eid.step}`
+/** One experience. */
+export const uid = (eid: Eid): string => `${eid.batch}/${eid.task}/${eid.run}/${eid.step}/${eid.suffix}`

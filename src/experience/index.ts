@@ -1,0 +1,2 @@
+export { checkExperience, createExperience, type ExperienceInit } from './create.js'
+export * from './experience.js'
