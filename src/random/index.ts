@@ -1,0 +1,1 @@
+export { Pcg64 } from './pcg64.js'
