@@ -1,0 +1,203 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { TrinityError } from '../error.js'
+import { nearest } from '../nearest.js'
+import type { ModelHead } from './architecture.js'
+import { type ModelConfig, parseModelConfig } from './config.js'
+import { ConfigReader } from './config-reader.js'
+import { isJsonObject, type JsonObject, readJsonObject } from './json-file.js'
+import { modelLayout } from './layout.js'
+import { SafetensorsFile, type TensorInfo } from './safetensors.js'
+
+export interface OpenModelDirOptions {
+  /** Head whose tensors must be there; default: the one that config.json names. `none`: the backbone is enough. */
+  head?: ModelHead | 'none'
+  /** Do not compare the tensors with what the architecture needs. */
+  unchecked?: boolean
+}
+
+/** A Hugging Face model directory: configuration, and tensors that are read when asked for. */
+export class ModelDir {
+  readonly path: string
+  readonly config: ModelConfig
+  /** config.json as it was read, to be written back with a checkpoint. */
+  readonly configJson: JsonObject
+  /** Tokens that end a generation: generation_config.json where it names them, else config.json. */
+  readonly eosTokenIds: readonly number[]
+  readonly #files: Map<string, SafetensorsFile>
+
+  constructor(path: string, config: ModelConfig, configJson: JsonObject, eos: number[], files: SafetensorsFile[]) {
+    this.path = path
+    this.config = config
+    this.configJson = configJson
+    this.eosTokenIds = eos
+    this.#files = new Map(files.flatMap((file) => [...file.tensors.keys()].map((name) => [name, file])))
+  }
+
+  tensorNames(): string[] {
+    return [...this.#files.keys()]
+  }
+
+  hasTensor(name: string): boolean {
+    return this.#files.has(name)
+  }
+
+  tensorInfo(name: string): TensorInfo {
+    return this.#file(name).info(name)
+  }
+
+  /** A tensor as f32, into `target` where one is given. NaN or infinite weights are an error. */
+  async readTensor(name: string, target?: Float32Array): Promise<Float32Array> {
+    const file = this.#file(name)
+    const values = await file.readFloat32(name, target)
+    const bad = firstNonFinite(values)
+    if (bad < 0) return values
+    throw new TrinityError('model/non-finite', `tensor '${name}' holds ${values[bad]} at element ${bad}`, {
+      path: file.path,
+      hint: 'the checkpoint comes from a diverged run or was damaged; use an earlier one',
+    })
+  }
+
+  /** A tensor's bytes as stored. */
+  async readRaw(name: string): Promise<TensorInfo & { data: Uint8Array }> {
+    const file = this.#file(name)
+    return { ...file.info(name), data: await file.readRaw(name) }
+  }
+
+  async close(): Promise<void> {
+    for (const file of new Set(this.#files.values())) await file.close()
+  }
+
+  #file(name: string): SafetensorsFile {
+    const file = this.#files.get(name)
+    if (file) return file
+    const near = nearest(name, this.#files.keys())
+    throw new TrinityError('model/missing-tensor', `${this.path} holds no tensor '${name}'`, {
+      path: this.path,
+      hint: near && `the nearest name is '${near}'`,
+    })
+  }
+}
+
+export async function openModelDir(path: string, options: OpenModelDirOptions = {}): Promise<ModelDir> {
+  const { config, json } = await readModelConfig(path)
+  const eos = await readEosTokenIds(path, config)
+  const files = await openWeights(path)
+  const dir = new ModelDir(path, config, json, eos, files)
+  try {
+    if (!options.unchecked) checkLayout(dir, options.head ?? config.head)
+    return dir
+  } catch (error) {
+    await Promise.all(files.map((file) => file.close()))
+    throw error
+  }
+}
+
+/** Only the configuration; the weights need not be there. */
+export async function readModelConfig(path: string): Promise<{ config: ModelConfig; json: JsonObject }> {
+  const file = join(path, 'config.json')
+  const json = await readJsonObject(file)
+  if (json) return { config: parseModelConfig(json, file), json }
+  const isDir = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  throw new TrinityError('model/missing', isDir ? `${path} has no config.json` : `there is no directory ${path}`, {
+    path,
+    hint: 'give a Hugging Face model directory: config.json, *.safetensors and tokenizer files',
+  })
+}
+
+async function readEosTokenIds(path: string, config: ModelConfig): Promise<number[]> {
+  const file = join(path, 'generation_config.json')
+  const json = await readJsonObject(file)
+  const ids = json ? new ConfigReader(json, file).tokenIds('eos_token_id') : []
+  return ids.length > 0 ? ids : [...config.eosTokenIds]
+}
+
+async function openWeights(path: string): Promise<SafetensorsFile[]> {
+  const indexFile = join(path, 'model.safetensors.index.json')
+  const index = await readJsonObject(indexFile)
+  const names = index ? shardNames(index, indexFile) : ['model.safetensors']
+  const files: SafetensorsFile[] = []
+  try {
+    for (const name of names) files.push(await SafetensorsFile.open(join(path, name)))
+    if (index) checkIndex(index, new Map(names.map((name, i) => [name, files[i]])), indexFile)
+    return files
+  } catch (error) {
+    await Promise.all(files.map((file) => file.close()))
+    const cause = error instanceof TrinityError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined
+    if (cause?.code !== 'ENOENT') throw error
+    throw new TrinityError('model/missing', `${path} has no ${names[files.length]}`, {
+      path,
+      hint: index
+        ? `${indexFile} names it; download it`
+        : 'weights must be safetensors (convert .bin or .pt files first)',
+      cause,
+    })
+  }
+}
+
+function shardNames(index: JsonObject, path: string): string[] {
+  const map = index.weight_map
+  if (!isJsonObject(map)) throw new TrinityError('model/index', `${path} has no weight_map`, { path })
+  const names = [...new Set(Object.values(map))]
+  for (const name of names) {
+    // A shard lies beside its index: anything else could read files that are no part of the model.
+    if (typeof name !== 'string' || !/^[^/\\\0]+\.safetensors$/.test(name)) {
+      throw new TrinityError('model/index', `${path} names ${JSON.stringify(name)?.slice(0, 80)} as a weight file`, {
+        path,
+      })
+    }
+  }
+  return (names as string[]).sort()
+}
+
+function checkIndex(index: JsonObject, files: Map<string, SafetensorsFile>, path: string): void {
+  for (const [tensor, file] of Object.entries(index.weight_map as Record<string, string>)) {
+    if (!files.get(file)!.tensors.has(tensor)) {
+      throw new TrinityError('model/index', `${path} says that ${file} holds '${tensor}', but it does not`, {
+        path,
+        hint: 'index and shards come from different checkpoints; download them again',
+      })
+    }
+  }
+  const seen = new Set<string>()
+  for (const file of files.values()) {
+    for (const name of file.tensors.keys()) {
+      if (seen.has(name)) throw new TrinityError('model/index', `two shards hold '${name}'`, { path: file.path })
+      seen.add(name)
+    }
+  }
+}
+
+function checkLayout(dir: ModelDir, head: ModelHead | 'none'): void {
+  const missing: string[] = []
+  for (const { name, shape, optional } of modelLayout(dir.config, head)) {
+    if (!dir.hasTensor(name)) {
+      if (!optional) missing.push(name)
+      continue
+    }
+    const found = dir.tensorInfo(name)
+    if (found.shape.length !== shape.length || found.shape.some((n, i) => n !== shape[i])) {
+      throw new TrinityError(
+        'model/shape',
+        `tensor '${name}' is [${found.shape.join(', ')}], config.json asks for [${shape.join(', ')}]`,
+        { path: dir.path, hint: 'configuration and weights come from different models' },
+      )
+    }
+  }
+  if (missing.length === 0) return
+  const more = missing.length > 4 ? ` and ${missing.length - 4} more` : ''
+  throw new TrinityError('model/missing-tensor', `missing tensors: ${missing.slice(0, 4).join(', ')}${more}`, {
+    path: dir.path,
+    hint: `the directory holds ${dir.tensorNames().length} tensors, such as ${dir.tensorNames().slice(0, 2).join(', ')}`,
+  })
+}
+
+/** Index of the first NaN or infinity, −1 where all is well. x·0 is 0 for finite x only, so blocks need no branch. */
+function firstNonFinite(values: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += values[i] * 0
+  return sum === 0 ? -1 : values.findIndex((value) => !Number.isFinite(value))
+}

@@ -1,0 +1,84 @@
+import { TrinityError } from '../error.js'
+import { atomicFile } from './atomic-file.js'
+import { type Dtype, dtypeBytes, type FloatDtype, fromFloat32 } from './dtype.js'
+import { bytesOf } from './safetensors.js'
+
+export interface TensorToWrite {
+  readonly name: string
+  readonly dtype: Dtype
+  readonly shape: readonly number[]
+  /**
+   * The elements, as bytes of `dtype` or as f32 (converted where `dtype` is another float). A function is called when
+   * its turn comes, so that a big model never has to be in memory twice.
+   */
+  readonly data: ArrayBufferView | (() => ArrayBufferView | Promise<ArrayBufferView>)
+}
+
+/**
+ * Writes a safetensors file beside its destination and renames it. The result depends on names, dtypes, shapes and
+ * values only: tensors are ordered by element size (so that each one is aligned), then by name.
+ */
+export async function writeSafetensors(
+  path: string,
+  tensors: Iterable<TensorToWrite>,
+  metadata: Record<string, string> = { format: 'pt' },
+): Promise<void> {
+  const ordered = [...tensors].sort(
+    (a, b) => dtypeBytes[b.dtype] - dtypeBytes[a.dtype] || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
+  )
+  const header = encodeHeader(ordered, metadata, path)
+  await atomicFile(path, async (handle) => {
+    await writeFully(handle, header)
+    for (const tensor of ordered) {
+      const data = typeof tensor.data === 'function' ? await tensor.data() : tensor.data
+      await writeFully(handle, encode(tensor, data, path))
+    }
+  })
+}
+
+function encodeHeader(tensors: TensorToWrite[], metadata: Record<string, string>, path: string): Uint8Array {
+  const entries: [string, unknown][] = [['__metadata__', metadata]]
+  const names = new Set(['__metadata__'])
+  let offset = 0
+  for (const { name, dtype, shape } of tensors) {
+    if (names.has(name)) {
+      throw new TrinityError('safetensors/name', `cannot write tensor '${name}' twice`, { path })
+    }
+    names.add(name)
+    const end = offset + byteSize(shape, dtype)
+    entries.push([name, { dtype, shape, data_offsets: [offset, end] }])
+    offset = end
+  }
+  // Written by hand and not as an object: a JavaScript object would move names that look like numbers to the front.
+  const text = `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`
+  const length = Math.ceil(Buffer.byteLength(text) / 8) * 8
+  const out = Buffer.alloc(8 + length, ' ')
+  out.writeBigUInt64LE(BigInt(length))
+  out.write(text, 8)
+  return out
+}
+
+function encode(tensor: TensorToWrite, data: ArrayBufferView, path: string): Uint8Array {
+  const floats = data instanceof Float32Array && (tensor.dtype === 'F16' || tensor.dtype === 'BF16')
+  const bytes = floats ? fromFloat32(tensor.dtype as FloatDtype, data) : bytesOf(data)
+  const expected = byteSize(tensor.shape, tensor.dtype)
+  if (bytes.byteLength === expected) return bytes
+  throw new TrinityError(
+    'safetensors/size',
+    `tensor '${tensor.name}' of ${tensor.dtype} [${tensor.shape}] needs ${expected} bytes, got ${bytes.byteLength}`,
+    { path },
+  )
+}
+
+function byteSize(shape: readonly number[], dtype: Dtype): number {
+  return shape.reduce((size, dimension) => size * dimension, dtypeBytes[dtype])
+}
+
+async function writeFully(
+  handle: { write(bytes: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }> },
+  bytes: Uint8Array,
+): Promise<void> {
+  for (let at = 0; at < bytes.byteLength; ) {
+    at += (await handle.write(bytes, at, Math.min(bytes.byteLength - at, 1 << 30))).bytesWritten
+  }
+}
