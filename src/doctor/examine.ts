@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { messageOf } from '../error.js'
+import { checkAddon, PACKAGE_ROOT } from './addon.js'
+import { blocks, type Check, type Report, SECTIONS, type Section } from './check.js'
+import { checkCompiler } from './compiler.js'
+import { describeCuda, findCuda } from './cuda.js'
+import { checkDisk } from './disk.js'
+import { verdicts } from './engines.js'
+import { checkEnvironment } from './environment.js'
+import { checkHardware } from './hardware.js'
+import { type Host, localHost } from './host.js'
+import { checkNode } from './node.js'
+import { describePython, findPython } from './python.js'
+import { checkRay } from './ray.js'
+
+/** Asks everything at once; the whole takes as long as the slowest probe. */
+export async function examine(host: Host = localHost()): Promise<Report> {
+  const probes: Readonly<Record<Section, () => Promise<Check[]>>> = {
+    runtime: () => checkRuntime(host),
+    cpu: () => checkHardware(host),
+    python: async () => describePython(await findPython(host)),
+    cuda: async () => describeCuda(await findCuda(host)),
+    ray: async () => [await checkRay(host)],
+    disk: () => checkDisk(host),
+    environment: () => checkEnvironment(host),
+  }
+  const checks = (await Promise.all(SECTIONS.map((section) => guarded(section, probes[section])))).flat()
+  return {
+    format: 1,
+    trinity: await packageVersion(),
+    platform: `${host.platform} ${host.arch}`,
+    ok: !checks.some(blocks),
+    checks,
+    engines: verdicts(checks),
+  }
+}
+
+async function checkRuntime(host: Host): Promise<Check[]> {
+  const addon = await checkAddon(host)
+  return [checkNode(process.versions.node), await checkCompiler(host, addon.status !== 'ok'), addon]
+}
+
+/** A fault of ours in one probe must not hide what the others found. */
+async function guarded(section: Section, probe: () => Promise<Check[]>): Promise<Check[]> {
+  try {
+    return await probe()
+  } catch (error) {
+    const found = `could not be examined: ${messageOf(error)}`
+    return [{ id: section, section, name: section, status: 'wrong', required: section === 'runtime', found }]
+  }
+}
+
+async function packageVersion(): Promise<string> {
+  const manifest: unknown = JSON.parse(await readFile(join(PACKAGE_ROOT, 'package.json'), 'utf8'))
+  return (manifest as { version: string }).version
+}

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { homedir } from 'node:os'
+
+/** How a child process ended. `missing`: there is no such program, or it may not be run. */
+export interface ExecResult {
+  readonly status: 'ok' | 'failed' | 'missing' | 'timeout'
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/**
+ * Everything a probe may ask of the machine. No method throws and each has a time limit, so no probe can hang or
+ * fail the report; tests answer from recordings.
+ */
+export interface Host {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly platform: NodeJS.Platform
+  readonly arch: string
+  readonly cwd: string
+  readonly home: string
+  exec(file: string, args: readonly string[], options?: { timeoutMs?: number; input?: string }): Promise<ExecResult>
+  /** Text of a file, or undefined when it cannot be read. */
+  read(path: string): Promise<string | undefined>
+  /** Status and the start of the body, or undefined when nobody answers. */
+  get(url: string, timeoutMs: number): Promise<{ status: number; body: string } | undefined>
+  /** Whether something accepts connections there. */
+  reaches(address: string, port: number, timeoutMs: number): Promise<boolean>
+}
+
+export function localHost(): Host {
+  return {
+    env: process.env,
+    platform: process.platform,
+    arch: process.arch,
+    cwd: process.cwd(),
+    home: homedir(),
+    exec: execLocal,
+    read: (path) => readFile(path, 'utf8').catch(() => undefined),
+    get: getUrl,
+    reaches: reachesPort,
+  }
+}
+
+function execLocal(
+  file: string,
+  args: readonly string[],
+  options: { timeoutMs?: number; input?: string } = {},
+): Promise<ExecResult> {
+  return new Promise((resolve) => {
+    const limits = { timeout: options.timeoutMs ?? 5000, killSignal: 'SIGKILL', maxBuffer: 1 << 20 } as const
+    try {
+      const child = execFile(file, [...args], limits, (error, stdout, stderr) => {
+        const code = error?.code as string | number | undefined
+        const unstartable = code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR' || code === 'ENOEXEC'
+        const status = !error ? 'ok' : unstartable ? 'missing' : error.killed ? 'timeout' : 'failed'
+        resolve({ status, stdout, stderr })
+      })
+      // a child that ends before it has read its input breaks the pipe, which says nothing about the child
+      child.stdin?.on('error', () => {})
+      child.stdin?.end(options.input ?? '')
+    } catch (error) {
+      resolve({ status: 'missing', stdout: '', stderr: String(error) })
+    }
+  })
+}
+
+async function getUrl(url: string, timeoutMs: number): Promise<{ status: number; body: string } | undefined> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
+    return { status: response.status, body: (await response.text()).slice(0, 10_000) }
+  } catch {
+    return undefined
+  }
+}
+
+function reachesPort(address: string, port: number, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    try {
+      const socket = connect({ host: address, port, timeout: timeoutMs })
+      const end = (reached: boolean) => {
+        socket.destroy()
+        resolve(reached)
+      }
+      socket.once('connect', () => end(true))
+      socket.once('timeout', () => end(false))
+      socket.once('error', () => end(false))
+    } catch {
+      resolve(false)
+    }
+  })
+}
