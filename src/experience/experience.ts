@@ -37,6 +37,8 @@ export interface Message {
 export interface Tensor {
   shape: readonly number[]
   data: TensorData
+  /** Only for types that JavaScript has no array for (`bfloat16`): `data` then holds the raw bytes. */
+  dtype?: string
 }
 export type TensorData = Uint8Array | Int32Array | Float32Array | Float64Array | BigInt64Array | Uint16Array
 
