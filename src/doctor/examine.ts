@@ -47,7 +47,8 @@ async function guarded(section: Section, probe: () => Promise<Check[]>): Promise
     return await probe()
   } catch (error) {
     const found = `could not be examined: ${messageOf(error)}`
-    return [{ id: section, section, name: section, status: 'wrong', required: section === 'runtime', found }]
+    const fix = 'this is a fault of trinity doctor itself: please report it'
+    return [{ id: section, section, name: section, status: 'wrong', required: section === 'runtime', found, fix }]
   }
 }
 

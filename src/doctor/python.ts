@@ -121,15 +121,15 @@ export function describePython(probe: PythonProbe): Check[] {
   const found = `${info.version} from ${source.from}: ${info.executable}`
   const data = { version: info.version, executable: info.executable, source: source.from }
   if (!isRecent(info.version)) return [{ ...base, status: 'wrong', found: `${found} is too old`, fix, data }]
-  const packages = PYTHON_PACKAGES.map((name) => describePackage(name, info))
+  const packages = PYTHON_PACKAGES.map((name) => describePackage(name, info, source.command))
   return [{ ...base, status: 'ok', found, data }, ...packages]
 }
 
-function describePackage(name: PythonPackage, info: PythonInfo): Check {
+function describePackage(name: PythonPackage, info: PythonInfo, command: string): Check {
   const version = info.packages[name]
   const base = { id: `python.${name}`, section: 'python', name, required: false } as const
   if (version === undefined) {
-    return { ...base, status: 'missing', found: 'not installed', fix: `${info.executable} -m pip install ${name}` }
+    return { ...base, status: 'missing', found: 'not installed', fix: `${command} -m pip install ${name}` }
   }
   if (name !== 'torch') return { ...base, status: 'ok', found: version, data: { version } }
   const data: { [key: string]: Json } = { version, cuda: info.torchCuda ?? null }
