@@ -1,0 +1,82 @@
+import { type GraphMetric, graphInputs, type LossGraph } from './graph.js'
+import type { Loss, LossRow } from './loss.js'
+import type { OpName } from './ops.js'
+import { type Expr, Trace } from './trace.js'
+
+/** Computes a normaliser from every row of the mini-batch. */
+export type NormFn = (rows: readonly LossRow[]) => number
+
+/** A trace that also knows how to compute the normalisers it hands out. */
+export class LossTrace extends Trace {
+  readonly #norms = new Map<string, NormFn>()
+
+  override norm(name: string, compute?: NormFn): Expr {
+    if (compute) this.#norms.set(name, compute)
+    return super.norm(name)
+  }
+
+  get norms(): ReadonlyMap<string, NormFn> {
+    return this.#norms
+  }
+}
+
+/** Writes down a formula and gives the loss that an engine takes. */
+export function defineLoss(formula: (g: LossTrace) => Expr): Loss {
+  const trace = new LossTrace()
+  const graph = trace.finish(formula(trace))
+  return makeLoss(graph, trace.norms)
+}
+
+/** A loss from a graph and the functions behind its normalisers. */
+export function makeLoss(graph: LossGraph, norms: ReadonlyMap<string, NormFn>): Loss {
+  const inputs = graphInputs(graph)
+  const used = inputs.norms.map((name) => [name, norms.get(name)] as const)
+  return {
+    graph,
+    wants: inputs.scores,
+    coupling: couplingOf(graph),
+    norms: (rows) => Object.fromEntries(used.flatMap(([name, compute]) => (compute ? [[name, compute(rows)]] : []))),
+  }
+}
+
+/**
+ * What must be evaluated together. A loss that is a weighted sum of totals adds up over any split of the rows; anything
+ * else made from a total (its square, its use inside a token formula) needs the whole batch at once.
+ */
+export function couplingOf(graph: LossGraph): Loss['coupling'] {
+  const kinds: TotalUse[] = []
+  for (const { op, in: operands = [] } of graph.nodes) {
+    kinds.push(
+      totalUse(
+        op,
+        operands.map((i) => kinds[i]),
+      ),
+    )
+  }
+  const zero = graph.nodes[graph.loss].value === 0
+  const lossAdds = kinds[graph.loss] === 'sum' || zero
+  const metricAdds = ({ value, weight, reduce }: GraphMetric) =>
+    kinds[value] !== 'mixed' &&
+    (weight === undefined || kinds[weight] === 'free') &&
+    (reduce === 'sum' || kinds[value] === 'free')
+  if (!lossAdds || !graph.metrics.every(metricAdds)) return 'batch'
+  return graph.nodes.some((node) => node.op === 'bundleSum') ? 'bundle' : 'row'
+}
+
+/** `free`: no total below. `sum`: a weighted sum of totals. `mixed`: anything else made from totals. */
+type TotalUse = 'free' | 'sum' | 'mixed'
+
+function totalUse(op: OpName, operands: readonly TotalUse[]): TotalUse {
+  const [a, b] = operands
+  if (op === 'total') return a === 'free' ? 'sum' : 'mixed'
+  if (operands.every((use) => use === 'free')) return 'free'
+  const keeps =
+    op === 'neg' || op === 'detach'
+      ? a === 'sum'
+      : op === 'add' || op === 'sub'
+        ? a === 'sum' && b === 'sum'
+        : op === 'mul'
+          ? (a === 'sum' && b === 'free') || (a === 'free' && b === 'sum')
+          : op === 'div' && a === 'sum' && b === 'free'
+  return keeps ? 'sum' : 'mixed'
+}

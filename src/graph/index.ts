@@ -1,0 +1,7 @@
+export { couplingOf, defineLoss, LossTrace, makeLoss, type NormFn } from './define.js'
+export { type Evaluation, evaluateLoss, evaluateTokens, type Scores } from './evaluate.js'
+export * from './graph.js'
+export type { Loss, LossRow, Metric, Metrics, ScoreKind } from './loss.js'
+export type { Shape } from './ops.js'
+export { Expr, type Operand, Trace } from './trace.js'
+export { parseGraph, validateGraph } from './validate.js'
