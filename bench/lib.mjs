@@ -1,0 +1,91 @@
+// Measuring on a machine that others use too: absolute times mean little, so runs are interleaved and ratios printed.
+import { spawnSync } from 'node:child_process'
+import { availableParallelism, cpus } from 'node:os'
+
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+/** Milliseconds that `work` takes. */
+export async function time(work) {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+/**
+ * Times several pieces of work side by side: A B C, A B C, … in an order that turns from round to round, so that a busy
+ * moment or a rising clock hits all of them alike. `cases`: name → function. Gives name → { median, min, times } in ms.
+ */
+export async function interleave(cases, { rounds = 15, warmup = 1 } = {}) {
+  const names = Object.keys(cases)
+  const times = Object.fromEntries(names.map((name) => [name, []]))
+  for (let round = -warmup; round < rounds; round++) {
+    const turn = ((round % names.length) + names.length) % names.length
+    for (const name of [...names.slice(turn), ...names.slice(0, turn)]) {
+      const ms = await time(cases[name])
+      if (round >= 0) times[name].push(ms)
+    }
+  }
+  return Object.fromEntries(
+    names.map((name) => [name, { median: median(times[name]), min: Math.min(...times[name]), times: times[name] }]),
+  )
+}
+
+/**
+ * The ratio of two interleaved measurements as the median of the ratios within each round: what slows a whole round
+ * cancels out. More than 1: `name` is slower than `base`.
+ */
+export function ratio(results, name, base) {
+  return median(results[name].times.map((ms, round) => ms / results[base].times[round]))
+}
+
+/** Rows for `printTable`: the base first, then each case with its ratio to it. */
+export function ratioRows(results, base, targets = {}) {
+  return Object.keys(results).map((name) => {
+    const value = ratio(results, name, base)
+    const target = targets[name]
+    return {
+      case: name,
+      'median ms': format(results[name].median),
+      'min ms': format(results[name].min),
+      [`× ${base}`]: format(value),
+      ...(Object.keys(targets).length > 0 && {
+        target: target === undefined ? '' : `≤ ${target} ${value <= target ? 'met' : 'MISSED'}`,
+      }),
+    }
+  })
+}
+
+/** Three significant digits, without exponents. */
+export function format(value) {
+  if (!Number.isFinite(value)) return String(value)
+  const digits = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))))
+  return value.toFixed(Math.min(digits, 6))
+}
+
+/** Rows are objects with the same keys; numbers and times stand right. */
+export function printTable(rows, print = console.log) {
+  if (rows.length === 0) return
+  const keys = Object.keys(rows[0])
+  const width = keys.map((key) => Math.max(key.length, ...rows.map((row) => String(row[key]).length)))
+  const numeric = keys.map((key) => rows.every((row) => /^[-\d.]*$/.test(String(row[key]))))
+  const line = (cells) =>
+    cells.map((cell, i) => (numeric[i] ? String(cell).padStart(width[i]) : String(cell).padEnd(width[i]))).join('  ')
+  print(line(keys).trimEnd())
+  for (const row of rows) print(line(keys.map((key) => row[key])).trimEnd())
+}
+
+/** One line that says where the numbers come from. */
+export function machineLine() {
+  return `${cpus()[0]?.model ?? process.arch}, ${availableParallelism()} usable cores, Node ${process.versions.node}, ${process.platform}`
+}
+
+/** Runs a program to its end without output; throws when it fails, so that nothing is measured that did not work. */
+export function runOnce(file, args) {
+  const { status, stderr, error } = spawnSync(file, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  if (error) throw error
+  if (status !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${status}: ${stderr}`)
+}
