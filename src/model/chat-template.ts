@@ -1,0 +1,114 @@
+import { Template } from '@huggingface/jinja'
+import { messageOf, TrinityError } from '../error.js'
+
+/** A message as chat APIs write it; templates may read any further key. */
+export interface ChatMessage {
+  readonly role: string
+  readonly content?: string | null | readonly unknown[]
+  readonly tool_calls?: readonly ToolCall[]
+  readonly [key: string]: unknown
+}
+
+export interface ToolCall {
+  readonly function?: { readonly name: string; readonly arguments: unknown }
+  readonly [key: string]: unknown
+}
+
+export interface RenderOptions {
+  /** End with the header of an assistant message, so that a model continues with its content. */
+  addGenerationPrompt?: boolean
+  /** Stop right behind the content of the last message, so that a model goes on writing it. */
+  continueFinalMessage?: boolean
+  tools?: readonly unknown[]
+  /** Passed only when set: templates distinguish false from undefined. */
+  enableThinking?: boolean
+  /** Further variables for the template (`chat_template_kwargs`). */
+  variables?: Record<string, unknown>
+}
+
+/** A Jinja chat template: messages to the text that a model was trained on. */
+export class ChatTemplate {
+  readonly source: string
+  /** What errors name: a file, or where the template came from. */
+  readonly path: string
+  readonly #template: Template
+  readonly #specialTokens: Readonly<Record<string, string>>
+
+  constructor(source: string, specialTokens: Readonly<Record<string, string>> = {}, path = 'chat template') {
+    this.source = source
+    this.path = path
+    this.#specialTokens = specialTokens
+    try {
+      this.#template = new Template(source)
+    } catch (cause) {
+      throw new TrinityError('chat/template', `${path} is not a valid Jinja template: ${messageOf(cause)}`, {
+        path,
+        hint: 'correct the template; Jinja as Transformers uses it is understood',
+        cause,
+      })
+    }
+  }
+
+  render(messages: readonly ChatMessage[], options: RenderOptions = {}): string {
+    if (messages.length === 0) {
+      throw new TrinityError('chat/empty', 'a chat needs at least one message', { path: this.path })
+    }
+    if (options.addGenerationPrompt && options.continueFinalMessage) {
+      throw new TrinityError('chat/options', 'addGenerationPrompt and continueFinalMessage exclude each other', {
+        path: this.path,
+      })
+    }
+    const text = this.#render(messages, options)
+    return options.continueFinalMessage ? cutBehindFinal(text, messages[messages.length - 1], this.path) : text
+  }
+
+  #render(messages: readonly ChatMessage[], options: RenderOptions): string {
+    try {
+      return this.#template.render({
+        ...this.#specialTokens,
+        ...options.variables,
+        ...(options.enableThinking === undefined ? {} : { enable_thinking: options.enableThinking }),
+        // An empty list must look like no tools at all, or templates announce an empty tool list.
+        tools: options.tools?.length ? options.tools : null,
+        messages: messages.map(parseArguments),
+        add_generation_prompt: options.addGenerationPrompt ?? false,
+      })
+    } catch (cause) {
+      throw new TrinityError('chat/render', `${this.path}: ${messageOf(cause)}`, {
+        path: this.path,
+        hint: 'the messages do not suit this template (a role it does not know, or an order it refuses)',
+        cause,
+      })
+    }
+  }
+}
+
+/** Chat APIs send the arguments of a tool call as JSON text, templates print them as JSON: parse, or they are quoted twice. */
+function parseArguments(message: ChatMessage): ChatMessage {
+  if (!message.tool_calls?.length) return message
+  const calls = message.tool_calls.map((call) => {
+    if (typeof call.function?.arguments !== 'string') return call
+    try {
+      return { ...call, function: { ...call.function, arguments: JSON.parse(call.function.arguments) } }
+    } catch {
+      return call // what a model wrote may not be JSON; the template gets it as it is
+    }
+  })
+  return { ...message, tool_calls: calls }
+}
+
+function cutBehindFinal(text: string, message: ChatMessage, path: string): string {
+  const content = typeof message.content === 'string' ? message.content.trim() : ''
+  const at = content === '' ? -1 : text.lastIndexOf(content)
+  if (at < 0) {
+    throw new TrinityError('chat/continue', 'the template does not keep the content of the final message as it is', {
+      path,
+      hint: 'end the messages with a user or tool message, or use another template',
+    })
+  }
+  // Spaces at the end of the content stay where the template kept them.
+  const whole = message.content as string
+  const end = at + content.length
+  const tail = whole.slice(whole.trimEnd().length)
+  return text.slice(0, end) + (text.startsWith(tail, end) ? tail : '')
+}

@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises'
+import { messageOf, TrinityError } from '../error.js'
+import { type ChatMessage, ChatTemplate, type RenderOptions } from './chat-template.js'
+import { hasGenerationTags, markGeneration, takeMarks } from './generation-spans.js'
+import { Tokenizer } from './tokenizer.js'
+
+/** Where the tokens of a shorter chat are not the first tokens of the longer one. */
+export interface Divergence {
+  /** Index of the message. */
+  readonly message: number
+  /** First token that differs. */
+  readonly token: number
+}
+
+export interface MaskedChat {
+  readonly tokens: Int32Array
+  /** 1 for tokens that the assistant wrote. */
+  readonly mask: Uint8Array
+  /** Index of the first masked token; 0 where none is. */
+  readonly promptLength: number
+  /** Assistant messages that could not be located, and are therefore not masked. */
+  readonly divergences: readonly Divergence[]
+}
+
+type MaskOptions = Pick<RenderOptions, 'tools' | 'enableThinking' | 'variables'>
+
+/** A tokenizer with a chat template: messages to tokens, and which of them are the assistant's. */
+export class Chat {
+  readonly tokenizer: Tokenizer
+  readonly template: ChatTemplate
+  readonly #marked?: ChatTemplate
+
+  constructor(tokenizer: Tokenizer, template: ChatTemplate) {
+    this.tokenizer = tokenizer
+    this.template = template
+    if (hasGenerationTags(template.source)) {
+      this.#marked = new ChatTemplate(markGeneration(template.source), tokenizer.specialTokens, template.path)
+    }
+  }
+
+  /** `template`: Jinja source, or a file that holds it; default: the template of the model directory. */
+  static async load(dir: string, template?: string): Promise<Chat> {
+    return Chat.of(await Tokenizer.load(dir), template)
+  }
+
+  static async of(tokenizer: Tokenizer, template?: string): Promise<Chat> {
+    const { source, path } = await findTemplate(tokenizer, template)
+    return new Chat(tokenizer, new ChatTemplate(source, tokenizer.specialTokens, path))
+  }
+
+  encode(messages: readonly ChatMessage[], options: RenderOptions = {}): Int32Array {
+    return this.tokenizer.encode(this.template.render(messages, options))
+  }
+
+  /** The prompt for the next assistant turn; a chat that ends with the assistant is continued instead. */
+  encodePrompt(messages: readonly ChatMessage[], options: RenderOptions = {}): Int32Array {
+    if (messages.at(-1)?.role === 'assistant') {
+      const { enableThinking: _, ...rest } = options
+      return this.encode(messages, { ...rest, addGenerationPrompt: false, continueFinalMessage: true })
+    }
+    return this.encode(messages, { ...options, addGenerationPrompt: true })
+  }
+
+  encodeWithMask(messages: readonly ChatMessage[], options: MaskOptions = {}): MaskedChat {
+    return this.#marked ? this.#byTags(this.#marked, messages, options) : this.#byPrefix(messages, options)
+  }
+
+  #byTags(marked: ChatTemplate, messages: readonly ChatMessage[], options: MaskOptions): MaskedChat {
+    const { text, spans } = takeMarks(marked.render(messages, options))
+    const tokens = this.tokenizer.encode(text)
+    const mask = new Uint8Array(tokens.length)
+    const at = this.#tokenEnds(text, tokens)
+    for (const [start, end] of spans) {
+      const from = Buffer.byteLength(text.slice(0, start))
+      const to = Buffer.byteLength(text.slice(0, end))
+      // A token belongs to the assistant when any of its bytes does.
+      for (let i = 0; i < tokens.length; i++) if (at[i] > from && (i === 0 ? 0 : at[i - 1]) < to) mask[i] = 1
+    }
+    return { tokens, mask, promptLength: Math.max(0, mask.indexOf(1)), divergences: [] }
+  }
+
+  /** Byte position behind each token. */
+  #tokenEnds(text: string, tokens: Int32Array): Float64Array {
+    const ends = new Float64Array(tokens.length)
+    let total = 0
+    for (let i = 0; i < tokens.length; i++) {
+      total += this.tokenizer.tokenBytes(tokens[i]).length
+      ends[i] = total
+    }
+    if (total === Buffer.byteLength(text)) return ends
+    throw new TrinityError(
+      'chat/offsets',
+      'the tokenizer changes the text, so that {% generation %} cannot be located',
+      {
+        path: this.tokenizer.path,
+        hint: 'use a template without {% generation %}: masks are then found by comparing prefixes',
+      },
+    )
+  }
+
+  /**
+   * Tokens between the chat up to a message (with generation prompt) and the chat that includes it. Templates that drop
+   * the thinking of earlier turns change those turns' tokens, so that only the turns behind the last user message count.
+   */
+  #byPrefix(messages: readonly ChatMessage[], options: MaskOptions): MaskedChat {
+    const tokens = this.encode(messages, options)
+    const mask = new Uint8Array(tokens.length)
+    const divergences: Divergence[] = []
+    const thinking = this.template.source.includes('<think>')
+    const first = thinking ? messages.findLastIndex(({ role }) => role === 'user') + 1 : 0
+    for (let i = first; i < messages.length; i++) {
+      if (messages[i].role !== 'assistant') continue
+      const before =
+        i === 0 ? new Int32Array(0) : this.encode(messages.slice(0, i), { ...options, addGenerationPrompt: true })
+      const after = i === messages.length - 1 ? tokens : this.encode(messages.slice(0, i + 1), options)
+      const kept = { before: commonPrefix(before, tokens), after: commonPrefix(after, tokens) }
+      if (kept.before === before.length && kept.after === after.length) mask.fill(1, before.length, after.length)
+      else divergences.push({ message: i, token: Math.min(kept.before, kept.after) })
+    }
+    return { tokens, mask, promptLength: Math.max(0, mask.indexOf(1)), divergences }
+  }
+}
+
+async function findTemplate(tokenizer: Tokenizer, template?: string): Promise<{ source: string; path: string }> {
+  if (template === undefined) {
+    if (tokenizer.chatTemplate !== undefined) return { source: tokenizer.chatTemplate, path: tokenizer.path }
+    throw new TrinityError('chat/missing', `the tokenizer has no chat template`, {
+      path: tokenizer.path,
+      hint: 'set model.custom_chat_template to a Jinja template, or use a chat model',
+    })
+  }
+  if (/\{[{%]/.test(template) || template.includes('\n')) return { source: template, path: 'custom chat template' }
+  try {
+    return { source: await readFile(template, 'utf8'), path: template }
+  } catch (cause) {
+    throw new TrinityError('chat/missing', `cannot read the chat template ${template}: ${messageOf(cause)}`, {
+      path: template,
+      hint: 'give Jinja source or the path of a file that holds it',
+      cause,
+    })
+  }
+}
+
+function commonPrefix(a: Int32Array, b: Int32Array): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return i
+  return length
+}

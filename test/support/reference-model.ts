@@ -1,0 +1,143 @@
+import type { ModelConfig } from '../../src/model/config.js'
+import type { ModelDir } from '../../src/model/dir.js'
+import { type LayerPart, layerTensor, modelLayout } from '../../src/model/layout.js'
+import { inverseFrequencies } from '../../src/model/rope.js'
+
+/**
+ * A transformer written for reading, in doubles, without batches, caches or kernels: what the configuration and layout
+ * of src/model mean. Checked against Transformers' outputs; engines may be checked against it on any shape.
+ */
+export class ReferenceModel {
+  readonly config: ModelConfig
+  readonly weights: Map<string, Float32Array>
+
+  constructor(config: ModelConfig, weights: Map<string, Float32Array>) {
+    this.config = config
+    this.weights = weights
+  }
+
+  static async load(dir: ModelDir): Promise<ReferenceModel> {
+    const weights = new Map<string, Float32Array>()
+    for (const { name } of modelLayout(dir.config)) weights.set(name, await dir.readTensor(name))
+    return new ReferenceModel(dir.config, weights)
+  }
+
+  /** Final hidden states, normalised: one vector per token. */
+  hidden(tokens: ArrayLike<number>): Float64Array[] {
+    const { hiddenSize, layers } = this.config
+    const embedding = this.weights.get('model.embed_tokens.weight')!
+    let states: Float64Array[] = Array.from(tokens, (t) =>
+      Float64Array.from(embedding.subarray(t * hiddenSize, (t + 1) * hiddenSize)),
+    )
+    for (let layer = 0; layer < layers; layer++) {
+      const mixed = this.#attention(
+        layer,
+        states.map((x) => this.#norm(x, layerTensor(layer, 'input_layernorm'))),
+      )
+      states = states.map((x, i) => add(x, mixed[i]))
+      states = states.map((x) =>
+        add(x, this.#mlp(layer, this.#norm(x, layerTensor(layer, 'post_attention_layernorm')))),
+      )
+    }
+    return states.map((x) => this.#norm(x, 'model.norm.weight'))
+  }
+
+  logits(tokens: ArrayLike<number>): Float64Array[] {
+    const head = this.weights.get(this.config.tieEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight')!
+    return this.hidden(tokens).map((x) => multiply(head, x))
+  }
+
+  /** Log-prob and entropy of tokens 1 … n−1. */
+  scores(tokens: ArrayLike<number>, temperature = 1): { logprobs: number[]; entropies: number[] } {
+    const logprobs: number[] = []
+    const entropies: number[] = []
+    const logits = this.logits(tokens)
+    for (let i = 0; i + 1 < tokens.length; i++) {
+      const scaled = logits[i].map((x) => x / temperature)
+      const max = Math.max(...scaled)
+      const norm = max + Math.log(scaled.reduce((sum, x) => sum + Math.exp(x - max), 0))
+      logprobs.push(scaled[tokens[i + 1]] - norm)
+      entropies.push(scaled.reduce((sum, x) => sum - Math.exp(x - norm) * (x - norm), 0))
+    }
+    return { logprobs, entropies }
+  }
+
+  #attention(layer: number, inputs: Float64Array[]): Float64Array[] {
+    const { heads, kvHeads, headDim, qkNorm } = this.config
+    const project = (part: LayerPart, norm: LayerPart | undefined, count: number) =>
+      inputs.map((x, position) => {
+        const whole = this.#linear(layer, part, x)
+        return Array.from({ length: count }, (_, head) => {
+          const one = whole.subarray(head * headDim, (head + 1) * headDim)
+          if (!norm) return one
+          return this.#rotate(qkNorm ? this.#norm(one, layerTensor(layer, norm)) : one, position)
+        })
+      })
+    const q = project('q_proj', 'q_norm', heads)
+    const k = project('k_proj', 'k_norm', kvHeads)
+    const v = project('v_proj', undefined, kvHeads)
+    return inputs.map((_, i) => {
+      const out = new Float64Array(heads * headDim)
+      for (let head = 0; head < heads; head++) {
+        const group = Math.floor(head / (heads / kvHeads))
+        const weights = k.slice(0, i + 1).map((key) => Math.exp(dot(q[i][head], key[group]) / Math.sqrt(headDim)))
+        const total = weights.reduce((sum, w) => sum + w, 0)
+        for (let j = 0; j <= i; j++) {
+          for (let d = 0; d < headDim; d++) out[head * headDim + d] += (weights[j] / total) * v[j][group][d]
+        }
+      }
+      return this.#linear(layer, 'o_proj', out)
+    })
+  }
+
+  #mlp(layer: number, x: Float64Array): Float64Array {
+    const gate = this.#linear(layer, 'gate_proj', x)
+    const up = this.#linear(layer, 'up_proj', x)
+    return this.#linear(
+      layer,
+      'down_proj',
+      gate.map((g, i) => (g / (1 + Math.exp(-g))) * up[i]),
+    )
+  }
+
+  #linear(layer: number, part: LayerPart, x: Float64Array): Float64Array {
+    const out = multiply(this.weights.get(layerTensor(layer, part))!, x)
+    const bias = this.weights.get(layerTensor(layer, part, 'bias'))
+    return bias ? out.map((y, i) => y + bias[i]) : out
+  }
+
+  #norm(x: Float64Array, name: string): Float64Array {
+    const weight = this.weights.get(name)!
+    const scale = 1 / Math.sqrt(dot(x, x) / x.length + this.config.rmsEps)
+    return x.map((value, i) => value * scale * weight[i])
+  }
+
+  /** Dimension i turns with dimension i + headDim / 2. */
+  #rotate(x: Float64Array, position: number): Float64Array {
+    const half = x.length / 2
+    const frequencies = inverseFrequencies(this.config.rope, x.length)
+    return x.map((value, i) => {
+      const angle = position * frequencies[i % half]
+      return value * Math.cos(angle) + (i < half ? -x[i + half] : x[i - half]) * Math.sin(angle)
+    })
+  }
+}
+
+function multiply(matrix: Float32Array, x: Float64Array): Float64Array {
+  const width = x.length
+  return Float64Array.from({ length: matrix.length / width }, (_, row) => {
+    let sum = 0
+    for (let i = 0; i < width; i++) sum += matrix[row * width + i] * x[i]
+    return sum
+  })
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i]
+  return sum
+}
+
+function add(a: Float64Array, b: Float64Array): Float64Array {
+  return a.map((value, i) => value + b[i])
+}
