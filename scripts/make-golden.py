@@ -9,6 +9,7 @@ libraries compute with them: greedy tokens, log-probs, entropies, gradients, an 
 import json
 import math
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -316,8 +317,30 @@ def make_chat_golden():
             add_generation_prompt=case.get("generation", False), continue_final_message=case.get("continue", False))
         case["text"] = text
         case["ids"] = tokenizer(text, add_special_tokens=False)["input_ids"]
-    (ROOT / "src" / "model" / "golden-chat.json").write_text(json.dumps(cases, indent=1, ensure_ascii=False) + "\n")
+    golden = {"qwen": cases, "generation": generation_golden()}
+    (ROOT / "src" / "model" / "golden-chat.json").write_text(json.dumps(golden, indent=1, ensure_ascii=False) + "\n")
     print("golden-chat.json:", len(cases), "cases")
+
+
+def generation_golden():
+    """Masks of templates that say with {% generation %} what the assistant wrote, with blanks in awkward places."""
+    templates = [
+        "{%- for m in messages -%}\n<|im_start|>{{ m.role }}:\n{%- if m.role == 'assistant' -%}\n  {% generation %}\n"
+        "{{ m.content }}<|im_end|>\n  {% endgeneration %}\n{%- else -%}{{ m.content }}<|im_end|>{%- endif -%}\n{%- endfor -%}",
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}\n"
+        "{%- generation -%}\n  {{ m.content }}<|im_end|>\n{%- endgeneration -%}\n{% else %}{{ m.content }}<|im_end|>\n"
+        "{% endif %}{% endfor %}",
+    ]
+    tokenizer = AutoTokenizer.from_pretrained(FIXTURES / "tiny-llama")
+    messages = [{"role": "user" if i % 2 == 0 else "assistant", "content": text} for i, text in enumerate(["ab", "cd", "e f", "gh "])]
+    out = []
+    for template in templates:
+        encoded = tokenizer.apply_chat_template(messages, chat_template=template, tokenize=True, return_dict=True,
+                                                return_assistant_tokens_mask=True)
+        text = tokenizer.apply_chat_template(messages, chat_template=template, tokenize=False)
+        out.append({"template": template, "messages": messages, "text": text, "ids": encoded["input_ids"],
+                    "mask": encoded["assistant_masks"]})
+    return out
 
 
 if __name__ == "__main__":
@@ -326,3 +349,4 @@ if __name__ == "__main__":
         make_model(name, spec)
     if "--models" not in sys.argv:
         make_chat_golden()
+    subprocess.run(["npx", "biome", "format", "--write", "test/fixtures", "src/model"], cwd=ROOT, check=True)

@@ -1,5 +1,6 @@
 import { Template } from '@huggingface/jinja'
 import { messageOf, TrinityError } from '../error.js'
+import { hasGenerationTags, markGeneration, takeMarks } from './generation-spans.js'
 
 /** A message as chat APIs write it; templates may read any further key. */
 export interface ChatMessage {
@@ -31,6 +32,8 @@ export class ChatTemplate {
   readonly source: string
   /** What errors name: a file, or where the template came from. */
   readonly path: string
+  /** The template says with {% generation %} which text is the assistant's. */
+  readonly marksAssistant: boolean
   readonly #template: Template
   readonly #specialTokens: Readonly<Record<string, string>>
 
@@ -38,8 +41,9 @@ export class ChatTemplate {
     this.source = source
     this.path = path
     this.#specialTokens = specialTokens
+    this.marksAssistant = hasGenerationTags(source)
     try {
-      this.#template = new Template(source)
+      this.#template = new Template(this.marksAssistant ? markGeneration(source) : source)
     } catch (cause) {
       throw new TrinityError('chat/template', `${path} is not a valid Jinja template: ${messageOf(cause)}`, {
         path,
@@ -50,6 +54,14 @@ export class ChatTemplate {
   }
 
   render(messages: readonly ChatMessage[], options: RenderOptions = {}): string {
+    return this.renderSpans(messages, options).text
+  }
+
+  /** `spans`: [start, end) positions of what lies between {% generation %} and {% endgeneration %}. */
+  renderSpans(
+    messages: readonly ChatMessage[],
+    options: RenderOptions = {},
+  ): { text: string; spans: [number, number][] } {
     if (messages.length === 0) {
       throw new TrinityError('chat/empty', 'a chat needs at least one message', { path: this.path })
     }
@@ -58,8 +70,10 @@ export class ChatTemplate {
         path: this.path,
       })
     }
-    const text = this.#render(messages, options)
-    return options.continueFinalMessage ? cutBehindFinal(text, messages[messages.length - 1], this.path) : text
+    const rendered = this.#render(messages, options)
+    const { text, spans } = this.marksAssistant ? takeMarks(rendered) : { text: rendered, spans: [] }
+    if (!options.continueFinalMessage) return { text, spans }
+    return { text: cutBehindFinal(text, messages[messages.length - 1], this.path), spans }
   }
 
   #render(messages: readonly ChatMessage[], options: RenderOptions): string {

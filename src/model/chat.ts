@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { messageOf, TrinityError } from '../error.js'
 import { type ChatMessage, ChatTemplate, type RenderOptions } from './chat-template.js'
-import { hasGenerationTags, markGeneration, takeMarks } from './generation-spans.js'
 import { Tokenizer } from './tokenizer.js'
 
 /** Where the tokens of a shorter chat are not the first tokens of the longer one. */
@@ -28,14 +27,10 @@ type MaskOptions = Pick<RenderOptions, 'tools' | 'enableThinking' | 'variables'>
 export class Chat {
   readonly tokenizer: Tokenizer
   readonly template: ChatTemplate
-  readonly #marked?: ChatTemplate
 
   constructor(tokenizer: Tokenizer, template: ChatTemplate) {
     this.tokenizer = tokenizer
     this.template = template
-    if (hasGenerationTags(template.source)) {
-      this.#marked = new ChatTemplate(markGeneration(template.source), tokenizer.specialTokens, template.path)
-    }
   }
 
   /** `template`: Jinja source, or a file that holds it; default: the template of the model directory. */
@@ -62,11 +57,11 @@ export class Chat {
   }
 
   encodeWithMask(messages: readonly ChatMessage[], options: MaskOptions = {}): MaskedChat {
-    return this.#marked ? this.#byTags(this.#marked, messages, options) : this.#byPrefix(messages, options)
+    return this.template.marksAssistant ? this.#byTags(messages, options) : this.#byPrefix(messages, options)
   }
 
-  #byTags(marked: ChatTemplate, messages: readonly ChatMessage[], options: MaskOptions): MaskedChat {
-    const { text, spans } = takeMarks(marked.render(messages, options))
+  #byTags(messages: readonly ChatMessage[], options: MaskOptions): MaskedChat {
+    const { text, spans } = this.template.renderSpans(messages, options)
     const tokens = this.tokenizer.encode(text)
     const mask = new Uint8Array(tokens.length)
     const at = this.#tokenEnds(text, tokens)

@@ -1,22 +1,22 @@
 /**
- * Some templates mark what the assistant wrote with {% generation %} … {% endgeneration %}. The template engine accepts
- * the tags and ignores them, so that they are made visible here: a marker character is written behind each tag, and the
- * marks are taken out of the rendered text again.
+ * Some templates mark what the assistant wrote with {% generation %} … {% endgeneration %}. The template engine drops the
+ * tags before it looks at blanks and line breaks, so that text around them changes; here they become a block that is
+ * always taken, with a marker character behind each tag. The marks are taken out of the rendered text again.
  */
 const startMark = '\u{F8FE0}'
 const endMark = '\u{F8FE1}'
-const tag = /\{%[-+]?\s*(end)?generation\s*([-+]?)%\}(\n?)/g
+const tag = /\{%([-+]?)\s*(end)?generation\s*([-+]?)%\}(\n?)/g
 
 export function hasGenerationTags(source: string): boolean {
   return source.search(tag) >= 0
 }
 
-/** The same template with marks. A tag eats the line break or blanks behind it; the mark must not come between. */
+/** A tag eats the line break or blanks behind it: the mark must not come between. */
 export function markGeneration(source: string): string {
-  return source.replace(tag, (all, end: string | undefined, control: string, newline: string) => {
-    const mark = `{{ '${end ? endMark : startMark}' ${control === '-' ? '-' : ''}}}`
-    const bare = newline ? all.slice(0, -1) : all
-    return bare + mark + (control === '+' ? newline : '')
+  return source.replace(tag, (_, before: string, end: string | undefined, after: string, newline: string) => {
+    const block = `{%${before} ${end ? 'endif' : 'if true'} ${after}%}`
+    const mark = `{{ '${end ? endMark : startMark}' ${after === '-' ? '-' : ''}}}`
+    return block + mark + (after === '+' ? newline : '')
   })
 }
 

