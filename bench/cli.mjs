@@ -1,5 +1,7 @@
-// How much `trinity --help` costs on top of Node itself.
-import { existsSync } from 'node:fs'
+// How much `trinity --help` costs on top of Node itself, and what one bundled file would save.
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { interleave, printTable, ratioRows, runOnce } from './lib.mjs'
 
@@ -7,18 +9,55 @@ export const title = 'Start of the command line'
 export const about = 'trinity --help against node -e 0; target: at most 2 times'
 export const quick = true
 
-const main = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
+const root = fileURLToPath(new URL('..', import.meta.url))
+const main = join(root, 'dist', 'cli', 'main.js')
+
+/** The entry with commander inside, and everything that handlers load left outside. */
+async function bundle(folder) {
+  const { build } = await import('esbuild')
+  const outfile = join(folder, 'dist', 'cli', 'main.js')
+  const outside = {
+    name: 'outside',
+    setup: (b) =>
+      b.onResolve({ filter: /./ }, ({ kind, path }) =>
+        kind === 'dynamic-import' ? { path, external: true } : undefined,
+      ),
+  }
+  const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+  await build({
+    entryPoints: [main],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    banner: { js: banner },
+    plugins: [outside],
+  })
+  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'))
+  return outfile
+}
 
 export async function run() {
   if (!existsSync(main)) throw new Error('dist/ is not built: npm run build')
-  const node = process.execPath
-  const results = await interleave(
-    {
-      'node -e 0': () => runOnce(node, ['-e', '0']),
-      'trinity --help': () => runOnce(node, [main, '--help']),
-      'trinity --version': () => runOnce(node, [main, '--version']),
-    },
-    { rounds: 21 },
-  )
-  printTable(ratioRows(results, 'node -e 0', { 'trinity --help': 2 }))
+  const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
+  try {
+    const bundled = await bundle(folder)
+    const empty = join(folder, 'empty.mjs')
+    writeFileSync(empty, '')
+    const node = (...args) => runOnce(process.execPath, args)
+    const results = await interleave(
+      {
+        'node -e 0': () => node('-e', '0'),
+        'empty ES module': () => node(empty),
+        'trinity --help': () => node(main, '--help'),
+        'trinity --version': () => node(main, '--version'),
+        'trinity --help, bundled': () => node(bundled, '--help'),
+      },
+      { rounds: 21 },
+    )
+    printTable(ratioRows(results, 'node -e 0', { 'trinity --help': 2 }))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
