@@ -1,0 +1,49 @@
+#include "activations.h"
+
+namespace trinity {
+
+void LayerActs::grow(const Layout& l, int64_t m) {
+  const Config& c = l.config;
+  rstd1.grow(m);
+  rstd2.grow(m);
+  // Kernels read whole panels, so the last row of a narrow head reaches past its end.
+  qkv.grow(m * l.qkv_width() + l.nr);
+  attn.grow(m * l.q_p + l.nr);
+  lse.grow(m * c.heads);
+  mid.grow(m * l.hidden_p);
+  gate_up.grow(m * 2 * l.inner_p);
+  if (c.qk_norm) {
+    raw.grow(m * (l.q_p + l.kv_p));
+    q_rstd.grow(m * c.heads);
+    k_rstd.grow(m * c.kv_heads);
+  }
+}
+
+size_t LayerActs::bytes() const {
+  size_t total = 0;
+  for (const Buffer* b : {&rstd1, &qkv, &raw, &q_rstd, &k_rstd, &attn, &lse, &mid, &rstd2, &gate_up}) total += b->bytes();
+  return total;
+}
+
+void Activations::grow(const Layout& l, int64_t m) {
+  const Config& c = l.config;
+  x.resize(c.layers + 1);
+  layers.resize(c.checkpointing || !c.trainable ? 1 : c.layers);
+  // Nothing goes back through a model that only scores: two inputs take turns.
+  for (size_t i = 0; i < x.size(); i++)
+    if (c.trainable || i < 2) x[i].grow(m * l.hidden_p);
+  for (LayerActs& layer : layers) layer.grow(l, m);
+  normed.grow(m * l.hidden_p);
+  act.grow(m * l.inner_p);
+  final_rstd.grow(m);
+}
+
+size_t Activations::bytes() const {
+  size_t total = 0;
+  for (const Buffer& b : x) total += b.bytes();
+  for (const LayerActs& l : layers) total += l.bytes();
+  for (const Buffer* b : {&normed, &act, &final_rstd, &low, &hidden, &lse, &entropy, &logits}) total += b->bytes();
+  return total;
+}
+
+}  // namespace trinity

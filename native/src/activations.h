@@ -1,0 +1,44 @@
+// What one packed micro-batch needs between forward and backward. Buffers only grow; rows are tokens of all sequences
+// one after the other, widths padded to NR with zeros that nothing ever overwrites.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "buffer.h"
+#include "layout.h"
+
+namespace trinity {
+
+// Sequences packed one after the other: sequence s is tokens [starts[s], starts[s+1]).
+struct Pack {
+  std::vector<int32_t> ids, positions;
+  std::vector<int64_t> starts;
+  // Scored positions: which hidden row predicts, which token it must predict, and 1/temperature.
+  std::vector<int64_t> rows;
+  std::vector<int32_t> targets;
+  std::vector<float> inv_t;
+
+  int64_t tokens() const { return static_cast<int64_t>(ids.size()); }
+  int64_t scored() const { return static_cast<int64_t>(rows.size()); }
+  int64_t sequences() const { return static_cast<int64_t>(starts.size()) - 1; }
+};
+
+struct LayerActs {
+  Buffer rstd1, qkv, raw, q_rstd, k_rstd, attn, lse, mid, rstd2, gate_up;
+  void grow(const Layout& l, int64_t m);
+  size_t bytes() const;
+};
+
+struct Activations {
+  std::vector<Buffer> x;          // input of every layer, and of the final norm
+  std::vector<LayerActs> layers;  // one per layer, or a single one that is computed again when checkpointing
+  Buffer normed, act, final_rstd, low;
+  // Scored rows: final hidden states, their statistics
+  Buffer hidden, lse, entropy, logits;
+
+  void grow(const Layout& l, int64_t m);
+  LayerActs& layer(int i) { return layers[layers.size() == 1 ? 0 : i]; }
+  size_t bytes() const;
+};
+
+}  // namespace trinity

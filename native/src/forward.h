@@ -1,0 +1,42 @@
+// The forward pass over a packed micro-batch.
+#pragma once
+#include <atomic>
+#include <stdexcept>
+
+#include "activations.h"
+#include "ops.h"
+
+namespace trinity {
+
+struct Aborted : std::runtime_error {
+  Aborted() : std::runtime_error("aborted") {}
+};
+
+struct Pass {
+  const Weights& weights;
+  const Rope& rope;
+  Activations& acts;
+  bool adapter = true;
+  const std::atomic<bool>* abort = nullptr;
+
+  const Layout& layout() const { return *weights.layout; }
+  void check() const {
+    if (abort && abort->load(std::memory_order_relaxed)) throw Aborted();
+  }
+};
+
+// From acts.x[i] through layer i; `out` receives its result (null: stop before the last product, as recomputing needs).
+void forward_layer(const Pass& p, const Pack& pack, int i, const float* x, float* out);
+// Embedding, all layers, and the final norm of the scored rows into acts.hidden.
+void forward(const Pass& p, const Pack& pack);
+void attention_forward(const Pass& p, const Pack& pack, LayerActs& acts);
+
+// log p and entropy of every scored token (acts.lse and acts.entropy keep what the backward pass needs).
+void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entropy);
+// hidden · score + bias of every scored row
+void score_values(const Pass& p, const Pack& pack, float* value);
+
+// Rows of logits held at once: with VOCAB_CHUNK columns they stay in the cache; the whole is never stored.
+constexpr int64_t LOGIT_ROWS = 2048;
+
+}  // namespace trinity

@@ -1,0 +1,21 @@
+// Matrix products over the thread pool. Sums are never split: any number of threads gives the same bits.
+#pragma once
+#include <cstdint>
+
+namespace trinity {
+
+// A weight matrix [n x k] as panels of NR rows: panel p holds rows p*NR…, laid out [k][NR]; rows are padded to NR.
+struct Panels {
+  const float* data;
+  int64_t n;   // padded
+  int64_t k;
+};
+
+// y[m x w.n] (+)= x[m x w.k] · wᵀ
+void linear(const float* x, int64_t ldx, int64_t m, Panels w, float* y, int64_t ldy, bool accumulate);
+// dx[m x pad(w.k)] (+)= dy[m x w.n] · w; columns past w.k are written with zero
+void linear_input_grad(const float* dy, int64_t lddy, int64_t m, Panels w, float* dx, int64_t lddx, bool accumulate);
+// dw (panels, n x k) += dyᵀ[n x m] · x[m x k]
+void linear_weight_grad(const float* dy, int64_t lddy, const float* x, int64_t ldx, int64_t m, int64_t n, int64_t k, float* dw);
+
+}  // namespace trinity

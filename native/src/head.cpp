@@ -1,0 +1,55 @@
+// Heads on the scored rows: the vocabulary in chunks, or one number per row.
+#include <algorithm>
+#include <cmath>
+
+#include "forward.h"
+#include "kernels.h"
+
+namespace trinity {
+
+void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entropy) {
+  const Layout& l = p.layout();
+  Activations& a = p.acts;
+  const Panels all = vocabulary(p.weights);
+  a.logits.grow(std::min(LOGIT_ROWS, pack.scored()) * VOCAB_CHUNK);
+  a.lse.grow(pack.scored());
+  a.entropy.grow(pack.scored());
+  for (int64_t r0 = 0; r0 < pack.scored(); r0 += LOGIT_ROWS) {
+    const int64_t n = std::min(LOGIT_ROWS, pack.scored() - r0);
+    std::vector<SoftmaxState> state(n, SoftmaxState{-INFINITY, 0, 0});
+    for (int64_t v0 = 0; v0 < l.config.vocab; v0 += VOCAB_CHUNK) {
+      p.check();
+      const int64_t width = std::min<int64_t>(VOCAB_CHUNK, all.n - v0);
+      const int64_t real = std::min<int64_t>(VOCAB_CHUNK, l.config.vocab - v0);
+      linear(a.hidden.data() + r0 * l.hidden_p, l.hidden_p, n, {all.data + v0 * all.k, width, all.k}, a.logits.data(),
+             VOCAB_CHUNK, false);
+      parallel_rows(n, 8, [&](int64_t first, int64_t last) {
+        for (int64_t r = first; r < last; r++) {
+          const float* row = a.logits.data() + r * VOCAB_CHUNK;
+          const float inv_t = pack.inv_t[r0 + r];
+          kernels().softmax_fold(row, real, inv_t, &state[r]);
+          const int64_t target = pack.targets[r0 + r] - v0;
+          if (target >= 0 && target < real) logprob[r0 + r] = row[target] * inv_t;
+        }
+      });
+    }
+    for (int64_t r = 0; r < n; r++) {
+      const SoftmaxState& s = state[r];
+      const float log_sum = std::log(s.sum), lse = s.max + log_sum;
+      a.lse[r0 + r] = lse;
+      a.entropy[r0 + r] = log_sum - s.weighted / s.sum;
+      logprob[r0 + r] -= lse;
+      entropy[r0 + r] = a.entropy[r0 + r];
+    }
+  }
+}
+
+void score_values(const Pass& p, const Pack& pack, float* value) {
+  const Layout& l = p.layout();
+  const float* w = p.weights.at(l.score);
+  const float bias = l.score_bias ? *p.weights.at(l.score_bias) : 0.0f;
+  for (int64_t r = 0; r < pack.scored(); r++)
+    value[r] = kernels().dot(p.acts.hidden.data() + r * l.hidden_p, w, l.config.hidden) + bias;
+}
+
+}  // namespace trinity

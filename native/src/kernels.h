@@ -1,0 +1,133 @@
+// The table of kernels of one instruction set. Kernels work on ranges and never start threads; the callers in src/
+// divide the work so that no sum is ever split by the number of threads.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace trinity {
+
+// Keys per attention block: softmax statistics are merged once per block, so every path must use the same size.
+constexpr int KEYS = 32;
+// Queries per attention block in training.
+constexpr int QUERIES = 48;
+// Most rows of one gemm_block call.
+constexpr int MC = 120;
+constexpr int KC_MAX = 256;
+// Vocabulary columns whose softmax statistics are folded at once: one constant for every path, because folding rounds.
+constexpr int VOCAB_CHUNK = 1024;
+
+// C[m x panels*NR] (+)= A[m x k] · B. Element (i, k) of A: a[i*a_rs + k*a_ks]; row k of B's panel p: b + p*b_ps + k*b_ks
+// (NR floats); row i of C's panel p: c + i*c_rs + p*c_ps (NR floats).
+struct GemmBlock {
+  const float* a;
+  ptrdiff_t a_rs, a_ks;
+  const float* b;
+  ptrdiff_t b_ps, b_ks;
+  float* c;
+  ptrdiff_t c_rs, c_ps;
+  int m, panels, k;
+  bool accumulate;
+  float* scratch;
+};
+
+// One head of one sequence. q, k, v: row t at base + t*ld, already rotated. o: row t at o + t*ldo.
+struct AttentionHead {
+  const float* q;
+  const float* k;
+  const float* v;
+  ptrdiff_t ld;
+  float* o;
+  ptrdiff_t ldo;
+  float* lse;  // row t at lse[t*lds]
+  ptrdiff_t lds;
+  int dim;
+  float scale;
+};
+
+// Gradients of the query heads [0, group) that share one key/value head. Rows as in AttentionHead; dq, dk, dv are
+// written (not added to); q, o, dout, dq, lse of head h start h*dim (lse: h) further on.
+struct AttentionGroup {
+  const float *q, *k, *v;
+  ptrdiff_t ld;
+  const float *o, *dout;
+  ptrdiff_t ldo;
+  const float* lse;
+  ptrdiff_t lds;
+  float *dq, *dk, *dv;
+  ptrdiff_t ldd;
+  int length, dim, group;
+  float scale;
+};
+
+// Running softmax statistics of one row of logits/T: maximum, Σ e^(l-max), Σ e^(l-max)·(l-max).
+struct SoftmaxState {
+  float max, sum, weighted;
+};
+
+struct AdamArgs {
+  float lr, beta1, beta2, eps, decay, grad_scale;
+  float correction1, correction2;  // 1 - beta^t
+};
+
+struct Kernels {
+  const char* name;
+  int nr, mr;
+
+  void (*gemm_block)(const GemmBlock&);
+  void (*transpose_panels)(const float* w, int64_t k, int64_t n0, int64_t count, int64_t q0, int64_t q1, float* out);
+  double (*fma_peak)(int64_t rounds, float* sink);
+
+  // y = x / rms(x) · w over `n` columns; rstd[row] is kept for the backward pass (may be null).
+  void (*rmsnorm)(const float* x, ptrdiff_t ldx, const float* w, float eps, int64_t rows, int n, float* y, ptrdiff_t ldy,
+                  float* rstd, ptrdiff_t lds);
+  // dx += or = gradient through the norm; the weight gradient is a separate pass over columns.
+  void (*rmsnorm_back)(const float* x, ptrdiff_t ldx, const float* w, const float* rstd, ptrdiff_t lds, const float* dy,
+                       ptrdiff_t lddy, int64_t rows, int n, float* dx, ptrdiff_t lddx, bool add);
+  // dw[c] += Σ_rows dy·x·rstd for columns [c0, c1)
+  void (*rmsnorm_weight)(const float* x, ptrdiff_t ldx, const float* rstd, ptrdiff_t lds, const float* dy, ptrdiff_t lddy,
+                         int64_t rows, int c0, int c1, float* dw);
+  // Rotates pairs (i, i + dim/2); `direction` -1 undoes it. table: [position][dim/2] cosines then sines.
+  void (*rope)(float* x, ptrdiff_t ld, const int32_t* positions, int64_t rows, int heads, int dim, const float* cosines,
+               const float* sines, float direction);
+  void (*swiglu)(const float* gate_up, ptrdiff_t ldg, int up, int64_t rows, float* act, ptrdiff_t lda);
+  // From d(act): d(gate) and d(up) in place of gate and up, and act again (the input of the down projection).
+  void (*swiglu_back)(float* gate_up, ptrdiff_t ldg, int up, int64_t rows, const float* dact, ptrdiff_t ldd, float* act,
+                      ptrdiff_t lda);
+  void (*add_bias)(float* y, ptrdiff_t ld, const float* bias, int64_t rows, int n);
+  // out[c] += Σ_rows y[row][c], columns [c0, c1)
+  void (*column_sum)(const float* y, ptrdiff_t ld, int64_t rows, int c0, int c1, float* out);
+  void (*axpy)(float scale, const float* x, float* y, int64_t n);  // y += scale·x
+  void (*scale)(float scale, float* x, int64_t n);
+  float (*dot)(const float* a, const float* b, int64_t n);
+
+  // Attention. pack_keys: rows [0, n) of k (n ≤ KEYS) to NR-wide panels of kᵀ, [KEYS/NR][dim][NR], zero past n.
+  void (*pack_keys)(const float* k, ptrdiff_t ld, int n, int dim, float* out);
+  // Up to QUERIES rows against one block of keys, of which row i may see the first visible[i] (≤ KEYS).
+  // state: [rows] max, then [rows] sum; acc: [rows][ldacc] unnormalised output. The caller starts from
+  // max = -inf, sum = 0, acc = 0 and divides at the end (attention_finish).
+  void (*attention_block)(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, const float* v,
+                          ptrdiff_t ldv, const int* visible, float* max, float* sum, float* acc, ptrdiff_t ldacc,
+                          float* scratch);
+  // out = acc / sum; lse = max + log(sum) (may be null)
+  void (*attention_finish)(const float* max, const float* sum, const float* acc, ptrdiff_t ldacc, int rows, int dim,
+                           float* out, ptrdiff_t ldo, float* lse, ptrdiff_t lds);
+  // Queries [q0, q0 + n) of one head; kt: packed keys of all blocks.
+  void (*attention)(const AttentionHead& head, int q0, int n, const float* kt, float* scratch);
+  void (*attention_back)(const AttentionGroup& group, float* scratch);
+
+  // Folds `n` logits (scaled by inv_t) into the row's state.
+  void (*softmax_fold)(const float* logits, int64_t n, float inv_t, SoftmaxState* state);
+  // logits → d(loss)/d(logits): inv_t·(g_lp·(δ - p) - g_ent·p·(log p + H)), p = e^(logit·inv_t - lse)
+  void (*softmax_back)(float* logits, int64_t n, float inv_t, float lse, float entropy, float g_logprob, float g_entropy);
+
+  double (*sum_squares)(const float* x, int64_t n);  // NaN or inf when any is
+  // w_out may equal w_in
+  void (*adamw)(const AdamArgs& a, const float* w_in, float* w_out, const float* g, float* m, float* v, int64_t n);
+};
+
+// Chosen once, at load: the widest set that the machine has, or the one TRINITY_NATIVE_ISA names.
+const Kernels& kernels();
+
+inline int64_t pad_to(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+}  // namespace trinity

@@ -1,0 +1,103 @@
+// One vector type for every instruction set: the compiler's vector extension at the widest size the target has.
+// Everything in kernels/ is compiled once per instruction set inside namespace TRINITY_ISA. It must not instantiate
+// templates of the standard library: the linker would merge them across instruction sets.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#ifndef TRINITY_ISA
+#define TRINITY_ISA baseline
+#endif
+
+namespace trinity {
+namespace TRINITY_ISA {
+
+#if defined(__AVX512F__)
+constexpr int VL = 16, NV = 2, MR = 12;
+#elif defined(__AVX2__)
+constexpr int VL = 8, NV = 2, MR = 6;
+#elif defined(__ARM_NEON)
+constexpr int VL = 4, NV = 4, MR = 6;
+#else
+constexpr int VL = 4, NV = 2, MR = 4;
+#endif
+constexpr int NR = VL * NV;
+
+typedef float vf __attribute__((vector_size(VL * 4)));
+typedef int32_t vi __attribute__((vector_size(VL * 4)));
+typedef float vfu __attribute__((vector_size(VL * 4), aligned(4), may_alias));
+
+#define TRINITY_INLINE static inline __attribute__((always_inline))
+
+TRINITY_INLINE vf load(const float* p) { return *reinterpret_cast<const vfu*>(p); }
+TRINITY_INLINE void store(float* p, vf v) { *reinterpret_cast<vfu*>(p) = v; }
+// Written out: `vf{} + x` would cost an addition, because -0 + 0 is not -0.
+TRINITY_INLINE vf splat(float x) {
+#if defined(__AVX512F__)
+  return vf{x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
+#elif defined(__AVX2__)
+  return vf{x, x, x, x, x, x, x, x};
+#else
+  return vf{x, x, x, x};
+#endif
+}
+TRINITY_INLINE vf choose(vi mask, vf yes, vf no) { return mask ? yes : no; }
+TRINITY_INLINE vf vmax(vf a, vf b) { return choose(a > b, a, b); }
+TRINITY_INLINE vf vmin(vf a, vf b) { return choose(a < b, a, b); }
+
+// Lanes are folded in halves: the same order on every call.
+TRINITY_INLINE float sum(vf v) {
+  float lane[VL];
+  store(lane, v);
+  for (int w = VL / 2; w > 0; w /= 2)
+    for (int i = 0; i < w; i++) lane[i] += lane[i + w];
+  return lane[0];
+}
+TRINITY_INLINE float top(vf v) {
+  float lane[VL];
+  store(lane, v);
+  float m = lane[0];
+  for (int i = 1; i < VL; i++) m = lane[i] > m ? lane[i] : m;
+  return m;
+}
+
+// First `n` lanes from memory, the others `fill`.
+TRINITY_INLINE vf load_part(const float* p, int n, float fill) {
+  float lane[VL];
+  for (int i = 0; i < VL; i++) lane[i] = i < n ? p[i] : fill;
+  return load(lane);
+}
+TRINITY_INLINE void store_part(float* p, int n, vf v) {
+  float lane[VL];
+  store(lane, v);
+  for (int i = 0; i < n; i++) p[i] = lane[i];
+}
+
+// e^x to about 1 ulp; 0 below -87.3, +inf above 88.7, NaN stays NaN.
+TRINITY_INLINE vf vexp(vf x) {
+  const vf clipped = vmin(vmax(x, splat(-87.33654f)), splat(88.72283f));
+  const vf shift = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
+  const vf shifted = clipped * splat(1.44269504f) + shift;
+  const vf n = shifted - shift;
+  vf r = clipped - n * splat(0.693359375f);
+  r = r - n * splat(-2.12194440e-4f);
+  vf p = splat(1.9875691500e-4f);
+  p = p * r + splat(1.3981999507e-3f);
+  p = p * r + splat(8.3334519073e-3f);
+  p = p * r + splat(4.1665795894e-2f);
+  p = p * r + splat(1.6666665459e-1f);
+  p = p * r + splat(5.0000001201e-1f);
+  p = p * (r * r) + r + splat(1.0f);
+  // 2^n in two halves: n reaches 128 at the upper end, which one exponent field cannot hold.
+  const vi whole = __builtin_convertvector(n, vi);
+  const vi half = whole >> 1;
+  const vf lo = (vf)((half + 127) << 23);
+  const vf hi = (vf)((whole - half + 127) << 23);
+  vf y = p * lo * hi;
+  y = choose(x < splat(-87.33654f), splat(0.0f), y);
+  y = choose(x > splat(88.72283f), splat(__builtin_inff()), y);
+  return choose(x != x, x, y);
+}
+
+}  // namespace TRINITY_ISA
+}  // namespace trinity

@@ -1,0 +1,44 @@
+// Compiled once per instruction set (see scripts/build-native.mjs): -DTRINITY_ISA=<name> and the matching -m flags.
+#include "attention_back_kernel.h"
+#include "optim_kernel.h"
+#include "rows_kernel.h"
+#include "softmax_kernel.h"
+
+#define TRINITY_TEXT_(x) #x
+#define TRINITY_TEXT(x) TRINITY_TEXT_(x)
+
+namespace trinity {
+namespace TRINITY_ISA {
+
+extern const Kernels table;
+const Kernels table = {
+    TRINITY_TEXT(TRINITY_ISA),
+    NR,
+    MR,
+    gemm_block,
+    transpose_panels,
+    fma_peak,
+    rmsnorm,
+    rmsnorm_back,
+    rmsnorm_weight,
+    rope,
+    swiglu,
+    swiglu_back,
+    add_bias,
+    column_sum,
+    axpy,
+    scale_by,
+    dot,
+    pack_keys,
+    attention_block,
+    attention_finish,
+    attention,
+    attention_back,
+    softmax_fold,
+    softmax_back,
+    sum_squares,
+    adamw,
+};
+
+}  // namespace TRINITY_ISA
+}  // namespace trinity

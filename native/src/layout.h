@@ -1,0 +1,76 @@
+// Where every parameter of a model lies in memory. Matrices that read the same input are stored next to each other
+// (q|k|v, gate|up), so that one product computes them together.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trinity {
+
+enum class HeadKind { lm, value, reward };
+
+struct Config {
+  int hidden = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0, inner = 0, vocab = 0, max_len = 0;
+  float eps = 1e-6f;
+  bool tied = false, qkv_bias = false, out_bias = false, mlp_bias = false, qk_norm = false;
+  HeadKind head = HeadKind::lm;
+  bool trainable = false;
+  bool checkpointing = false;
+  int lora_rank = 0;  // 0: no adapter, every parameter is trained
+  float lora_scale = 0;
+  std::vector<std::string> lora_targets;  // q_proj, k_proj, …
+  std::vector<float> inv_freq;            // head_dim / 2
+};
+
+// panels: see gemm.h. rows: row-major, rows padded to NR columns. vec: one padded row.
+enum class Form { panels, rows, vec };
+
+// A place in one of the two arenas: `live` is trained, `frozen` is not.
+struct Ref {
+  static constexpr size_t NONE = ~static_cast<size_t>(0);
+  size_t offset = NONE;
+  bool live = false;
+  explicit operator bool() const { return offset != NONE; }
+};
+
+struct Param {
+  std::string name;
+  int64_t rows, cols;  // as in the file; a vector has one row
+  Form form;
+  Ref at;
+  size_t size;  // floats in the arena, with padding
+};
+
+struct Lora {
+  Ref a, b;          // [rank x in], [out x rank]
+  int64_t first, n;  // padded columns of the fused output that it adds to
+};
+
+// One product: y = x · wᵀ + bias, and the adapters of its parts.
+struct Linear {
+  Ref weight, bias;
+  int64_t n = 0, k = 0;  // n padded
+  std::vector<Lora> lora;
+};
+
+struct Layer {
+  Ref norm1, norm2, q_norm, k_norm;
+  Linear qkv, out, gate_up, down;
+};
+
+struct Layout {
+  Config config;
+  int nr;
+  int64_t hidden_p, q_p, kv_p, inner_p, vocab_p, rank_p;  // widths padded to NR
+  std::vector<Param> params;
+  std::vector<Layer> layers;
+  Ref embed, final_norm, lm_head, score, score_bias;  // lm_head = embed when tied
+  size_t frozen_size = 0, live_size = 0;              // floats
+
+  explicit Layout(const Config& config);
+  int64_t qkv_width() const { return q_p + 2 * kv_p; }
+  const Param* find(const std::string& name) const;
+};
+
+}  // namespace trinity

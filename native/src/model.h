@@ -1,0 +1,73 @@
+// One open model: weights, and what training adds to them. Not thread-safe: its runner executes one call at a time.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "activations.h"
+#include "forward.h"
+#include "kernels.h"
+#include "weights.h"
+
+namespace trinity {
+
+struct Scores {
+  std::vector<float> logprob, entropy, value;
+};
+
+struct StepResult {
+  double grad_norm;
+  bool applied;
+};
+
+struct Memory {
+  size_t weights, gradients, optimizer, activations;
+};
+
+// Which copy of a parameter is meant.
+enum class Slot { weight, gradient, first_moment, second_moment };
+
+class Model {
+ public:
+  explicit Model(const Config& config);
+
+  const Layout& layout() const { return *layout_; }
+  // A snapshot that stays as it is whatever the trainer does next.
+  Weights snapshot() const { return weights_; }
+  const Rope& rope() const { return *rope_; }
+  std::shared_ptr<const Rope> shared_rope() const { return rope_; }
+
+  // Row-major values of one parameter.
+  void write(const Param& p, Slot slot, const float* values);
+  void read(const Param& p, Slot slot, float* values);
+
+  // Scores of a packed micro-batch. `keep`: a backward pass may follow.
+  Scores forward(Pack pack, bool adapter, bool keep);
+  // Adds d(loss)/d(parameter) from d(loss)/d(score) of the last kept forward pass. Empty vectors count as zeros.
+  void backward(const Scores& grads);
+  StepResult step(AdamArgs args, float clip);
+  void zero_grad();
+
+  int64_t steps() const { return steps_; }
+  void set_steps(int64_t n) { steps_ = n; }
+  Memory memory() const;
+
+  std::atomic<bool> abort{false};
+
+ private:
+  Pass pass(bool adapter) { return {weights_, *rope_, acts_, adapter, &abort}; }
+  void make_gradients();
+  Buffer& slot_buffer(Slot slot);
+
+  std::shared_ptr<const Layout> layout_;
+  Weights weights_;
+  std::shared_ptr<Buffer> spare_;  // the next version's place while a sampler still reads this one
+  std::shared_ptr<const Rope> rope_;
+  Activations acts_;
+  Buffer grad_, m_, v_;
+  Pack pack_;
+  bool kept_ = false;
+  int64_t steps_ = 0;
+};
+
+}  // namespace trinity

@@ -1,0 +1,92 @@
+#include "ops.h"
+
+#include <algorithm>
+
+#include "kernels.h"
+#include "pool.h"
+
+namespace trinity {
+
+void parallel_rows(int64_t rows, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
+  const int64_t tasks = (rows + grain - 1) / grain;
+  parallel_for(static_cast<int>(tasks), [&](int i) { body(i * grain, std::min(rows, (i + 1) * grain)); });
+}
+
+void embed(const Weights& w, const int32_t* ids, int64_t m, float* x) {
+  const Layout& l = *w.layout;
+  const float* table = w.at(l.embed);
+  const int64_t n = l.config.hidden, ld = l.hidden_p;
+  const bool panels = l.lm_head && l.config.tied;
+  parallel_rows(m, 32, [&](int64_t first, int64_t last) {
+    for (int64_t t = first; t < last; t++) {
+      float* row = x + t * ld;
+      if (panels) {
+        const float* column = table + ids[t] / l.nr * n * l.nr + ids[t] % l.nr;
+        for (int64_t i = 0; i < n; i++) row[i] = column[i * l.nr];
+      } else {
+        std::memcpy(row, table + ids[t] * ld, n * sizeof(float));
+      }
+    }
+  });
+}
+
+void norm_rows(const float* x, int64_t ld, const float* weight, float eps, int64_t m, int n, float* y, float* rstd) {
+  parallel_rows(m, 32, [&](int64_t first, int64_t last) {
+    kernels().rmsnorm(x + first * ld, ld, weight, eps, last - first, n, y + first * ld, ld, rstd ? rstd + first : nullptr, 1);
+  });
+}
+
+void project(const Weights& w, const Linear& l, const float* x, int64_t ldx, int64_t m, float* y, int64_t ldy,
+             bool accumulate, bool adapter, Buffer& low) {
+  linear(x, ldx, m, w.panels(l), y, ldy, accumulate);
+  if (l.bias) {
+    parallel_rows(m, 64, [&](int64_t first, int64_t last) {
+      kernels().add_bias(y + first * ldy, ldy, w.at(l.bias), last - first, static_cast<int>(l.n));
+    });
+  }
+  if (!adapter) return;
+  const Layout& layout = *w.layout;
+  for (const Lora& part : l.lora) {
+    low.grow(static_cast<size_t>(m * layout.rank_p));
+    linear(x, ldx, m, {w.at(part.a), layout.rank_p, l.k}, low.data(), layout.rank_p, false);
+    kernels().scale(layout.config.lora_scale, low.data(), m * layout.rank_p);
+    linear(low.data(), layout.rank_p, m, {w.at(part.b), part.n, layout.config.lora_rank}, y + part.first, ldy, true);
+  }
+}
+
+void rotate_heads(const Weights& w, const Layer& layer, const Rope& rope, const int32_t* positions, int64_t m, float* qkv,
+                  float* q_rstd, float* k_rstd) {
+  const Layout& l = *w.layout;
+  const Config& c = l.config;
+  const int64_t ld = l.qkv_width();
+  const Kernels& k = kernels();
+  parallel_rows(m, 16, [&](int64_t first, int64_t last) {
+    if (c.qk_norm) {
+      for (int64_t t = first; t < last; t++) {
+        float* q = qkv + t * ld;
+        float* key = q + l.q_p;
+        k.rmsnorm(q, c.head_dim, w.at(layer.q_norm), c.eps, c.heads, c.head_dim, q, c.head_dim,
+                  q_rstd ? q_rstd + t * c.heads : nullptr, 1);
+        k.rmsnorm(key, c.head_dim, w.at(layer.k_norm), c.eps, c.kv_heads, c.head_dim, key, c.head_dim,
+                  k_rstd ? k_rstd + t * c.kv_heads : nullptr, 1);
+      }
+    }
+    float* base = qkv + first * ld;
+    k.rope(base, ld, positions + first, last - first, c.heads, c.head_dim, rope.cosines(), rope.sines(), 1.0f);
+    k.rope(base + l.q_p, ld, positions + first, last - first, c.kv_heads, c.head_dim, rope.cosines(), rope.sines(), 1.0f);
+  });
+}
+
+void gate(const float* gate_up, const Layout& l, int64_t m, float* act) {
+  parallel_rows(m, 16, [&](int64_t first, int64_t last) {
+    kernels().swiglu(gate_up + first * 2 * l.inner_p, 2 * l.inner_p, static_cast<int>(l.inner_p), last - first,
+                     act + first * l.inner_p, l.inner_p);
+  });
+}
+
+Panels vocabulary(const Weights& w) {
+  const Layout& l = *w.layout;
+  return {w.at(l.lm_head), l.vocab_p, l.config.hidden};
+}
+
+}  // namespace trinity

@@ -1,0 +1,31 @@
+// Steps of the model over the thread pool, shared by training and sampling: the same code gives the same bits.
+#pragma once
+#include <functional>
+
+#include "weights.h"
+
+namespace trinity {
+
+// body(first, last) over row ranges; rows are independent of each other.
+void parallel_rows(int64_t rows, int64_t grain, const std::function<void(int64_t, int64_t)>& body);
+
+// x[m x hidden_p] = embedding rows of `ids`
+void embed(const Weights& w, const int32_t* ids, int64_t m, float* x);
+
+void norm_rows(const float* x, int64_t ld, const float* weight, float eps, int64_t m, int n, float* y, float* rstd);
+
+// y (+)= x · wᵀ + bias + adapters. `low` holds the adapters' inner activations.
+void project(const Weights& w, const Linear& l, const float* x, int64_t ldx, int64_t m, float* y, int64_t ldy,
+             bool accumulate, bool adapter, Buffer& low);
+
+// q and k norms (where the model has them) and rotation, in place on a q|k|v block.
+// q_rstd: [m x heads], k_rstd: [m x kv_heads]; both may be null.
+void rotate_heads(const Weights& w, const Layer& layer, const Rope& rope, const int32_t* positions, int64_t m, float* qkv,
+                  float* q_rstd, float* k_rstd);
+
+void gate(const float* gate_up, const Layout& layout, int64_t m, float* act);
+
+// The product that scores the vocabulary.
+Panels vocabulary(const Weights& w);
+
+}  // namespace trinity

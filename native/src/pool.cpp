@@ -1,0 +1,191 @@
+#include "pool.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define TRINITY_RELAX() _mm_pause()
+#else
+#define TRINITY_RELAX() std::this_thread::yield()
+#endif
+
+namespace trinity {
+namespace {
+
+struct Job {
+  const std::function<void(int)>* body;
+  int tasks;
+  std::atomic<int> next{0};
+  std::atomic<int> helpers{0};
+};
+
+struct Slot {
+  std::atomic<bool> busy{false};  // guards `job`
+  Job* job = nullptr;
+  void lock() {
+    while (busy.exchange(true, std::memory_order_acquire)) TRINITY_RELAX();
+  }
+  void unlock() { busy.store(false, std::memory_order_release); }
+};
+
+constexpr int SLOTS = 16;
+constexpr int SPINS = 2000;  // about 50 µs before a worker goes to sleep
+
+void drain(Job& job) {
+  for (;;) {
+    const int i = job.next.fetch_add(1, std::memory_order_relaxed);
+    if (i >= job.tasks) return;
+    (*job.body)(i);
+  }
+}
+
+class Pool {
+ public:
+  Pool() {
+    int n = static_cast<int>(std::thread::hardware_concurrency());
+    if (const char* wish = std::getenv("TRINITY_NATIVE_THREADS")) n = std::atoi(wish);
+    resize(n < 1 ? 1 : n > 256 ? 256 : n);
+  }
+
+  int threads() const { return threads_.load(std::memory_order_relaxed); }
+
+  void resize(int threads) {
+    std::lock_guard<std::mutex> guard(grow_);
+    threads_ = threads;
+    while (static_cast<int>(workers_.size()) < threads - 1) {
+      const int index = static_cast<int>(workers_.size()) + 1;
+      workers_.emplace_back([this, index] { work(index); });
+      workers_.back().detach();  // they hold no state that outlives a job; the process takes them down
+    }
+  }
+
+  void run(int tasks, const std::function<void(int)>& body) {
+    if (tasks <= 0) return;
+    Slot* slot = tasks > 1 && threads() > 1 ? claim() : nullptr;
+    if (!slot) {
+      for (int i = 0; i < tasks; i++) body(i);
+      return;
+    }
+    Job job;
+    job.body = &body;
+    job.tasks = tasks;
+    slot->lock();
+    slot->job = &job;
+    slot->unlock();
+    epoch_.fetch_add(1, std::memory_order_seq_cst);
+    if (sleepers_.load(std::memory_order_seq_cst) > 0) {
+      std::lock_guard<std::mutex> guard(sleep_);
+      wake_.notify_all();
+    }
+    drain(job);
+    slot->lock();
+    slot->job = nullptr;
+    slot->unlock();
+    for (int spins = 0; job.helpers.load(std::memory_order_acquire) > 0; spins++) {
+      if (spins < 4000)
+        TRINITY_RELAX();
+      else
+        std::this_thread::yield();
+    }
+    slot->lock();
+    taken_[slot - slots_] = false;
+    slot->unlock();
+  }
+
+ private:
+  Slot* claim() {
+    for (int i = 0; i < SLOTS; i++) {
+      slots_[i].lock();
+      const bool mine = !taken_[i];
+      if (mine) taken_[i] = true;
+      slots_[i].unlock();
+      if (mine) return &slots_[i];
+    }
+    return nullptr;  // more jobs than slots: the caller works alone
+  }
+
+  bool help() {
+    bool any = false;
+    for (Slot& slot : slots_) {
+      slot.lock();
+      Job* job = slot.job;
+      if (job && job->next.load(std::memory_order_relaxed) < job->tasks)
+        job->helpers.fetch_add(1, std::memory_order_relaxed);
+      else
+        job = nullptr;
+      slot.unlock();
+      if (!job) continue;
+      drain(*job);
+      job->helpers.fetch_sub(1, std::memory_order_release);
+      any = true;
+    }
+    return any;
+  }
+
+  void work(int index) {
+    for (;;) {
+      const uint64_t seen = epoch_.load(std::memory_order_seq_cst);
+      if (index < threads() && help()) continue;
+      int spins = 0;
+      while (epoch_.load(std::memory_order_relaxed) == seen && spins < SPINS) {
+        TRINITY_RELAX();
+        spins++;
+      }
+      if (spins < SPINS) continue;
+      std::unique_lock<std::mutex> guard(sleep_);
+      sleepers_.fetch_add(1, std::memory_order_seq_cst);
+      wake_.wait(guard, [&] { return epoch_.load(std::memory_order_seq_cst) != seen; });
+      sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+    }
+  }
+
+  std::atomic<int> threads_{1};
+  std::vector<std::thread> workers_;
+  std::mutex grow_;
+  Slot slots_[SLOTS];
+  bool taken_[SLOTS] = {};
+  std::atomic<uint64_t> epoch_{0};
+  std::atomic<int> sleepers_{0};
+  std::mutex sleep_;
+  std::condition_variable wake_;
+};
+
+// Never destroyed: detached workers may still wait in it while the process exits.
+Pool& pool() {
+  static Pool* one = new Pool;
+  return *one;
+}
+
+struct Scratch {
+  float* data = nullptr;
+  size_t size = 0;
+  ~Scratch() { std::free(data); }
+};
+thread_local Scratch scratch;
+
+}  // namespace
+
+void parallel_for(int tasks, const std::function<void(int)>& body) { pool().run(tasks, body); }
+int pool_threads() { return pool().threads(); }
+void set_pool_threads(int threads) { pool().resize(threads < 1 ? 1 : threads > 256 ? 256 : threads); }
+
+float* thread_scratch(size_t floats) {
+  if (scratch.size < floats) {
+    std::free(scratch.data);
+    scratch.size = (floats + 1023) / 1024 * 1024;
+    scratch.data = static_cast<float*>(std::aligned_alloc(64, scratch.size * sizeof(float)));
+    if (!scratch.data) {
+      scratch.size = 0;
+      throw std::bad_alloc();
+    }
+  }
+  return scratch.data;
+}
+
+}  // namespace trinity

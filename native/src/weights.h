@@ -1,0 +1,43 @@
+// The numbers of a model. A copy of `Weights` is a snapshot: it shares the memory, and an optimizer that finds its
+// memory shared writes the next version elsewhere. So a sampler keeps reading whole, unchanging weights for free.
+#pragma once
+#include <memory>
+
+#include "buffer.h"
+#include "gemm.h"
+#include "layout.h"
+
+namespace trinity {
+
+struct Weights {
+  std::shared_ptr<const Layout> layout;
+  std::shared_ptr<Buffer> frozen, live;
+
+  static Weights allocate(std::shared_ptr<const Layout> layout) {
+    Weights w{layout, std::make_shared<Buffer>(layout->frozen_size), std::make_shared<Buffer>(layout->live_size)};
+    return w;
+  }
+  const float* at(Ref r) const { return (r.live ? live : frozen)->data() + r.offset; }
+  float* writable(Ref r) { return (r.live ? live : frozen)->data() + r.offset; }
+  Panels panels(const Linear& l) const { return {at(l.weight), l.n, l.k}; }
+  size_t bytes() const { return frozen->bytes() + live->bytes(); }
+};
+
+// Row-major values of one parameter into / out of a block with the layout of that parameter.
+void pack_param(const Param& p, int nr, const float* values, float* block);
+void unpack_param(const Param& p, int nr, const float* block, float* values);
+
+// Cosines and sines of every position, [position][head_dim / 2].
+class Rope {
+ public:
+  Rope(const std::vector<float>& inv_freq, int positions);
+  const float* cosines() const { return table_.data(); }
+  const float* sines() const { return table_.data() + half_; }
+  size_t bytes() const { return table_.bytes(); }
+
+ private:
+  Buffer table_;
+  size_t half_;
+};
+
+}  // namespace trinity

@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { messageOf, TrinityError } from '../../error.js'
+
+/** A model that lives in the addon. Opaque: only the addon's functions take it. */
+export interface NativeHandle {
+  readonly __native: never
+}
+
+/** What the addon needs to know of a model; see native/src/layout.h. */
+export interface NativeConfig {
+  hidden: number
+  layers: number
+  heads: number
+  kvHeads: number
+  headDim: number
+  inner: number
+  vocab: number
+  maxLen: number
+  eps: number
+  tied: boolean
+  qkvBias: boolean
+  outBias: boolean
+  mlpBias: boolean
+  qkNorm: boolean
+  head: 'lm' | 'value' | 'reward'
+  trainable: boolean
+  checkpointing: boolean
+  loraRank: number
+  loraScale: number
+  loraTargets: readonly string[]
+  invFreq: Float32Array
+}
+
+export interface NativeParam {
+  readonly name: string
+  /** A vector has one row. */
+  readonly rows: number
+  readonly cols: number
+  readonly vector: boolean
+  readonly trained: boolean
+}
+
+/** Sequences one after the other, and which of their tokens are scored. */
+export interface NativePack {
+  readonly ids: Int32Array
+  readonly lengths: Int32Array
+  /** Of every scored token: the packed position that predicts it, its id, 1 / temperature. */
+  readonly rows: Int32Array
+  readonly targets: Int32Array
+  readonly invT: Float32Array
+}
+
+export interface NativeScores {
+  logprob?: Float32Array
+  entropy?: Float32Array
+  value?: Float32Array
+}
+
+export interface NativeStep {
+  lr: number
+  beta1: number
+  beta2: number
+  eps: number
+  weightDecay: number
+  gradClip: number
+}
+
+export type ParamSlot = 'weight' | 'gradient' | 'm' | 'v'
+
+/** Everything that returns a promise runs off the event loop, one call of a model after the other. */
+export interface NativeAddon {
+  readonly isa: string
+  threads(): number
+  setThreads(threads: number): void
+  /** Floating-point operations per second that the pool reaches on fused multiply-adds alone. */
+  peak(rounds: number): Promise<number>
+  open(config: NativeConfig): Promise<NativeHandle>
+  close(model: NativeHandle): Promise<void>
+  /** Makes the call in hand fail with `native/aborted` at the next layer. */
+  abort(model: NativeHandle): void
+  params(model: NativeHandle): NativeParam[]
+  write(model: NativeHandle, name: string, slot: ParamSlot, values: Float32Array): Promise<void>
+  read(model: NativeHandle, name: string, slot: ParamSlot): Promise<Float32Array>
+  memory(model: NativeHandle): { weights: number; gradients: number; optimizer: number; activations: number }
+  forward(model: NativeHandle, pack: NativePack, adapter: boolean, keep: boolean): Promise<NativeScores>
+  backward(model: NativeHandle, grads: NativeScores): Promise<void>
+  step(model: NativeHandle, step: NativeStep): Promise<{ gradNorm: number; applied: boolean }>
+  zeroGrad(model: NativeHandle): Promise<void>
+  steps(model: NativeHandle): number
+  setSteps(model: NativeHandle, steps: number): void
+}
+
+let loaded: NativeAddon | undefined
+
+/** Loads the compiled addon; the first call decides. */
+export function loadAddon(): NativeAddon {
+  if (loaded) return loaded
+  const path = addonPath()
+  try {
+    loaded = createRequire(import.meta.url)(path) as NativeAddon
+    return loaded
+  } catch (cause) {
+    throw new TrinityError('native/load', `the native engine cannot be loaded: ${messageOf(cause)}`, {
+      path,
+      hint: rebuild,
+      cause,
+    })
+  }
+}
+
+const rebuild =
+  'it is compiled when the package is installed and needs a C++ compiler ' +
+  '(Debian/Ubuntu: apt install g++, Fedora: dnf install gcc-c++, macOS: xcode-select --install); ' +
+  'then run `npm rebuild trinity-rft`, or `npm run build:native` in a checkout'
+
+/** The package root is where native/ lies: above src/ in a checkout, above dist/ in an installed package. */
+function addonPath(): string {
+  const here = dirname(fileURLToPath(import.meta.url))
+  for (let dir = here; ; dir = dirname(dir)) {
+    if (existsSync(join(dir, 'native', 'src')) && existsSync(join(dir, 'package.json'))) {
+      const path = join(dir, 'native', 'build', 'trinity.node')
+      if (existsSync(path)) return path
+      throw new TrinityError('native/not-built', 'the native engine was not built', { path, hint: rebuild })
+    }
+    if (dir === dirname(dir)) {
+      throw new TrinityError('native/not-built', 'the sources of the native engine are missing', {
+        path: here,
+        hint: rebuild,
+      })
+    }
+  }
+}
