@@ -9,6 +9,8 @@ export class CallOrder {
   readonly #model: string
   #last = -1
   #answer: Promise<unknown> = Promise.resolve()
+  /** Settles when the work of the last call has really stopped, which may be after its deadline. */
+  #idle: Promise<unknown> = Promise.resolve()
 
   constructor(model: string) {
     this.#model = model
@@ -25,16 +27,23 @@ export class CallOrder {
       )
     }
     this.#last = call.seq
-    const before = this.#answer
-    const answer = (async () => {
-      await before.catch(() => {})
-      return within(call, `${what} on ${this.#model}`, work)
-    })()
+    const before = this.#idle
+    const answer = within(call, `${what} on ${this.#model}`, (signal) => {
+      const running = before.then(() => {
+        signal.throwIfAborted()
+        return work(signal)
+      })
+      this.#idle = running.catch(() => {})
+      return running
+    })
     answer.catch(() => {})
     this.#answer = answer
     return answer
   }
 }
+
+/** Longest delay a timer takes. */
+const MAX_DELAY_MS = 2 ** 31 - 1
 
 /** Runs `work` under the call's signal and deadline; the work gets one signal for both and must stop when it fires. */
 export async function within<T>(call: Call, what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -44,13 +53,16 @@ export async function within<T>(call: Call, what: string, work: (signal: AbortSi
   call.signal?.addEventListener('abort', abort, { once: true })
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const error = new TrinityError('engine/deadline', `${what} did not finish within ${call.deadlineMs} ms`, {
-        hint: 'raise the time-out, or make the batch smaller',
-      })
-      control.abort(error)
-      reject(error)
-    }, call.deadlineMs)
+    timer = setTimeout(
+      () => {
+        const error = new TrinityError('engine/deadline', `${what} did not finish within ${call.deadlineMs} ms`, {
+          hint: 'raise the time-out, or make the batch smaller',
+        })
+        control.abort(error)
+        reject(error)
+      },
+      Math.min(call.deadlineMs, MAX_DELAY_MS),
+    )
   })
   try {
     return await Promise.race([work(control.signal), late])

@@ -43,12 +43,17 @@ export function checkRows(rows: readonly Row[], limits: { vocabSize: number; max
   for (const row of rows) {
     const scored = row.tokens.length - row.start
     if (!Number.isInteger(row.start) || row.start < 1 || scored < 0) {
-      fail(row, `start is ${row.start} for ${row.tokens.length} tokens`, 'start is the first scored position: 1 … tokens.length')
+      fail(
+        row,
+        `start is ${row.start} for ${row.tokens.length} tokens`,
+        'start is the first scored position: 1 … tokens.length',
+      )
     }
     if (row.tokens.length > limits.maxModelLen) {
       fail(row, `${row.tokens.length} tokens, the model takes ${limits.maxModelLen}`, 'lower model.max_model_len')
     }
-    if (!(row.temperature > 0)) fail(row, `temperature is ${row.temperature}`, 'use the temperature it was sampled with; 1 for greedy')
+    if (!(row.temperature > 0))
+      fail(row, `temperature is ${row.temperature}`, 'use the temperature it was sampled with; 1 for greedy')
     if (row.mask.length !== scored) fail(row, `mask has ${row.mask.length} entries for ${scored} scored tokens`)
     for (const [name, column] of Object.entries(row.columns)) {
       if (typeof column !== 'number' && column.length !== scored) {
@@ -57,7 +62,11 @@ export function checkRows(rows: readonly Row[], limits: { vocabSize: number; max
     }
     for (const token of row.tokens) {
       if (token < 0 || token >= limits.vocabSize) {
-        fail(row, `token id ${token} is outside the vocabulary of ${limits.vocabSize}`, 'is this the tokenizer of this model?')
+        fail(
+          row,
+          `token id ${token} is outside the vocabulary of ${limits.vocabSize}`,
+          'is this the tokenizer of this model?',
+        )
       }
     }
   }

@@ -1,0 +1,142 @@
+import { TrinityError } from '../../error.js'
+import { within } from '../calls.js'
+import type {
+  Call,
+  Caps,
+  Engine,
+  ModelInfo,
+  ModelSpec,
+  RewardModel,
+  SampleModel,
+  SampleRequest,
+  SampleSpec,
+  ScoreModel,
+  TrainModel,
+  WeightLink,
+} from '../contract.js'
+import { MockSampleModel } from './sample.js'
+import { MockTrainModel } from './train.js'
+
+/** What the model answers: one token sequence per sample (reused in turn), or undefined to really sample. */
+export type Reply = (request: SampleRequest) => Promise<Replies | undefined> | Replies | undefined
+type Replies = readonly ArrayLike<number>[]
+
+export interface MockOptions {
+  vocabSize?: number
+  maxModelLen?: number
+  /** Token that ends a sequence. */
+  eos?: number
+  seed?: number
+  /** Time a token takes. */
+  latencyMs?: number
+  /** Bound of requests at once; one more is refused with `engine/busy`. */
+  maxQueue?: number
+  reply?: Reply
+  /** What a reward model says of a sequence. */
+  reward?: (tokens: Int32Array) => number
+}
+
+const CAPS: Caps = {
+  train: true,
+  sample: true,
+  reward: true,
+  heads: ['lm', 'value', 'reward'],
+  lora: false,
+  logprobs: 'model',
+  drawnLogprobs: false,
+  promptLogprobs: false,
+  streaming: true,
+  abort: true,
+  batchInvariant: true,
+  weights: ['memory'],
+}
+
+/** An engine for tests: no weights on disk, no native code, but true gradients, so a loop on it really learns. */
+export class MockEngine implements Engine {
+  readonly name = 'mock'
+  readonly caps = CAPS
+  readonly #options: MockOptions
+  readonly #info: ModelInfo
+
+  constructor(options: MockOptions = {}) {
+    const vocabSize = options.vocabSize ?? 64
+    const parameters = vocabSize * vocabSize + vocabSize
+    this.#options = options
+    this.#info = {
+      architecture: 'bigram',
+      parameters,
+      trainableParameters: parameters,
+      vocabSize,
+      maxModelLen: options.maxModelLen ?? 4096,
+    }
+  }
+
+  async openTrain(spec: ModelSpec, _call: Call): Promise<TrainModel> {
+    if (spec.lora) {
+      throw new TrinityError('engine/unsupported', 'the mock engine has no LoRA', {
+        hint: 'train without lora_configs',
+      })
+    }
+    return new MockTrainModel(this.#info, spec.path)
+  }
+
+  async openScore(spec: ModelSpec, _call: Call): Promise<ScoreModel> {
+    return new MockTrainModel(this.#info, spec.path)
+  }
+
+  async openSample(spec: SampleSpec, _call: Call): Promise<SampleModel> {
+    const shared = spec.shareWith
+    if (shared && !(shared instanceof MockTrainModel)) {
+      throw new TrinityError('engine/foreign-model', 'shareWith names a model of another engine')
+    }
+    return new MockSampleModel(shared ?? new MockTrainModel(this.#info, spec.path), {
+      eos: this.#options.eos ?? 0,
+      seed: spec.seed ?? this.#options.seed ?? 0,
+      maxQueue: spec.maxQueue ?? this.#options.maxQueue ?? Infinity,
+      latencyMs: this.#options.latencyMs ?? 0,
+      reply: this.#options.reply,
+    })
+  }
+
+  async openReward(_spec: ModelSpec, _call: Call): Promise<RewardModel> {
+    const reward = this.#options.reward
+    if (!reward) {
+      throw new TrinityError('engine/unsupported', 'this mock engine has no reward model', {
+        hint: 'pass { reward: tokens => number } when you create it',
+      })
+    }
+    return {
+      info: this.#info,
+      memory: () => ({ weights: 0, gradients: 0, optimizer: 0, activations: 0, cache: 0 }),
+      close: async () => {},
+      reward: async (rows) => Float32Array.from(rows, reward),
+    }
+  }
+
+  link(from: TrainModel, to: readonly SampleModel[]): WeightLink {
+    const isOwn = (model: SampleModel) => model instanceof MockSampleModel
+    if (!(from instanceof MockTrainModel) || !to.every(isOwn)) {
+      throw new TrinityError('engine/foreign-model', 'link takes models of the mock engine')
+    }
+    const samplers = to as readonly MockSampleModel[]
+    return {
+      transfer: (version, inFlight, call) =>
+        within(call, 'weight transfer', async () => {
+          const begin = performance.now()
+          await Promise.all(samplers.map((sampler) => sampler.receive(from, version, inFlight)))
+          return { ms: performance.now() - begin, checksum: checksum(from.bigram.weights) }
+        }),
+    }
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** FNV-1a over the bytes. */
+function checksum(weights: Float64Array): string {
+  let hash = 0x811c9dc5
+  for (const byte of new Uint8Array(weights.buffer, weights.byteOffset, weights.byteLength)) {
+    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+  }
+  return hash.toString(16).padStart(8, '0')
+}

@@ -1,0 +1,151 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { TrinityError } from '../../error.js'
+import { evaluateLoss } from '../../graph/evaluate.js'
+import { CallOrder } from '../calls.js'
+import type {
+  AdamStep,
+  Batch,
+  Call,
+  ForwardBackward,
+  Loss,
+  MemoryReport,
+  Metrics,
+  ModelInfo,
+  Row,
+  RowScores,
+  TrainModel,
+  Want,
+} from '../contract.js'
+import { mergeMetrics } from '../metrics.js'
+import { checkRows, packRows } from '../pack.js'
+import { Bigram, type BigramState, entropyOf } from './bigram.js'
+
+const STATE_FILE = 'mock.json'
+
+/** A trained bigram behind the contract. It packs into micro-batches as a real engine does. */
+export class MockTrainModel implements TrainModel {
+  readonly bigram: Bigram
+  readonly info: ModelInfo
+  readonly #order: CallOrder
+
+  constructor(info: ModelInfo, name: string) {
+    this.info = info
+    this.bigram = new Bigram(info.vocabSize)
+    this.#order = new CallOrder(name)
+  }
+
+  forward(batch: Batch, want: Want, call: Call): Promise<RowScores[]> {
+    return this.#order.run(call, 'forward', async () => {
+      checkRows(batch.rows, this.info)
+      return batch.rows.map((row) => this.score(row, want.scores))
+    })
+  }
+
+  forwardBackward(batch: Batch, loss: Loss, call: Call): Promise<ForwardBackward> {
+    return this.#order.run(call, 'forwardBackward', async () => {
+      checkRows(batch.rows, this.info)
+      const norms = loss.norms(batch.rows)
+      const scores = new Map<Row, RowScores>()
+      const metrics: Metrics[] = []
+      let total = 0
+      const packs =
+        loss.coupling === 'batch' ? [[...batch.rows]] : packRows(batch.rows, batch.tokenBudget, loss.coupling)
+      for (const pack of packs) {
+        const own = pack.map((row) => this.score(row, loss.wants))
+        pack.forEach((row, i) => void scores.set(row, own[i]))
+        const result = evaluateLoss(loss, pack, norms, {
+          logprob: concat(own.map((s) => s.logprob)),
+          entropy: concat(own.map((s) => s.entropy)),
+          value: concat(own.map((s) => s.value)),
+        })
+        total += result.loss
+        metrics.push(result.metrics)
+        this.#backward(pack, result.grads)
+      }
+      return { loss: total, metrics: mergeMetrics(metrics), scores: batch.rows.map((row) => scores.get(row)!) }
+    })
+  }
+
+  optimStep(step: AdamStep, call: Call): Promise<{ gradNorm: number; applied: boolean }> {
+    return this.#order.run(call, 'optimStep', async () => this.bigram.adam(step))
+  }
+
+  discardGrad(call: Call): Promise<void> {
+    return this.#order.run(call, 'discardGrad', async () => this.bigram.discardGradient())
+  }
+
+  save(dir: string, call: Call): Promise<void> {
+    return this.#order.run(call, 'save', async () => {
+      await mkdir(dir, { recursive: true })
+      await writeFile(join(dir, STATE_FILE), JSON.stringify(this.bigram))
+    })
+  }
+
+  load(dir: string, call: Call): Promise<void> {
+    return this.#order.run(call, 'load', async () => {
+      const state = JSON.parse(await readFile(join(dir, STATE_FILE), 'utf8')) as BigramState
+      if (state.vocabSize !== this.info.vocabSize) {
+        throw new TrinityError(
+          'engine/bad-checkpoint',
+          `vocabulary of ${state.vocabSize}, model has ${this.info.vocabSize}`,
+          {
+            path: dir,
+          },
+        )
+      }
+      this.bigram.restore(state)
+    })
+  }
+
+  memory(): MemoryReport {
+    const bytes = this.info.parameters * 8
+    return { weights: bytes, gradients: bytes, optimizer: 2 * bytes, activations: 0, cache: 0 }
+  }
+
+  async close(): Promise<void> {}
+
+  score(row: Row, wants: Want['scores']): RowScores {
+    const count = row.tokens.length - row.start
+    const logprob = new Float32Array(count)
+    const entropy = new Float32Array(count)
+    const value = new Float32Array(count)
+    for (let i = 0; i < count; i++) {
+      const prev = row.tokens[row.start + i - 1]
+      const all = this.bigram.logprobs(prev, row.temperature)
+      logprob[i] = all[row.tokens[row.start + i]]
+      entropy[i] = entropyOf(all)
+      value[i] = this.bigram.value(prev)
+    }
+    const wanted = { logprob, entropy, value }
+    return { id: row.id, ...Object.fromEntries(wants.map((kind) => [kind, wanted[kind]])) }
+  }
+
+  #backward(rows: Row[], grads: { logprob?: Float32Array; entropy?: Float32Array; value?: Float32Array }): void {
+    let at = 0
+    for (const row of rows) {
+      for (let i = row.start; i < row.tokens.length; i++, at++) {
+        const [dLogprob, dEntropy, dValue] = [grads.logprob?.[at], grads.entropy?.[at], grads.value?.[at]]
+        this.bigram.backward(
+          row.tokens[i - 1],
+          row.tokens[i],
+          row.temperature,
+          dLogprob ?? 0,
+          dEntropy ?? 0,
+          dValue ?? 0,
+        )
+      }
+    }
+  }
+}
+
+function concat(parts: (Float32Array | undefined)[]): Float32Array | undefined {
+  if (parts.some((part) => part === undefined)) return undefined
+  const all = new Float32Array(parts.reduce((sum, part) => sum + part!.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part!, at)
+    at += part!.length
+  }
+  return all
+}

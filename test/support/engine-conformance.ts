@@ -1,0 +1,218 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AdamStep, Call, Engine, Row, SampleModel, SampleRequest, TrainModel } from '../../src/engine/contract.js'
+import { defineLoss } from '../../src/graph/index.js'
+
+/** What every engine must do, whatever it is made of. Each engine's own test file calls this with itself. */
+export function describeEngine(name: string, open: () => Promise<{ engine: Engine; path: string }>): void {
+  describe(`${name}: the engine contract`, () => {
+    let engine: Engine
+    let path: string
+    let dir: string
+    let seq = 0
+    const call = (signal?: AbortSignal): Call => ({ seq: ++seq, deadlineMs: 60_000, signal })
+    const train = () => engine.openTrain({ path, seed: 1 }, call())
+    const sampler = (from?: TrainModel) => engine.openSample({ path, shareWith: from, seed: 1 }, call())
+
+    beforeAll(async () => {
+      ;({ engine, path } = await open())
+      dir = await mkdtemp(join(tmpdir(), 'trinity-engine-'))
+    })
+    afterAll(async () => {
+      await engine.close()
+      await rm(dir, { recursive: true, force: true })
+    })
+
+    it('gives the same loss, metrics and step for any split into micro-batches', async () => {
+      const rows = someRows(7)
+      const results = []
+      for (const tokenBudget of [1, 20, 10_000]) {
+        const model = await train()
+        const result = await model.forwardBackward({ rows, tokenBudget }, policyGradient, call())
+        const step = await model.optimStep(STEP, call())
+        const after = await model.forward({ rows, tokenBudget: 10_000 }, { scores: ['logprob'] }, call())
+        results.push({ result, step, after })
+        await model.close()
+      }
+      const [one, ...others] = results
+      expect(one.result.scores.map((s) => s.id)).toEqual(rows.map((r) => r.id))
+      for (const other of others) {
+        expect(other.result.loss).toBeCloseTo(one.result.loss, 5)
+        expect(other.step.gradNorm).toBeCloseTo(one.step.gradNorm, 4)
+        expect(other.result.metrics.mean_logprob.value).toBeCloseTo(one.result.metrics.mean_logprob.value, 5)
+        for (let i = 0; i < rows.length; i++) closeTo(other.after[i].logprob!, one.after[i].logprob!, 1e-4)
+      }
+    })
+
+    it('learns: the loss falls along its gradient', async () => {
+      const model = await train()
+      const rows = someRows(5).map((row) => ({ ...row, columns: { advantage: 1 } }))
+      const losses = []
+      for (let i = 0; i < 8; i++) {
+        losses.push((await model.forwardBackward({ rows, tokenBudget: 64 }, policyGradient, call())).loss)
+        expect((await model.optimStep(STEP, call())).applied).toBe(true)
+      }
+      expect(losses.at(-1)!).toBeLessThan(losses[0] - 0.01)
+      await model.close()
+    })
+
+    it('never adds a gradient twice for a repeated call', async () => {
+      const rows = someRows(3)
+      const norms = []
+      for (const repeat of [1, 2]) {
+        const model = await train()
+        const same = call()
+        for (let i = 0; i < repeat; i++) await model.forwardBackward({ rows, tokenBudget: 64 }, policyGradient, same)
+        norms.push((await model.optimStep(STEP, call())).gradNorm)
+        await model.close()
+      }
+      expect(norms[1]).toBe(norms[0])
+    })
+
+    it('does not apply a gradient that is not finite', async () => {
+      const model = await train()
+      const rows = someRows(2)
+      const before = await model.forward({ rows, tokenBudget: 64 }, { scores: ['logprob'] }, call())
+      const poisoned = rows.map((row) => ({ ...row, columns: { advantage: Infinity } }))
+      await model.forwardBackward({ rows: poisoned, tokenBudget: 64 }, policyGradient, call())
+      expect(await model.optimStep(STEP, call())).toMatchObject({ applied: false })
+      const after = await model.forward({ rows, tokenBudget: 64 }, { scores: ['logprob'] }, call())
+      expect(after).toEqual(before)
+      await model.close()
+    })
+
+    it('forgets a gradient that is discarded', async () => {
+      const model = await train()
+      await model.forwardBackward({ rows: someRows(2), tokenBudget: 64 }, policyGradient, call())
+      await model.discardGrad(call())
+      expect((await model.optimStep({ ...STEP, weightDecay: 0 }, call())).gradNorm).toBe(0)
+      await model.close()
+    })
+
+    it('resumes from a saved state exactly', async () => {
+      const rows = someRows(4)
+      const model = await train()
+      const learn = async (to: TrainModel) => {
+        await to.forwardBackward({ rows, tokenBudget: 64 }, policyGradient, call())
+        await to.optimStep(STEP, call())
+      }
+      await learn(model)
+      await model.save(join(dir, 'state'), call())
+      await learn(model)
+      const other = await train()
+      await other.load(join(dir, 'state'), call())
+      await learn(other)
+      const want = { scores: ['logprob'] as const }
+      const expected = await model.forward({ rows, tokenBudget: 64 }, want, call())
+      expect(await other.forward({ rows, tokenBudget: 64 }, want, call())).toEqual(expected)
+      await Promise.all([model.close(), other.close()])
+    })
+
+    it('refuses rows it cannot score, and lives on', async () => {
+      const model = await train()
+      const [good] = someRows(1)
+      const bad = { ...good, tokens: good.tokens.map(() => 1_000_000) }
+      const score = (row: Row) => model.forward({ rows: [row], tokenBudget: 64 }, { scores: ['logprob'] }, call())
+      await expect(score(bad)).rejects.toMatchObject({ code: 'engine/bad-row' })
+      expect((await score(good))[0].logprob).toHaveLength(good.mask.length)
+      await model.close()
+    })
+
+    it('samples the same tokens for the same seed, whatever else is in the batch', async () => {
+      const model = await sampler()
+      const alone = await model.sample(request(11), call())
+      const others = Array.from({ length: 6 }, (_, i) => model.sample(request(100 + i, 3), call()))
+      const again = await model.sample(request(11), call())
+      await Promise.all(others)
+      expect(again.map((s) => [...s.tokens])).toEqual(alone.map((s) => [...s.tokens]))
+      expect(new Set(alone.map((s) => s.tokens.join())).size).toBeGreaterThan(1)
+      await model.close()
+    })
+
+    it('reports the log-probs that training computes for the same tokens', async () => {
+      const trained = await train()
+      const model = await sampler(trained)
+      const samples = await model.sample({ ...request(5, 4), params: { ...PARAMS, seed: 5, temperature: 0.7 } }, call())
+      const rows = samples.map((sample, i): Row => {
+        const tokens = Int32Array.from([...PROMPT, ...sample.tokens])
+        const mask = new Uint8Array(sample.tokens.length).fill(1)
+        return { id: `${i}`, tokens, start: PROMPT.length, mask, temperature: 0.7, columns: {} }
+      })
+      const scores = await trained.forward({ rows, tokenBudget: 256 }, { scores: ['logprob'] }, call())
+      for (const [i, sample] of samples.entries()) closeTo(sample.logprobs, scores[i].logprob!, 1e-5)
+      await Promise.all([model.close(), trained.close()])
+    })
+
+    it('streams what it returns, and returns what it had when aborted', async () => {
+      const model = await sampler()
+      const seen: number[] = []
+      const control = new AbortController()
+      const long: SampleRequest = { ...request(3, 1), params: { ...PARAMS, maxTokens: 40, ignoreEos: true, seed: 3 } }
+      const [sample] = await model.sample(long, call(control.signal), (_, token) => {
+        seen.push(token)
+        if (seen.length === 5) control.abort()
+      })
+      expect(sample.finish).toBe('abort')
+      expect(sample.tokens.length).toBeGreaterThanOrEqual(5)
+      expect(sample.tokens.length).toBeLessThan(40)
+      expect(seen).toEqual([...sample.tokens])
+      await model.close()
+    })
+
+    it('carries trained weights to samplers under a version', async () => {
+      const trained = await train()
+      const model: SampleModel = await sampler()
+      const rows = someRows(4).map((row) => ({ ...row, columns: { advantage: 1 } }))
+      for (let i = 0; i < 3; i++) {
+        await trained.forwardBackward({ rows, tokenBudget: 64 }, policyGradient, call())
+        await trained.optimStep(STEP, call())
+      }
+      const link = engine.link(trained, [model])
+      const { checksum } = await link.transfer(3, 'finish', call())
+      expect(model.version).toBe(3)
+      expect((await link.transfer(4, 'finish', call())).checksum).toBe(checksum)
+      const [own, theirs] = await Promise.all([
+        model.score(rows, call()),
+        trained.forward({ rows, tokenBudget: 256 }, { scores: ['logprob'] }, call()),
+      ])
+      for (const [i] of rows.entries()) closeTo(own[i].logprob!, theirs[i].logprob!, 1e-5)
+      expect((await model.sample(request(1, 1), call()))[0].versions).toEqual([{ version: 4, from: 0 }])
+      await Promise.all([model.close(), trained.close()])
+    })
+  })
+}
+
+const STEP: AdamStep = { lr: 0.01, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 0.01, gradClip: 1 }
+const PROMPT = [3, 7, 5, 9]
+const PARAMS = { temperature: 1, maxTokens: 12 }
+
+const request = (seed: number, n = 2): SampleRequest => ({
+  prompt: Int32Array.from(PROMPT),
+  n,
+  params: { ...PARAMS, seed },
+})
+
+/** −Σ advantage·logprob / number of active tokens, with a little entropy, so that both gradients are used. */
+const policyGradient = defineLoss((g) => {
+  const tokens = g.norm('tokens', (rows) => rows.reduce((n, row) => n + row.mask.reduce((a, b) => a + b, 0), 0))
+  g.metric('mean_logprob', g.logprob)
+  return g.column('advantage').mul(g.logprob).add(g.entropy.mul(0.01)).neg().total().div(tokens)
+})
+
+/** Rows of different lengths, starts, masks and temperatures, the same each time. */
+function someRows(count: number): Row[] {
+  return Array.from({ length: count }, (_, i) => {
+    const tokens = Int32Array.from({ length: 4 + ((i * 5) % 9) }, (_, j) => (i * 7 + j * j + 3) % 20)
+    const start = 1 + (i % 3)
+    const mask = Uint8Array.from({ length: tokens.length - start }, (_, j) => (j % 4 === 2 ? 0 : 1))
+    const advantage = Float32Array.from(mask, (_, j) => Math.sin(i + j))
+    return { id: `row-${i}`, tokens, start, mask, temperature: i % 2 ? 0.8 : 1, columns: { advantage } }
+  })
+}
+
+function closeTo(actual: Float32Array, expected: Float32Array, tolerance: number): void {
+  expect(actual).toHaveLength(expected.length)
+  for (let i = 0; i < expected.length; i++) expect(Math.abs(actual[i] - expected[i])).toBeLessThanOrEqual(tolerance)
+}
