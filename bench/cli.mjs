@@ -28,6 +28,7 @@ async function bundle(folder) {
     entryPoints: [main],
     outfile,
     bundle: true,
+    minify: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',

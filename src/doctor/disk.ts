@@ -79,6 +79,7 @@ export function describeSpace(place: Place, space: Space | undefined): Check {
       status: 'wrong',
       found: `${place.path} gives no answer`,
       fix: 'check the mount of that file system',
+      data: { path: place.path, freeBytes: null, writable: null },
     }
   }
   const found = `${bytes(space.freeBytes)} free in ${place.path}`
@@ -93,5 +94,11 @@ export function describeSpace(place: Place, space: Space | undefined): Check {
     }
   }
   if (space.freeBytes >= place.wanted) return { ...base, status: 'ok', found, data }
-  return { ...base, status: 'warning', found, fix: `free some space: ${bytes(place.wanted)} is little enough`, data }
+  return {
+    ...base,
+    status: 'warning',
+    found,
+    fix: `free some space: less than ${bytes(place.wanted)} does not last`,
+    data,
+  }
 }
