@@ -1,17 +1,16 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Report } from '../doctor/check.js'
 import { doctor } from './doctor.js'
 
 const report: Report = { format: 1, trinity: '1.2.3', platform: 'linux x64', ok: true, checks: [], engines: [] }
 
 describe('doctor', () => {
-  afterEach(() => {
-    vi.restoreAllMocks()
-  })
   const printed = async (options: { json?: boolean }, given: Report) => {
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
     const code = await doctor(options, async () => given)
-    return { code, text: write.mock.calls.map(([chunk]) => String(chunk)).join('') }
+    const text = write.mock.calls.map(([chunk]) => String(chunk)).join('')
+    write.mockRestore()
+    return { code, text }
   }
 
   it('prints the report, or all of it as JSON', async () => {
