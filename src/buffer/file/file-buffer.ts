@@ -1,0 +1,176 @@
+import { TrinityError } from '../../error.js'
+import type { Experience } from '../../experience/experience.js'
+import type { BufferState, Cut, ExperienceBuffer, PutOptions, Restored, TakeOptions } from '../buffer.js'
+import type { JsonlFile } from './jsonl-file.js'
+
+/** Training data that lies ready: a JSONL file of experiences, or any other data set turned into experiences. */
+export interface ExperienceSource {
+  readonly length: number
+  read(indices: readonly number[]): Promise<Experience[]>
+  close(): Promise<void>
+}
+
+/** In which order the data is gone through; endless. */
+export interface IndexOrder {
+  next(count: number): number[]
+  save(): unknown
+  load(saved: unknown): void
+}
+
+export interface FileOptions {
+  name: string
+  source: ExperienceSource
+  order: IndexOrder
+  /** Experiences that may be taken in all. */
+  total: () => number
+  /** Appends; absent where the data is only read. */
+  append?: (experiences: readonly Experience[]) => Promise<void>
+}
+
+/** Data on disk as a buffer: taking goes through it in order, as many times as there are epochs. */
+export class FileBuffer implements ExperienceBuffer {
+  readonly kind = 'file'
+  readonly name: string
+  readonly #options: FileOptions
+  #taken = 0
+  #put = 0
+  #closed = false
+
+  constructor(options: FileOptions) {
+    this.name = options.name
+    this.#options = options
+  }
+
+  async put(experiences: readonly Experience[], _options?: PutOptions): Promise<void> {
+    if (!this.#options.append) {
+      throw new TrinityError('buffer/read-only', `buffer '${this.name}' holds data to read, nothing can be put there`, {
+        path: this.name,
+      })
+    }
+    await this.#options.append(experiences)
+    this.#put += experiences.length
+  }
+
+  /** An incomplete last batch is not given: after the last full one comes the end. */
+  async take(count: number, options: TakeOptions = {}): Promise<Experience[]> {
+    options.signal?.throwIfAborted()
+    if (this.#closed) throw new TrinityError('buffer/closed', `buffer '${this.name}' is closed`, { path: this.name })
+    const { source, order, total } = this.#options
+    if (source.length === 0) {
+      throw new TrinityError('buffer/empty', `buffer '${this.name}' has no data`, { path: this.name })
+    }
+    if (this.#taken + count > total()) return []
+    const saved = order.save()
+    try {
+      const experiences = await source.read(order.next(count))
+      this.#taken += count
+      for (const experience of experiences) experience.useCount++
+      return experiences
+    } catch (error) {
+      order.load(saved)
+      throw error
+    }
+  }
+
+  async finish(): Promise<void> {}
+
+  async cut(): Promise<Cut> {
+    const data: FileCut = { taken: this.#taken, order: this.#options.order.save() }
+    return { version: 1, kind: this.kind, marks: {}, data }
+  }
+
+  async restore(cut: Cut | undefined): Promise<Restored> {
+    if (cut && (cut.kind !== this.kind || cut.version !== 1)) {
+      throw new TrinityError(
+        'buffer/cut',
+        `the checkpoint holds a cut of kind '${cut.kind}', '${this.name}' is a file`,
+        {
+          path: this.name,
+          hint: 'resume with the same buffer configuration',
+        },
+      )
+    }
+    const data = cut?.data as FileCut | undefined
+    if (data) this.#options.order.load(data.order)
+    this.#taken = data?.taken ?? 0
+    return { ready: this.#options.total() - this.#taken, voided: 0 }
+  }
+
+  async state(): Promise<BufferState> {
+    return {
+      name: this.name,
+      kind: this.kind,
+      ready: this.#options.total() - this.#taken,
+      cooling: 0,
+      put: this.#put,
+      taken: this.#taken,
+      discarded: 0,
+      finished: true,
+      waiting: [],
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#options.source.close()
+  }
+}
+
+interface FileCut {
+  taken: number
+  order: unknown
+}
+
+/** One after the other, from the beginning again at the end. */
+export class SequentialOrder implements IndexOrder {
+  readonly #length: () => number
+  #at = 0
+
+  constructor(length: () => number) {
+    this.#length = length
+  }
+
+  next(count: number): number[] {
+    const length = this.#length()
+    return Array.from({ length: count }, () => this.#at++ % length)
+  }
+
+  save(): number {
+    return this.#at
+  }
+
+  load(saved: unknown): void {
+    this.#at = Number(saved)
+  }
+}
+
+/** A JSONL file of experiences, in the order of its lines. */
+export class JsonlSource implements ExperienceSource {
+  readonly #file: JsonlFile
+  #offsets: number[]
+
+  private constructor(file: JsonlFile, offsets: number[]) {
+    this.#file = file
+    this.#offsets = offsets
+  }
+
+  static async open(file: JsonlFile): Promise<JsonlSource> {
+    return new JsonlSource(file, await file.offsets())
+  }
+
+  get length(): number {
+    return this.#offsets.length
+  }
+
+  read(indices: readonly number[]): Promise<Experience[]> {
+    return this.#file.read(indices.map((index) => this.#offsets[index]))
+  }
+
+  async append(experiences: readonly Experience[]): Promise<void> {
+    this.#offsets.push(...(await this.#file.append(experiences)))
+  }
+
+  close(): Promise<void> {
+    return this.#file.close()
+  }
+}

@@ -1,0 +1,49 @@
+import { TrinityError } from '../../error.js'
+import { sqlitePath, withoutPassword } from './names.js'
+import { openPostgres } from './postgres.js'
+import { openSqlite } from './sqlite.js'
+
+export type Value = string | number | bigint | Uint8Array | null
+export type Row = Record<string, Value>
+
+/** The little that the tables need from a database. Statements use `?` for their values. */
+export interface Database {
+  readonly dialect: Dialect
+  /** Where it is, without a password. */
+  readonly where: string
+  /** All of `work` or nothing of it; writers wait for each other. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** One statement outside a transaction. */
+  query(sql: string, values?: readonly Value[]): Promise<Row[]>
+  close(): Promise<void>
+}
+
+export interface Transaction {
+  query(sql: string, values?: readonly Value[]): Promise<Row[]>
+  /** Many rows of one table; gives the new ids in order where the table makes them. */
+  insert(table: string, columns: readonly string[], rows: readonly Value[][], ids: boolean): Promise<number[]>
+}
+
+/** Where the two languages differ. */
+export interface Dialect {
+  readonly serial: string
+  readonly key: string
+  /** Makes processes that create the same tables go one after the other. */
+  readonly lockSchema?: string
+  readonly now: string
+  readonly blob: string
+  readonly real: string
+  /** Ends a SELECT of rows that the transaction is going to change. */
+  readonly lockRows: string
+  /** A condition on a list of ids, and the value that stands for the list. */
+  idsIn(column: string, ids: readonly number[]): { sql: string; value: Value }
+}
+
+export function openDatabase(url: string): Promise<Database> {
+  if (url.startsWith('sqlite:')) return openSqlite(sqlitePath(url))
+  if (/^postgres(ql)?(\+\w+)?:\/\//.test(url)) return openPostgres(url.replace(/^postgres(ql)?(\+\w+)?:/, 'postgres:'))
+  throw new TrinityError('buffer/path', `'${withoutPassword(url)}' is no database this software can use`, {
+    path: withoutPassword(url),
+    hint: 'use sqlite:///relative/or//absolute/file.db or postgresql://user@host/database',
+  })
+}

@@ -1,0 +1,76 @@
+import { TrinityError } from '../../error.js'
+import type { Database, Transaction, Value } from './database.js'
+
+/** A database belongs to one job, and knows who has written to it and how far each producer is. */
+export async function claimJob(db: Database, job: string | undefined): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (db.dialect.lockSchema) await tx.query(db.dialect.lockSchema)
+    await tx.query('CREATE TABLE IF NOT EXISTS trinity_job (name TEXT PRIMARY KEY)')
+    await tx.query(
+      `CREATE TABLE IF NOT EXISTS trinity_producers (
+        buffer TEXT NOT NULL, producer TEXT NOT NULL, finished INTEGER NOT NULL, mark TEXT,
+        PRIMARY KEY (buffer, producer)
+      )`,
+    )
+    if (job === undefined) return
+    const [owner] = await tx.query('SELECT name FROM trinity_job')
+    if (!owner) await tx.query('INSERT INTO trinity_job (name) VALUES (?)', [job])
+    else if (owner.name !== job) {
+      throw new TrinityError('buffer/other-job', `${db.where} belongs to job '${owner.name}', this is job '${job}'`, {
+        path: db.where,
+        hint: 'give each job a database of its own, or delete the file to start afresh',
+      })
+    }
+  })
+}
+
+/** Those who put into one buffer. */
+export class Producers {
+  readonly #buffer: string
+
+  constructor(buffer: string) {
+    this.#buffer = buffer
+  }
+
+  /** `mark` undefined: unchanged. */
+  async note(tx: Pick<Transaction, 'query'>, producer: string, finished: boolean, mark?: unknown): Promise<void> {
+    const values: Value[] = [this.#buffer, producer, finished ? 1 : 0, mark === undefined ? null : JSON.stringify(mark)]
+    await tx.query(
+      `INSERT INTO trinity_producers (buffer, producer, finished, mark) VALUES (?, ?, ?, ?)
+       ON CONFLICT (buffer, producer) DO UPDATE
+       SET finished = excluded.finished, mark = coalesce(excluded.mark, trinity_producers.mark)`,
+      values,
+    )
+  }
+
+  /** There are producers, and all of them have finished. */
+  async allFinished(tx: Pick<Transaction, 'query'>): Promise<boolean> {
+    const [row] = await tx.query(
+      'SELECT count(*) AS n, coalesce(sum(finished), 0) AS done FROM trinity_producers WHERE buffer = ?',
+      [this.#buffer],
+    )
+    return Number(row.n) > 0 && Number(row.n) === Number(row.done)
+  }
+
+  async save(tx: Pick<Transaction, 'query'>): Promise<SavedProducer[]> {
+    const rows = await tx.query('SELECT producer, finished, mark FROM trinity_producers WHERE buffer = ?', [
+      this.#buffer,
+    ])
+    return rows.map((row) => ({
+      producer: String(row.producer),
+      finished: Number(row.finished) === 1,
+      mark: row.mark === null ? undefined : JSON.parse(row.mark as string),
+    }))
+  }
+
+  async load(tx: Pick<Transaction, 'query'>, producers: readonly SavedProducer[]): Promise<void> {
+    await tx.query('DELETE FROM trinity_producers WHERE buffer = ?', [this.#buffer])
+    for (const { producer, finished, mark } of producers) await this.note(tx, producer, finished, mark)
+  }
+}
+
+export interface SavedProducer {
+  producer: string
+  finished: boolean
+  mark?: unknown
+}

@@ -1,0 +1,20 @@
+import { TrinityError } from '../../error.js'
+
+export function isDatabaseUrl(path: string): boolean {
+  return /^(sqlite|postgres(ql)?|mysql)(\+\w+)?:/.test(path)
+}
+
+/** `sqlite:///x.db` is relative, `sqlite:////x.db` absolute, as SQLAlchemy has it. */
+export function sqlitePath(url: string): string {
+  const path = url.replace(/^sqlite:(\/\/\/?)?/, '')
+  if (path === '') throw new TrinityError('buffer/path', `'${url}' names no file`, { path: url })
+  return path
+}
+
+export function withoutPassword(url: string): string {
+  return url.replace(/(\/\/[^:@/]*):[^@]*@/, '$1:***@')
+}
+
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,180 @@
+import { TrinityError } from '../../error.js'
+import type { Experience } from '../../experience/experience.js'
+import type { BufferState, Cut, ExperienceBuffer, PutOptions, Restored, TakeOptions } from '../buffer.js'
+import type { Replay } from '../config.js'
+import type { Noise } from '../priority/noise.js'
+import { Waiters } from '../waiters.js'
+import { Producers, type SavedProducer } from './job.js'
+import { type Retry, retrying } from './retry.js'
+import type { ExperienceTable, NextPriority, TableCut } from './table.js'
+
+export interface SqlOptions {
+  name: string
+  table: ExperienceTable
+  timeoutMs: number
+  replay?: Replay
+  noise: Noise
+  retry: Retry
+}
+
+/** Another process's put is noticed by looking: soon at first, then less and less often. */
+const LOOK_MS = { first: 10, last: 250 }
+
+/**
+ * The buffer that several processes share through a database. First in, first out; with replay highest priority first.
+ * A row is handed out in the transaction that marks it, so to one taker only; a taker that dies after that has had it.
+ */
+export class SqlBuffer implements ExperienceBuffer {
+  readonly kind = 'sql'
+  readonly name: string
+  readonly #options: SqlOptions
+  readonly #table: ExperienceTable
+  readonly #producers: Producers
+  readonly #waiters: Waiters
+  #seen = 0
+  #counts = { put: 0, taken: 0, discarded: 0 }
+
+  constructor(options: SqlOptions) {
+    this.name = options.name
+    this.#options = options
+    this.#table = options.table
+    this.#producers = new Producers(options.name)
+    this.#waiters = new Waiters(options.name)
+  }
+
+  async put(experiences: readonly Experience[], options: PutOptions = {}): Promise<void> {
+    this.#waiters.check()
+    const { replay, noise } = this.#options
+    const priorities = replay && experiences.map((e) => replay.priorityOf({ ...e, normal: noise.next }))
+    await this.#retrying(() =>
+      this.#table.insert(experiences, priorities, (tx) =>
+        this.#producers.note(tx, options.who ?? 'explorer', false, options.mark),
+      ),
+    )
+    this.#counts.put += experiences.length
+    this.#waiters.wake()
+  }
+
+  async take(count: number, options: TakeOptions = {}): Promise<Experience[]> {
+    let pause = LOOK_MS.first / 2
+    const experiences = await this.#waiters.until(
+      {
+        who: options.who ?? 'trainer',
+        code: 'buffer/timeout',
+        deadlineMs: options.deadlineMs ?? this.#options.timeoutMs,
+        signal: options.signal,
+        reason: () => `${count} experiences of '${this.name}' in ${this.#table.db.where}: ${this.#seen} are there`,
+        lookMs: () => (pause = Math.min(pause * 2, LOOK_MS.last)),
+        hint: 'is the explorer running, and does it write to this database?',
+      },
+      () => this.#retrying(() => this.#tryTake(count, options.minModelVersion ?? 0)),
+    )
+    this.#counts.taken += experiences.length
+    return experiences
+  }
+
+  async #tryTake(count: number, version: number): Promise<Experience[] | undefined> {
+    const now = Date.now()
+    const minModelVersion = version > 0 ? version : undefined
+    if (minModelVersion) this.#counts.discarded += await this.#table.discardOlder(minModelVersion)
+    // The end is asked for before the rows: a producer that finishes in between has put everything by then.
+    const all = await this.#producers.allFinished(this.#table.db)
+    this.#seen = await this.#table.countReady(count, { minModelVersion, now })
+    if (this.#seen < count && !all) return undefined
+    return this.#table.claim(count, { minModelVersion, now, all }, this.#next(now, all))
+  }
+
+  /** How a row stands after its use. When nothing new comes, nothing is used again: else the end would never come. */
+  #next(now: number, ended: boolean): NextPriority {
+    const { replay, noise } = this.#options
+    const wait = replay?.cooldownMs
+    if (!replay || wait === undefined || ended) return () => undefined
+    return (experience) => {
+      const priority = replay.priorityOf({ ...experience, normal: noise.next })
+      return priority === undefined ? undefined : { priority, availableAt: now + wait }
+    }
+  }
+
+  async finish(who = 'explorer'): Promise<void> {
+    await this.#retrying(() => this.#producers.note(this.#table.db, who, true))
+    this.#waiters.wake()
+  }
+
+  async cut(): Promise<Cut> {
+    const now = Date.now()
+    return this.#table.db.transaction(async (tx) => {
+      const { lastId, ready } = await this.#table.cut(tx)
+      const producers = await this.#producers.save(tx)
+      const data: SqlCut = {
+        lastId,
+        ready: ready.map((row) => [row.id, row.consumed, row.priority ?? 0, Math.max(0, (row.availableAt ?? 0) - now)]),
+        producers,
+        noise: this.#options.noise.drawn,
+      }
+      const marks = Object.fromEntries(producers.flatMap((p) => (p.mark === undefined ? [] : [[p.producer, p.mark]])))
+      return { version: 1, kind: this.kind, marks, data }
+    })
+  }
+
+  async restore(cut: Cut | undefined): Promise<Restored> {
+    const data: SqlCut = cut ? sqlCut(cut, this.name) : { lastId: 0, ready: [], producers: [], noise: 0 }
+    const now = Date.now()
+    const ready: TableCut['ready'] = data.ready.map(([id, consumed, priority, waitMs]) => ({
+      id,
+      consumed,
+      priority,
+      availableAt: waitMs > 0 ? now + waitMs : 0,
+    }))
+    const voided = await this.#table.restore({ lastId: data.lastId, ready }, (tx) =>
+      this.#producers.load(tx, data.producers),
+    )
+    this.#options.noise.drawn = data.noise
+    this.#waiters.wake()
+    return { ready: ready.filter((row) => row.availableAt === 0).length, voided }
+  }
+
+  async state(): Promise<BufferState> {
+    const { ready, cooling } = await this.#table.counts(Date.now())
+    return {
+      name: this.name,
+      kind: this.kind,
+      ready,
+      cooling,
+      ...this.#counts,
+      finished: await this.#producers.allFinished(this.#table.db),
+      waiting: this.#waiters.list(),
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#waiters.close()
+    await this.#table.close()
+  }
+
+  #retrying<T>(work: () => Promise<T>): Promise<T> {
+    return retrying(this.#options.retry, this.#table.db.where, work)
+  }
+}
+
+interface SqlCut {
+  lastId: number
+  /** id, uses, priority, milliseconds to cool. */
+  ready: [number, number, number, number][]
+  producers: SavedProducer[]
+  noise: number
+}
+
+function sqlCut(cut: Cut, name: string): SqlCut {
+  const data = cut.data as SqlCut
+  if (cut.version !== 1 || cut.kind !== 'sql' || !Array.isArray(data?.ready)) {
+    throw new TrinityError(
+      'buffer/cut',
+      `the checkpoint holds a cut of kind '${cut.kind}', '${name}' is in a database`,
+      {
+        path: name,
+        hint: 'resume with the same buffer configuration',
+      },
+    )
+  }
+  return data
+}

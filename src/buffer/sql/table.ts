@@ -1,0 +1,217 @@
+import { TrinityError } from '../../error.js'
+import type { Experience } from '../../experience/experience.js'
+import type { Database, Transaction, Value } from './database.js'
+import { quoted } from './names.js'
+import { COLUMNS, createTables, fromRow, toBlob, toRow } from './schema.js'
+
+export interface ClaimOptions {
+  minModelVersion?: number
+  /** Milliseconds since 1970: rows that cool down until later are left alone. */
+  now: number
+}
+
+/** How a row stands after it was handed out; without a priority it is used up. */
+export type NextPriority = (experience: Experience) => { priority: number; availableAt: number } | undefined
+
+export interface ReadyRow {
+  id: number
+  consumed: number
+  priority?: number
+  availableAt?: number
+}
+
+/** State of a table at a moment. */
+export interface TableCut {
+  lastId: number
+  ready: ReadyRow[]
+}
+
+/** One table of experiences, and the table of their bytes beside it. */
+export class ExperienceTable {
+  readonly db: Database
+  readonly name: string
+  readonly #table: string
+  readonly #blobs: string
+
+  private constructor(db: Database, name: string) {
+    this.db = db
+    this.name = name
+    this.#table = quoted(name)
+    this.#blobs = quoted(`${name}_blob`)
+  }
+
+  /** Takes over the database: closing the table closes it. */
+  static async open(db: Database, name: string): Promise<ExperienceTable> {
+    await createTables(db, name)
+    return new ExperienceTable(db, name)
+  }
+
+  /** Gives the id of each row. `also` runs in the same transaction. */
+  insert(
+    experiences: readonly Experience[],
+    priorities?: readonly (number | undefined)[],
+    also?: (tx: Transaction) => Promise<void>,
+  ): Promise<number[]> {
+    // Encoded before the transaction begins, so that the lock is held no longer than the writing takes.
+    const rows = experiences.map((experience, i) => toRow(experience, priorities ? priorities[i] : 0))
+    const blobs = experiences.map(toBlob)
+    return this.db.transaction(async (tx) => {
+      const ids = await tx.insert(this.#table, COLUMNS, rows, true)
+      const blobRows = ids.map((id, i): Value[] => [id, blobs[i]])
+      await tx.insert(this.#blobs, ['id', 'experience_bytes'], blobRows, false)
+      await also?.(tx)
+      return ids
+    })
+  }
+
+  /** Counts no further than `limit`. */
+  async countReady(limit: number, { minModelVersion, now }: ClaimOptions): Promise<number> {
+    const [row] = await this.db.query(
+      `SELECT count(*) AS n FROM (SELECT 1 FROM ${this.#table} WHERE ready = 1 AND available_at <= ? AND model_version >= ? LIMIT ?) AS t`,
+      [now, minModelVersion ?? MIN_VERSION, limit],
+    )
+    return Number(row.n)
+  }
+
+  /** Exactly `count` rows (`all`: or as many as there are), each to one caller only; undefined when there are fewer. */
+  async claim(
+    count: number,
+    options: ClaimOptions & { all: boolean },
+    next: NextPriority,
+  ): Promise<Experience[] | undefined> {
+    return this.db.transaction(async (tx) => {
+      const chosen = await tx.query(
+        `SELECT id FROM ${this.#table} WHERE ready = 1 AND available_at <= ? AND model_version >= ?
+         ORDER BY priority DESC, id LIMIT ? ${this.db.dialect.lockRows}`,
+        [options.now, options.minModelVersion ?? MIN_VERSION, count],
+      )
+      if (chosen.length < count && !options.all) return undefined
+      if (chosen.length === 0) return []
+      const ids = chosen.map((row) => Number(row.id))
+      const experiences = await this.#load(tx, ids)
+      for (const experience of experiences) experience.useCount++
+      await this.#handOut(tx, ids, experiences, next)
+      return experiences
+    })
+  }
+
+  /** Rows that stand alike afterwards are changed in one statement. */
+  async #handOut(tx: Transaction, ids: number[], experiences: Experience[], next: NextPriority): Promise<void> {
+    const groups = new Map<string, { ids: number[]; then: ReturnType<NextPriority> }>()
+    experiences.forEach((experience, i) => {
+      const then = next(experience)
+      const key = then ? `${then.priority}/${then.availableAt}` : ''
+      const group = groups.get(key)
+      if (group) group.ids.push(ids[i])
+      else groups.set(key, { ids: [ids[i]], then })
+    })
+    for (const { ids: alike, then } of groups.values()) {
+      const where = this.db.dialect.idsIn('id', alike)
+      await tx.query(
+        `UPDATE ${this.#table} SET consumed = consumed + 1, ready = ?, priority = ?, available_at = ? WHERE ${where.sql}`,
+        [then ? 1 : 0, then?.priority ?? 0, then?.availableAt ?? 0, where.value],
+      )
+    }
+  }
+
+  /** Rows of an older policy are never handed out again; gives their number. */
+  discardOlder(version: number): Promise<number> {
+    return this.db.transaction(async (tx) => {
+      const old = await tx.query(`SELECT count(*) AS n FROM ${this.#table} WHERE ready = 1 AND model_version < ?`, [
+        version,
+      ])
+      if (Number(old[0].n) === 0) return 0
+      await tx.query(`UPDATE ${this.#table} SET ready = 0 WHERE ready = 1 AND model_version < ?`, [version])
+      return Number(old[0].n)
+    })
+  }
+
+  load(ids: readonly number[]): Promise<Experience[]> {
+    return this.#load(this.db, ids)
+  }
+
+  async #load(on: Pick<Transaction, 'query'>, ids: readonly number[]): Promise<Experience[]> {
+    const where = this.db.dialect.idsIn('m.id', ids)
+    const rows = await on.query(
+      `SELECT m.id, m.reward, m.consumed, m.prompt_text, m.response_text, m.messages, b.experience_bytes
+       FROM ${this.#table} AS m JOIN ${this.#blobs} AS b ON b.id = m.id WHERE ${where.sql}`,
+      [where.value],
+    )
+    const byId = new Map(rows.map((row) => [Number(row.id), row]))
+    return ids.map((id) => {
+      const row = byId.get(id)
+      const at = `${this.db.where}, table ${this.name}, id ${id}`
+      if (!row) throw new TrinityError('buffer/lost', `${at}: there is no such row`, { path: at })
+      return fromRow(row, at)
+    })
+  }
+
+  async markTaken(ids: readonly number[]): Promise<void> {
+    const where = this.db.dialect.idsIn('id', ids)
+    await this.db.query(`UPDATE ${this.#table} SET consumed = consumed + 1, ready = 0 WHERE ${where.sql}`, [
+      where.value,
+    ])
+  }
+
+  async counts(now: number): Promise<{ ready: number; cooling: number }> {
+    const [row] = await this.db.query(
+      `SELECT count(*) AS n, coalesce(sum(CASE WHEN available_at > ? THEN 1 ELSE 0 END), 0) AS cooling
+       FROM ${this.#table} WHERE ready = 1`,
+      [now],
+    )
+    return { ready: Number(row.n) - Number(row.cooling), cooling: Number(row.cooling) }
+  }
+
+  async lastId(): Promise<number> {
+    const [row] = await this.db.query(`SELECT coalesce(max(id), 0) AS id FROM ${this.#table}`)
+    return Number(row.id)
+  }
+
+  async cut(tx: Transaction): Promise<TableCut> {
+    const [last] = await tx.query(`SELECT coalesce(max(id), 0) AS id FROM ${this.#table}`)
+    const rows = await tx.query(
+      `SELECT id, consumed, priority, available_at FROM ${this.#table} WHERE ready = 1 ORDER BY id`,
+    )
+    const ready = rows.map((row) => ({
+      id: Number(row.id),
+      consumed: Number(row.consumed),
+      priority: Number(row.priority),
+      availableAt: Number(row.available_at),
+    }))
+    return { lastId: Number(last.id), ready }
+  }
+
+  /** Gives the number of rows behind the cut that were removed. */
+  restore(cut: TableCut, also?: (tx: Transaction) => Promise<void>): Promise<number> {
+    return this.db.transaction(async (tx) => {
+      const [after] = await tx.query(`SELECT count(*) AS n FROM ${this.#table} WHERE id > ?`, [cut.lastId])
+      await tx.query(`DELETE FROM ${this.#blobs} WHERE id > ?`, [cut.lastId])
+      await tx.query(`DELETE FROM ${this.#table} WHERE id > ?`, [cut.lastId])
+      await tx.query(`UPDATE ${this.#table} SET ready = 0 WHERE ready = 1`)
+      const groups = new Map<string, ReadyRow[]>()
+      for (const row of cut.ready) {
+        const key = `${row.consumed}/${row.priority}/${row.availableAt}`
+        groups.set(key, [...(groups.get(key) ?? []), row])
+      }
+      for (const rows of groups.values()) {
+        const { consumed, priority, availableAt } = rows[0]
+        const where = this.db.dialect.idsIn(
+          'id',
+          rows.map((row) => row.id),
+        )
+        await tx.query(
+          `UPDATE ${this.#table} SET ready = 1, consumed = ?, priority = ?, available_at = ? WHERE ${where.sql}`,
+          [consumed, priority ?? 0, availableAt ?? 0, where.value],
+        )
+      }
+      await also?.(tx)
+      return Number(after.n)
+    })
+  }
+
+  close(): Promise<void> {
+    return this.db.close()
+  }
+}
+
+const MIN_VERSION = -(2 ** 31)
