@@ -57,6 +57,35 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--json', 'machine-readable')
     .action(async (options) => done(await (await import('./doctor.js')).doctor(options)))
 
+  const model = program.command('model').description('make and examine model directories')
+  model
+    .command('new')
+    .description('make a small model with random weights and a tokenizer')
+    .requiredOption('--out <dir>', 'directory to make')
+    .option('--arch <family>', 'llama, qwen2 or qwen3', 'llama')
+    .option('--head <head>', 'lm, sequence (reward model) or token (critic)', 'lm')
+    .option('--layers <n>', 'default 4')
+    .option('--hidden <n>', 'default 128')
+    .option('--heads <n>', 'default 4')
+    .option('--kv-heads <n>', 'heads for keys and values, default as many as heads')
+    .option('--head-dim <n>', 'default hidden / heads')
+    .option('--intermediate <n>', 'default 8/3 of hidden')
+    .option('--vocab <n>', 'rows of the embedding, default as many as the tokenizer has tokens')
+    .option('--max-positions <n>', 'longest sequence, default 1024')
+    .option('--tokenizer <kind>', 'bytes, chars:… (the characters it knows), or from:DIR', 'bytes')
+    .option('--chat-template <jinja>', 'Jinja source or a file; default one token per role')
+    .option('--seed <n>', 'seed of the weights, default 0')
+    .option('--dtype <type>', 'f32, f16 or bf16', 'f32')
+    .option('--tie', 'share input and output embeddings')
+    .option('--force', 'replace the directory if it exists')
+    .action(async (options) => done(await (await import('./model.js')).modelNew(options)))
+  model
+    .command('info')
+    .description('check a model directory and tell what it holds and needs')
+    .argument('<dir>', 'Hugging Face model directory')
+    .option('--json', 'machine-readable')
+    .action(async (dir, options) => done(await (await import('./model.js')).modelInfo(dir, options)))
+
   return program
 }
 

@@ -20,8 +20,6 @@ export async function atomicFile(path: string, write: (handle: FileHandle) => Pr
   }
 }
 
-export async function writeTextFile(path: string, text: string): Promise<void> {
-  await atomicFile(path, async (handle) => {
-    await handle.writeFile(text)
-  })
+export async function writeJsonFile(path: string, value: unknown): Promise<void> {
+  await atomicFile(path, (handle) => handle.writeFile(`${JSON.stringify(value, null, 2)}\n`))
 }

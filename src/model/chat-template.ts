@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { Template } from '@huggingface/jinja'
 import { messageOf, TrinityError } from '../error.js'
 import { hasGenerationTags, markGeneration, takeMarks } from './generation-spans.js'
@@ -94,6 +95,20 @@ export class ChatTemplate {
         cause,
       })
     }
+  }
+}
+
+/** A template given as Jinja source or as a file that holds it. */
+export async function templateSource(template: string): Promise<{ source: string; path: string }> {
+  if (/\{[{%]/.test(template) || template.includes('\n')) return { source: template, path: 'custom chat template' }
+  try {
+    return { source: await readFile(template, 'utf8'), path: template }
+  } catch (cause) {
+    throw new TrinityError('chat/missing', `cannot read the chat template ${template}: ${messageOf(cause)}`, {
+      path: template,
+      hint: 'give Jinja source or the path of a file that holds it',
+      cause,
+    })
   }
 }
 

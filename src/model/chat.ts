@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { messageOf, TrinityError } from '../error.js'
-import { type ChatMessage, ChatTemplate, type RenderOptions } from './chat-template.js'
+import { TrinityError } from '../error.js'
+import { type ChatMessage, ChatTemplate, type RenderOptions, templateSource } from './chat-template.js'
 import { Tokenizer } from './tokenizer.js'
 
 /** Where the tokens of a shorter chat are not the first tokens of the longer one. */
@@ -117,23 +116,12 @@ export class Chat {
 }
 
 async function findTemplate(tokenizer: Tokenizer, template?: string): Promise<{ source: string; path: string }> {
-  if (template === undefined) {
-    if (tokenizer.chatTemplate !== undefined) return { source: tokenizer.chatTemplate, path: tokenizer.path }
-    throw new TrinityError('chat/missing', `the tokenizer has no chat template`, {
-      path: tokenizer.path,
-      hint: 'set model.custom_chat_template to a Jinja template, or use a chat model',
-    })
-  }
-  if (/\{[{%]/.test(template) || template.includes('\n')) return { source: template, path: 'custom chat template' }
-  try {
-    return { source: await readFile(template, 'utf8'), path: template }
-  } catch (cause) {
-    throw new TrinityError('chat/missing', `cannot read the chat template ${template}: ${messageOf(cause)}`, {
-      path: template,
-      hint: 'give Jinja source or the path of a file that holds it',
-      cause,
-    })
-  }
+  if (template !== undefined) return templateSource(template)
+  if (tokenizer.chatTemplate !== undefined) return { source: tokenizer.chatTemplate, path: tokenizer.path }
+  throw new TrinityError('chat/missing', `the tokenizer has no chat template`, {
+    path: tokenizer.path,
+    hint: 'set model.custom_chat_template to a Jinja template, or use a chat model',
+  })
 }
 
 function commonPrefix(a: Int32Array, b: Int32Array): number {

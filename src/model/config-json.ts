@@ -1,0 +1,44 @@
+import { architectureName } from './architecture.js'
+import type { ModelConfig } from './config.js'
+import type { JsonObject } from './json-file.js'
+import { ropeScalingJson } from './rope.js'
+
+const dtypeNames = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const
+
+/** config.json of a model, in the spelling that every release of Transformers reads. */
+export function modelConfigJson(config: ModelConfig): JsonObject {
+  const labels = config.head === 'lm' ? {} : { id2label: numbered(config.labels), label2id: inverted(config.labels) }
+  return {
+    architectures: [architectureName(config.family, config.head)],
+    model_type: config.family,
+    hidden_size: config.hiddenSize,
+    intermediate_size: config.intermediateSize,
+    num_hidden_layers: config.layers,
+    num_attention_heads: config.heads,
+    num_key_value_heads: config.kvHeads,
+    head_dim: config.headDim,
+    vocab_size: config.vocabSize,
+    max_position_embeddings: config.maxPositions,
+    hidden_act: 'silu',
+    rms_norm_eps: config.rmsEps,
+    rope_theta: config.rope.theta,
+    rope_scaling: ropeScalingJson(config.rope.scaling),
+    tie_word_embeddings: config.tieEmbeddings,
+    ...(config.family === 'qwen2' ? { use_sliding_window: false } : { attention_bias: config.qkvBias }),
+    ...(config.family === 'llama' ? { mlp_bias: config.mlpBias } : {}),
+    ...labels,
+    initializer_range: config.initRange,
+    bos_token_id: config.bosTokenId ?? null,
+    eos_token_id: config.eosTokenIds.length === 1 ? config.eosTokenIds[0] : config.eosTokenIds,
+    pad_token_id: config.padTokenId ?? null,
+    torch_dtype: dtypeNames[config.dtype ?? 'F32'],
+  }
+}
+
+function numbered(count: number): JsonObject {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [String(i), `LABEL_${i}`]))
+}
+
+function inverted(count: number): JsonObject {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`LABEL_${i}`, i]))
+}

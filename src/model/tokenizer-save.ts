@@ -1,0 +1,30 @@
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { TrinityError } from '../error.js'
+
+/** Files that make up a tokenizer, as Transformers writes them. */
+const tokenizerFiles = [
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'added_tokens.json',
+  'chat_template.jinja',
+  'vocab.json',
+  'merges.txt',
+  'tokenizer.model',
+]
+
+/** Copies the tokenizer of a model directory; the names of the files that were there. */
+export async function copyTokenizer(from: string, to: string): Promise<string[]> {
+  const copied: string[] = []
+  for (const name of tokenizerFiles) {
+    try {
+      await copyFile(join(from, name), join(to, name))
+      copied.push(name)
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') continue
+      throw new TrinityError('tokenizer/copy', `cannot copy ${name} from ${from} to ${to}`, { path: from, cause })
+    }
+  }
+  return copied
+}
