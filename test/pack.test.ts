@@ -8,7 +8,10 @@ import type { Report } from '../src/doctor/check.js'
 /** What a user gets: the packed tarball, installed into an empty folder, by somebody who is not root where possible. */
 
 const root = resolve(import.meta.dirname, '..')
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  version: string
+  scripts: Record<string, string>
+}
 const folder = mkdtempSync(join(tmpdir(), 'trinity-pack-'))
 
 interface Installer {
@@ -138,6 +141,9 @@ describe('installed into an empty folder', () => {
     expect(report).toMatchObject({ format: 1, trinity: manifest.version })
     expect(report.checks.find((check) => check.id === 'node')?.status).toMatch(/ok|warning/)
     expect(code).toBe(report.ok ? 0 : 1)
+    const builds = manifest.scripts.install ?? manifest.scripts.postinstall
+    const statusOf = (id: string) => report.checks.find((check) => check.id === id)?.status
+    if (builds && statusOf('compiler') === 'ok') expect(statusOf('addon')).toBe('ok')
   })
   it('npx trinity run --dry-run', async (context) => {
     if (installed) {

@@ -20,7 +20,7 @@ describe('parsePythonAnswer', () => {
       torchCuda: '13.0',
     })
   })
-  it.each(['', 'Python 3.12', 'trinity-doctor {broken}'])('makes nothing of %j', (text) => {
+  it.each(['', 'Python 3.12', 'trinity-doctor {broken}', 'trinity-doctor {}'])('makes nothing of %j', (text) => {
     expect(parsePythonAnswer(text)).toBeUndefined()
   })
 })

@@ -58,8 +58,10 @@ export function parsePythonAnswer(stdout: string): PythonInfo | undefined {
   const line = /^trinity-doctor (\{.*\})\s*$/m.exec(stdout)
   if (!line) return undefined
   try {
-    const answer = JSON.parse(line[1]) as Omit<PythonInfo, 'torchCuda'> & { torchCuda: string | null }
-    return { ...answer, torchCuda: answer.torchCuda ?? undefined }
+    const { executable, version, packages, torchCuda } = JSON.parse(line[1]) as { [key: string]: unknown }
+    if (typeof executable !== 'string' || typeof version !== 'string' || !packages) return undefined
+    const cuda = typeof torchCuda === 'string' ? torchCuda : undefined
+    return { executable, version, packages: packages as PythonInfo['packages'], torchCuda: cuda }
   } catch {
     return undefined
   }
