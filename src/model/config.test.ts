@@ -1,0 +1,186 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseModelConfig } from './config.js'
+import { modelConfigJson } from './config-json.js'
+import type { JsonObject } from './json-file.js'
+import { modelLayout, parameterCount } from './layout.js'
+import { inverseFrequencies } from './rope.js'
+
+const llama: JsonObject = {
+  architectures: ['LlamaForCausalLM'],
+  hidden_size: 64,
+  intermediate_size: 172,
+  num_hidden_layers: 2,
+  num_attention_heads: 8,
+  num_key_value_heads: 4,
+  vocab_size: 512,
+  max_position_embeddings: 512,
+  rms_norm_eps: 1e-5,
+  rope_theta: 10000.0,
+  hidden_act: 'silu',
+  tie_word_embeddings: true,
+  eos_token_id: [2, 3],
+  torch_dtype: 'float32',
+}
+const qwen2 = { ...llama, architectures: ['Qwen2ForCausalLM'] }
+const qwen3 = { ...llama, architectures: ['Qwen3ForCausalLM'], head_dim: 128 }
+
+describe('parseModelConfig', () => {
+  it('normalises the three families', () => {
+    expect(parseModelConfig(llama)).toMatchObject({
+      family: 'llama',
+      head: 'lm',
+      headDim: 8,
+      kvHeads: 4,
+      qkvBias: false,
+      qkNorm: false,
+      eosTokenIds: [2, 3],
+      rope: { theta: 10000, scaling: { type: 'default' } },
+      dtype: 'F32',
+    })
+    expect(parseModelConfig(qwen2)).toMatchObject({ qkvBias: true, outBias: false, qkNorm: false })
+    expect(parseModelConfig(qwen3)).toMatchObject({ qkvBias: false, qkNorm: true, headDim: 128 })
+    expect(parseModelConfig({ ...llama, attention_bias: true, mlp_bias: true })).toMatchObject({
+      qkvBias: true,
+      outBias: true,
+      mlpBias: true,
+    })
+    const classifier = { ...llama, architectures: ['Qwen2ForSequenceClassification'], id2label: { 0: 'reward' } }
+    expect(parseModelConfig(classifier)).toMatchObject({ family: 'qwen2', head: 'sequence', labels: 1 })
+    expect(parseModelConfig({ ...llama, num_key_value_heads: null, head_dim: null })).toMatchObject({ kvHeads: 8 })
+  })
+
+  it('reads both spellings of rope', () => {
+    const scaling = {
+      factor: 8,
+      low_freq_factor: 1,
+      high_freq_factor: 4,
+      original_max_position_embeddings: 8192,
+      rope_type: 'llama3',
+    }
+    const old = parseModelConfig({ ...llama, rope_theta: 500000, rope_scaling: scaling }).rope
+    const { rope_theta: _, ...rest } = llama
+    expect(parseModelConfig({ ...rest, rope_parameters: { ...scaling, rope_theta: 500000 } }).rope).toEqual(old)
+    expect(old.scaling).toMatchObject({ type: 'llama3', originalMaxPositions: 8192 })
+    const linear = parseModelConfig({ ...llama, rope_scaling: { type: 'linear', factor: 2 } }).rope
+    expect(linear.scaling).toEqual({ type: 'linear', factor: 2 })
+  })
+
+  it('refuses what it cannot compute, with the reason', () => {
+    const refusal = (change: JsonObject) => {
+      try {
+        parseModelConfig({ ...llama, ...change }, 'config.json')
+      } catch (error) {
+        return `${(error as Error).message} | ${(error as { hint?: string }).hint}`
+      }
+      return 'accepted'
+    }
+    expect(refusal({ architectures: ['GPT2LMHeadModel'] })).toContain('supported: LlamaForCausalLM')
+    expect(refusal({ architectures: ['LlamaForCasualLM'] })).toContain("did you mean 'LlamaForCausalLM'?")
+    expect(refusal({ architectures: [] })).toContain("'architectures' is missing")
+    expect(refusal({ hidden_size: undefined })).toContain("'hidden_size' is missing")
+    expect(refusal({ hidden_size: '64' })).toContain('expected an integer')
+    expect(refusal({ hidden_size: 63 })).toContain('a multiple of num_attention_heads')
+    expect(refusal({ num_key_value_heads: 3 })).toContain('a divisor of 8')
+    expect(refusal({ head_dim: 7 })).toContain('an even number')
+    expect(refusal({ num_hidden_layers: 1e9 })).toContain('from 1 to 4096')
+    expect(refusal({ rms_norm_eps: 0 })).toContain('a number above 0')
+    expect(refusal({ rope_scaling: { rope_type: 'yarn', factor: 4 } })).toContain('supported: default, linear, llama3')
+    expect(refusal({ rope_scaling: { rope_type: 'linear' } })).toContain("'factor' is missing")
+    expect(refusal({ partial_rotary_factor: 0.5 })).toContain('partial_rotary_factor')
+    expect(refusal({ hidden_act: 'gelu' })).toContain('supported: silu')
+    expect(refusal({ quantization_config: { bits: 4 } })).toContain('quantised')
+    expect(refusal({ use_sliding_window: true, sliding_window: 4096, max_window_layers: 0 })).toContain(
+      'sliding-window',
+    )
+    expect(refusal({ layer_types: ['sliding_attention', 'full_attention'] })).toContain('sliding-window')
+    expect(refusal({ eos_token_id: 'end' })).toContain('a token id')
+  })
+
+  it('survives any value of any key: a configuration or a typed error', () => {
+    const keys = [
+      ...Object.keys(llama),
+      'rope_scaling',
+      'rope_parameters',
+      'head_dim',
+      'id2label',
+      'num_labels',
+      'dtype',
+    ]
+    const change = fc.record({ key: fc.constantFrom(...keys), value: fc.jsonValue() })
+    fc.assert(
+      fc.property(fc.constantFrom(llama, qwen2, qwen3), fc.array(change, { maxLength: 3 }), (base, changes) => {
+        const json = { ...base, ...Object.fromEntries(changes.map(({ key, value }) => [key, value])) }
+        try {
+          const config = parseModelConfig(json)
+          expect(Number.isFinite(parameterCount(config))).toBe(true)
+          expect(parseModelConfig(modelConfigJson(config))).toEqual({
+            ...config,
+            dtype: config.dtype ?? 'F32',
+            labels: expect.any(Number),
+          })
+        } catch (error) {
+          expect(error).toMatchObject({ name: 'TrinityError' })
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('modelLayout', () => {
+  it('counts the parameters of published models', () => {
+    const published = (change: JsonObject) => parameterCount(parseModelConfig({ ...llama, ...change }))
+    const qwen25 = {
+      architectures: ['Qwen2ForCausalLM'],
+      hidden_size: 1536,
+      intermediate_size: 8960,
+      num_hidden_layers: 28,
+      num_attention_heads: 12,
+      num_key_value_heads: 2,
+      vocab_size: 151936,
+    }
+    expect(published(qwen25)).toBe(1_543_714_304) // Qwen2.5-1.5B
+    const qwen3 = {
+      architectures: ['Qwen3ForCausalLM'],
+      hidden_size: 1024,
+      intermediate_size: 3072,
+      num_hidden_layers: 28,
+      num_attention_heads: 16,
+      num_key_value_heads: 8,
+      head_dim: 128,
+      vocab_size: 151936,
+    }
+    expect(published(qwen3)).toBe(596_049_920) // Qwen3-0.6B
+  })
+
+  it('names the tensors of the other heads', () => {
+    const config = parseModelConfig({ ...llama, num_labels: 1 })
+    const names = (head: 'lm' | 'sequence' | 'token' | 'none') => modelLayout(config, head).map(({ name }) => name)
+    expect(names('none').at(-1)).toBe('model.norm.weight')
+    expect(names('lm')).toEqual(names('none'))
+    expect(names('sequence').at(-1)).toBe('score.weight')
+    expect(names('token').slice(-2)).toEqual(['score.weight', 'score.bias'])
+  })
+})
+
+describe('inverseFrequencies', () => {
+  it('leaves short waves, stretches long ones by the factor and blends between', () => {
+    const plain = inverseFrequencies({ theta: 500000, scaling: { type: 'default' } }, 128)
+    const scaling = {
+      type: 'llama3',
+      factor: 8,
+      lowFreqFactor: 1,
+      highFreqFactor: 4,
+      originalMaxPositions: 8192,
+    } as const
+    const scaled = inverseFrequencies({ theta: 500000, scaling }, 128)
+    const ratio = Array.from(plain, (f, i) => f / scaled[i])
+    expect(ratio[0]).toBe(1)
+    expect(ratio.at(-1)).toBeCloseTo(8, 5)
+    expect(ratio.some((r) => r > 1.5 && r < 7.5)).toBe(true)
+    expect(ratio.every((r, i) => i === 0 || r >= ratio[i - 1] - 1e-6)).toBe(true)
+    const linear = inverseFrequencies({ theta: 500000, scaling: { type: 'linear', factor: 4 } }, 128)
+    expect(linear[5]).toBe(Math.fround(plain[5] / 4))
+  })
+})
