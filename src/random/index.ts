@@ -1,1 +1,2 @@
+export { beta } from './beta.js'
 export { Pcg64 } from './pcg64.js'

@@ -93,8 +93,9 @@ json.dump(out, sys.stdout)`
     for (const [i, { seed, size, count }] of inputs.entries()) {
       const list = range(size)
       new Pcg64(seed).shuffle(list)
-      expect([list, [...new Pcg64(seed).permutation(size)], [...new Pcg64(seed).choice(size, count)]]).toEqual(
-        expected[i],
+      const ours = [list, [...new Pcg64(seed).permutation(size)], [...new Pcg64(seed).choice(size, count)]]
+      expect(JSON.stringify(ours) === JSON.stringify(expected[i]), `seed ${seed} size ${size} count ${count}`).toBe(
+        true,
       )
     }
   })

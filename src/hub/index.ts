@@ -1,0 +1,2 @@
+export type { RepoKind } from './hub.js'
+export { looksLikeRepoId, modelFiles, openRepo, Repo, type RepoOptions, resolveRepo } from './repo.js'

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { beta } from './beta.js'
+import { Pcg64 } from './pcg64.js'
+
+describe('beta', () => {
+  it.each([
+    [1, 1],
+    [0.3, 0.7],
+    [8, 2.5],
+  ])('Beta(%f, %f) has its mean, its variance and its range', (a, b) => {
+    const rng = new Pcg64(3)
+    const count = 40000
+    let sum = 0
+    let squares = 0
+    for (let i = 0; i < count; i++) {
+      const x = beta(rng, a, b)
+      expect(x >= 0 && x <= 1).toBe(true)
+      sum += x
+      squares += x * x
+    }
+    const mean = a / (a + b)
+    const variance = (a * b) / ((a + b) ** 2 * (a + b + 1))
+    expect(Math.abs(sum / count - mean)).toBeLessThan(4 * Math.sqrt(variance / count))
+    expect((squares / count - (sum / count) ** 2) / variance).toBeCloseTo(1, 1)
+  })
+})

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { CountingSelector, type SelectorContext, selectors } from './selector.js'
+
+/** Rows in a given order, again and again. */
+export class OrderedSelector extends CountingSelector {
+  readonly #order: (i: number) => number
+  readonly #size: number
+
+  constructor(size: number, order: (i: number) => number) {
+    super()
+    this.#size = size
+    this.#order = order
+  }
+
+  take(count: number): Int32Array {
+    const rows = new Int32Array(count)
+    for (let i = 0; i < count; i++) rows[i] = this.#order(this.position++ % this.#size)
+    return rows
+  }
+}
+
+selectors.add('sequential', {
+  doc: 'rows in their order, from the start again after the last',
+  args: z.strictObject({}),
+  features: [0, 0],
+  create: ({ size }: SelectorContext) => new OrderedSelector(size, (i) => i),
+})

@@ -1,0 +1,136 @@
+import { TrinityError } from '../../error.js'
+import { OffsetFile, type RecordScanner } from './offset-file.js'
+import type { Row, RowSource } from './row-source.js'
+
+const QUOTE = 34
+const NEWLINE = 10
+
+/** Records end at a line break outside quotes; empty lines between records are none. A quote opens only a whole field. */
+class CsvScanner implements RecordScanner {
+  readonly #separator: number
+  #quoted = false
+  #recordStart = true
+  #fieldStart = true
+
+  constructor(separator: string) {
+    this.#separator = separator.charCodeAt(0)
+  }
+
+  scan(chunk: Buffer, at: number, found: (start: number) => void): void {
+    for (let i = 0; i < chunk.length; i++) {
+      const byte = chunk[i]
+      if (this.#recordStart) {
+        if (byte === NEWLINE || byte === 13) continue
+        found(at + i)
+        this.#recordStart = false
+        this.#fieldStart = true
+      }
+      if (this.#quoted) {
+        // A doubled quote closes and opens again, which comes to the same here.
+        if (byte === QUOTE) {
+          this.#quoted = false
+          this.#fieldStart = true
+        }
+      } else if (byte === QUOTE && this.#fieldStart) this.#quoted = true
+      else if (byte === NEWLINE) this.#recordStart = true
+      else this.#fieldStart = byte === this.#separator
+    }
+  }
+
+  finish(file: string): void {
+    if (!this.#quoted) return
+    throw new TrinityError('data/malformed', 'the file ends inside a quoted field', {
+      path: file,
+      hint: 'a quote inside a quoted field is written twice: ""',
+    })
+  }
+}
+
+/** Fields of one record by RFC 4180. */
+export function parseRecord(text: string, separator: string): string[] {
+  const fields: string[] = []
+  let at = 0
+  for (;;) {
+    let field = ''
+    if (text[at] === '"') {
+      for (;;) {
+        const end = text.indexOf('"', at + 1)
+        field += text.slice(at + 1, end < 0 ? undefined : end)
+        at = end < 0 ? text.length : end + 1
+        if (text[at] !== '"') break
+        field += '"'
+      }
+    }
+    const next = text.indexOf(separator, at)
+    field += text.slice(at, next < 0 ? undefined : next)
+    fields.push(field)
+    if (next < 0) return fields
+    at = next + separator.length
+  }
+}
+
+/** Comma- or tab-separated values with a header line. Every value is text: `007` stays `007`. */
+export class CsvSource implements RowSource {
+  readonly #file: OffsetFile
+  readonly #separator: string
+  readonly #header: readonly string[]
+
+  private constructor(file: OffsetFile, separator: string, header: readonly string[]) {
+    this.#file = file
+    this.#separator = separator
+    this.#header = header
+  }
+
+  static async open(path: string, separator = ','): Promise<CsvSource> {
+    const file = await OffsetFile.open(path, new CsvScanner(separator))
+    const header = file.length > 0 ? parseRecord(textOf(await file.record(0)), separator) : []
+    const twice = header.find((name, i) => header.indexOf(name) !== i)
+    if (twice !== undefined) {
+      await file.close()
+      throw new TrinityError('data/malformed', `the column '${twice}' occurs twice in the header`, {
+        path: `${path}:1`,
+      })
+    }
+    return new CsvSource(file, separator, header)
+  }
+
+  get length(): number {
+    return Math.max(0, this.#file.length - 1)
+  }
+
+  async row(index: number): Promise<Row> {
+    return this.#parse(await this.#file.record(index + 1), index)
+  }
+
+  async *scan(): AsyncIterable<Row> {
+    let index = 0
+    for await (const record of this.#file.records(1)) yield await this.#parse(record, index++)
+  }
+
+  async where(index: number): Promise<string> {
+    return `${this.#file.path}:${await this.#file.line(index + 1)}`
+  }
+
+  close(): Promise<void> {
+    return this.#file.close()
+  }
+
+  async #parse(record: Buffer, index: number): Promise<Row> {
+    const fields = parseRecord(textOf(record), this.#separator)
+    if (fields.length !== this.#header.length) {
+      throw new TrinityError(
+        'data/malformed',
+        `the row has ${fields.length} fields, the header has ${this.#header.length}`,
+        { path: await this.where(index), hint: 'put quotes around a field that holds a separator or a line break' },
+      )
+    }
+    return Object.fromEntries(this.#header.map((name, i) => [name, fields[i]]))
+  }
+}
+
+/** A record without the line breaks that end it. */
+function textOf(record: Buffer): string {
+  let end = record.length
+  while (end > 0 && (record[end - 1] === NEWLINE || record[end - 1] === 13)) end--
+  return record.toString('utf8', 0, end)
+}

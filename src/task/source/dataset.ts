@@ -1,0 +1,148 @@
+import type { Dirent } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, posix, resolve } from 'node:path'
+import { TrinityError } from '../../error.js'
+import { looksLikeRepoId, openRepo } from '../../hub/index.js'
+import { nearest } from '../../nearest.js'
+import { ConcatSource, SliceSource } from './combine.js'
+import { type FileTree, findSplits, type Splits } from './layout.js'
+import { openDataFile } from './open-file.js'
+import type { RowSource } from './row-source.js'
+import { parseSplit, type SplitTerm, sliceOf } from './split.js'
+
+export interface DatasetSpec {
+  /** A file, a directory, or the id of a data set on a hub. */
+  path: string
+  subset_name?: string | null
+  /** Default `train`. */
+  split?: string | null
+}
+
+/** The rows of a data set. An empty one is an error: it is never what was meant. */
+export async function openDataset(spec: DatasetSpec): Promise<RowSource> {
+  const terms = parseSplit(spec.split || 'train')
+  const source = await openTerms(spec, terms)
+  if (source.length > 0) return source
+  await source.close()
+  throw new TrinityError('data/empty', `the data set '${spec.path}' has no rows in '${spec.split || 'train'}'`, {
+    path: spec.path,
+    hint: 'check the path, the split and its slice',
+  })
+}
+
+async function openTerms(spec: DatasetSpec, terms: SplitTerm[]): Promise<RowSource> {
+  const kind = await stat(spec.path).catch(() => undefined)
+  // A user who names one file means that file; of the split only a slice can matter.
+  if (kind?.isFile()) return openParts(terms, () => [spec.path])
+  if (kind?.isDirectory()) {
+    const tree = await localTree(spec.path)
+    const splits = await findSplits(tree, spec.subset_name)
+    return openParts(terms, ({ name }) => filesOf(tree, splits, name).map((file) => join(spec.path, file)))
+  }
+  if (looksLikeRepoId(spec.path)) return openFromHub(spec, terms)
+  throw new TrinityError('data/not-found', `there is no data set at '${spec.path}'`, {
+    path: resolve(spec.path),
+    hint: await neighbours(spec.path),
+  })
+}
+
+/** Only the files of the wanted splits are downloaded. */
+async function openFromHub(spec: DatasetSpec, terms: SplitTerm[]): Promise<RowSource> {
+  const repo = await openRepo('dataset', spec.path)
+  let tree: FileTree = repo
+  let splits = await findSplits(tree, spec.subset_name)
+  if (splits.size === 0) {
+    // Data sets made by a script have no data files; the hub keeps a converted copy, `<subset>/<split>/0000.parquet`.
+    const converted = await repo.atRevision('refs/convert/parquet')
+    if (converted) {
+      tree = converted
+      splits = convertedSplits(tree, spec.subset_name)
+    }
+  }
+  const wanted = terms.flatMap(({ name }) => filesOf(tree, splits, name))
+  const dir = await (tree as typeof repo).download(wanted)
+  return openParts(terms, ({ name }) => filesOf(tree, splits, name).map((file) => join(dir, file)))
+}
+
+function convertedSplits(tree: FileTree, subset?: string | null): Splits {
+  const splits: Splits = new Map()
+  const subsets = [
+    ...new Set(tree.files.filter((file) => file.split('/').length === 3).map((file) => file.split('/')[0])),
+  ]
+  const chosen = subset ?? (subsets.length === 1 ? subsets[0] : 'default')
+  for (const file of [...tree.files].sort()) {
+    const [folder, split, name] = file.split('/')
+    if (folder === chosen && name?.endsWith('.parquet')) splits.set(split, [...(splits.get(split) ?? []), file])
+  }
+  if (splits.size > 0) return splits
+  throw new TrinityError('data/subset', `${tree.name} has no subset '${chosen}'`, {
+    path: 'subset_name',
+    hint: `found: ${subsets.join(', ')}`,
+  })
+}
+
+async function openParts(terms: SplitTerm[], files: (term: SplitTerm) => string[]): Promise<RowSource> {
+  const parts: RowSource[] = []
+  try {
+    for (const term of terms) {
+      const opened: RowSource[] = []
+      for (const file of files(term)) {
+        const source = await openDataFile(file)
+        parts.push(source)
+        opened.push(source)
+      }
+      parts.splice(parts.length - opened.length, opened.length, sliced(term, opened))
+    }
+    return parts.length === 1 ? parts[0] : new ConcatSource(parts)
+  } catch (error) {
+    await Promise.all(parts.map((part) => part.close()))
+    throw error
+  }
+}
+
+function sliced(term: SplitTerm, sources: RowSource[]): RowSource {
+  const whole = sources.length === 1 ? sources[0] : new ConcatSource(sources)
+  const { start, end } = sliceOf(term, whole.length)
+  return start === 0 && end === whole.length ? whole : new SliceSource(whole, start, end)
+}
+
+function filesOf(tree: FileTree, splits: Splits, split: string): string[] {
+  const exact = splits.get(split)
+  if (exact) return exact
+  // `split: math500` also finds math500.jsonl.
+  const named = tree.files.filter((file) => posix.basename(file).split('.')[0] === split)
+  if (named.length === 1) return named
+  if (splits.size === 0) {
+    throw new TrinityError('data/empty', `no data files found in ${tree.name}`, {
+      path: tree.name,
+      hint: 'expected .jsonl, .json, .csv, .tsv, .parquet or .arrow files',
+    })
+  }
+  const near = nearest(split, splits.keys())
+  throw new TrinityError('data/split', `${tree.name} has no split '${split}'`, {
+    path: 'split',
+    hint: `${near ? `did you mean '${near}'? ` : ''}found: ${[...splits.keys()].join(', ')}`,
+  })
+}
+
+async function localTree(dir: string): Promise<FileTree> {
+  const entries: Dirent[] = await readdir(dir, { recursive: true, withFileTypes: true })
+  const files: string[] = []
+  for (const entry of entries) {
+    const path = join(entry.parentPath ?? entry.path, entry.name)
+    // The cache of the hub is made of links.
+    const isFile = entry.isFile() || (entry.isSymbolicLink() && (await stat(path).catch(() => undefined))?.isFile())
+    if (isFile) files.push(path.slice(join(dir, '/').length).replaceAll('\\', '/'))
+  }
+  return { name: `'${dir}'`, files: files.sort(), text: (path) => readFile(join(dir, path), 'utf8') }
+}
+
+async function neighbours(path: string): Promise<string> {
+  const parent = resolve(path, '..')
+  const names = await readdir(parent).catch(() => undefined)
+  if (!names) return `the directory '${parent}' does not exist either`
+  const near = nearest(posix.basename(path), names)
+  return near
+    ? `did you mean '${join(parent, near)}'?`
+    : `'${parent}' holds ${names.slice(0, 8).join(', ') || 'nothing'}`
+}

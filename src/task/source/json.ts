@@ -1,0 +1,52 @@
+import { readFile, stat } from 'node:fs/promises'
+import { messageOf, TrinityError } from '../../error.js'
+import { JsonlSource } from './jsonl.js'
+import { ListSource, type Row, type RowSource } from './row-source.js'
+
+/** V8's longest string; a JSON document has to be parsed as one. */
+const LARGEST = 0x1fffffe8
+
+/**
+ * A `.json` file: a list of objects, or an object with the list under `data`. Many `.json` files of the field hold
+ * JSON lines instead; those are read as such.
+ */
+export async function openJson(path: string): Promise<RowSource> {
+  const { size } = await stat(path)
+  if (await looksLikeLines(path)) return JsonlSource.open(path)
+  if (size > LARGEST) {
+    throw new TrinityError('data/too-large', `${path} is one JSON document of ${(size / 1e9).toFixed(1)} GB`, {
+      path,
+      hint: 'turn it into JSON lines, which are read piece by piece: jq -c ".[]" file.json > file.jsonl',
+    })
+  }
+  let value: unknown
+  try {
+    value = JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''))
+  } catch (error) {
+    throw new TrinityError('data/malformed', `not valid JSON: ${messageOf(error)}`, { path, cause: error })
+  }
+  const list = Array.isArray(value) ? value : (value as { data?: unknown } | null)?.data
+  if (!Array.isArray(list)) {
+    throw new TrinityError('data/malformed', 'a JSON data file is a list of objects', {
+      path,
+      hint: 'write [{…}, {…}], or {"data": [{…}, {…}]}, or one object per line',
+    })
+  }
+  const odd = list.findIndex((row) => row === null || typeof row !== 'object' || Array.isArray(row))
+  if (odd >= 0) throw new TrinityError('data/malformed', `row ${odd} is not an object`, { path })
+  return new ListSource(list as Row[], path)
+}
+
+/** JSON lines: the first line is an object by itself, and either more follows or it holds no `data` list. */
+async function looksLikeLines(path: string): Promise<boolean> {
+  const source = await JsonlSource.open(path)
+  try {
+    if (source.length === 0) return false
+    const first = await source.row(0)
+    return source.length > 1 || !Array.isArray(first.data)
+  } catch {
+    return false
+  } finally {
+    await source.close()
+  }
+}

@@ -1,0 +1,91 @@
+import { messageOf, TrinityError } from '../../error.js'
+import { OffsetFile, type RecordScanner } from './offset-file.js'
+import type { Row, RowSource } from './row-source.js'
+
+/** Records are the lines that hold more than white space. */
+class LineScanner implements RecordScanner {
+  /** Start of the current line; −1 once the record on it has been reported. */
+  #line = 0
+  #begun = false
+
+  scan(chunk: Buffer, at: number, found: (start: number) => void): void {
+    if (!this.#begun) {
+      this.#begun = true
+      this.#line = at
+    }
+    let position = 0
+    while (position < chunk.length) {
+      if (this.#line >= 0) {
+        let i = position
+        while (i < chunk.length && chunk[i] <= 32 && chunk[i] !== 10) i++
+        if (i === chunk.length) return
+        if (chunk[i] !== 10) found(this.#line)
+        this.#line = chunk[i] === 10 ? this.#line : -1
+        position = i
+      }
+      const newline = chunk.indexOf(10, position)
+      if (newline < 0) return
+      position = newline + 1
+      this.#line = at + position
+    }
+  }
+}
+
+/** One JSON object per line. */
+export class JsonlSource implements RowSource {
+  readonly #file: OffsetFile
+  readonly #release?: () => Promise<void>
+
+  private constructor(file: OffsetFile, release?: () => Promise<void>) {
+    this.#file = file
+    this.#release = release
+  }
+
+  /** `onDisk` and `release` belong to a decompressed copy. */
+  static async open(path: string, onDisk?: string, release?: () => Promise<void>): Promise<JsonlSource> {
+    return new JsonlSource(await OffsetFile.open(path, new LineScanner(), onDisk), release)
+  }
+
+  get length(): number {
+    return this.#file.length
+  }
+
+  async row(index: number): Promise<Row> {
+    return this.#parse(await this.#file.record(index), index)
+  }
+
+  async *scan(): AsyncIterable<Row> {
+    let index = 0
+    for await (const line of this.#file.records()) yield await this.#parse(line, index++)
+  }
+
+  async where(index: number): Promise<string> {
+    return `${this.#file.path}:${await this.#file.line(index)}`
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close()
+    await this.#release?.()
+  }
+
+  async #parse(line: Buffer, index: number): Promise<Row> {
+    let value: unknown
+    try {
+      value = JSON.parse(line.toString('utf8'))
+    } catch (error) {
+      const text = line.toString('utf8').trim()
+      throw new TrinityError('data/malformed', `not valid JSON: ${messageOf(error)}`, {
+        path: await this.where(index),
+        hint: /\b(NaN|-?Infinity)\b/.test(text) ? 'JSON has no NaN and no Infinity: write null' : undefined,
+        cause: error,
+      })
+    }
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+      throw new TrinityError('data/malformed', 'each line of a JSON-lines file is one object', {
+        path: await this.where(index),
+        hint: `this line holds ${value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`}`,
+      })
+    }
+    return value as Row
+  }
+}

@@ -1,0 +1,97 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { compressors } from 'hyparquet-compressors'
+import { messageOf, TrinityError } from '../../error.js'
+import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
+import { plain } from './plain.js'
+import type { Row, RowSource } from './row-source.js'
+
+/** A Parquet file, one row group in memory at a time (more while they fit the budget). */
+export class ParquetSource implements RowSource {
+  readonly length: number
+  readonly #path: string
+  readonly #handle: FileHandle
+  readonly #file: AsyncBuffer
+  readonly #metadata: FileMetaData
+  readonly #firstRows: Float64Array
+  readonly #groups = new ChunkCache<Row[]>(CHUNK_BUDGET)
+
+  private constructor(path: string, handle: FileHandle, file: AsyncBuffer, metadata: FileMetaData) {
+    this.#path = path
+    this.#handle = handle
+    this.#file = file
+    this.#metadata = metadata
+    this.length = Number(metadata.num_rows)
+    this.#firstRows = new Float64Array(metadata.row_groups.length)
+    let row = 0
+    for (const [i, group] of metadata.row_groups.entries()) {
+      this.#firstRows[i] = row
+      row += Number(group.num_rows)
+    }
+  }
+
+  static async open(path: string): Promise<ParquetSource> {
+    const handle = await open(path, 'r')
+    try {
+      const { size } = await handle.stat()
+      const slice = async (start: number, end = size): Promise<ArrayBuffer> => {
+        const bytes = new Uint8Array(end - start)
+        for (let done = 0; done < bytes.length; ) {
+          const { bytesRead } = await handle.read(bytes, done, bytes.length - done, start + done)
+          if (bytesRead === 0) throw new Error('unexpected end of file')
+          done += bytesRead
+        }
+        return bytes.buffer
+      }
+      const file: AsyncBuffer = { byteLength: size, slice }
+      return new ParquetSource(path, handle, file, await parquetMetadataAsync(file))
+    } catch (error) {
+      await handle.close()
+      throw malformed(path, error)
+    }
+  }
+
+  async row(index: number): Promise<Row> {
+    const group = chunkOf(this.#firstRows, index)
+    // A caller may change its row; the cached group must not follow.
+    return structuredClone((await this.#group(group))[index - this.#firstRows[group]])
+  }
+
+  async *scan(): AsyncIterable<Row> {
+    for (let group = 0; group < this.#firstRows.length; group++) yield* await this.#group(group)
+  }
+
+  async where(index: number): Promise<string> {
+    return `${this.#path}, row ${index}`
+  }
+
+  async close(): Promise<void> {
+    this.#groups.clear()
+    await this.#handle.close()
+  }
+
+  #group(group: number): Promise<Row[]> {
+    const { total_byte_size: bytes, num_rows: rows } = this.#metadata.row_groups[group]
+    return this.#groups.get(group, Number(bytes), async () => {
+      const rowStart = this.#firstRows[group]
+      try {
+        const objects = await parquetReadObjects({
+          file: this.#file,
+          metadata: this.#metadata,
+          compressors,
+          rowStart,
+          rowEnd: rowStart + Number(rows),
+          // Only columns that say they are text are decoded: the bytes of an image must stay what they are.
+          utf8: false,
+        })
+        return objects.map((row) => plain(row) as Row)
+      } catch (error) {
+        throw malformed(this.#path, error)
+      }
+    })
+  }
+}
+
+function malformed(path: string, error: unknown): TrinityError {
+  return new TrinityError('data/malformed', `cannot read the Parquet file: ${messageOf(error)}`, { path, cause: error })
+}

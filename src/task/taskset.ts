@@ -1,0 +1,123 @@
+import { TrinityError } from '../error.js'
+import type { TasksetConfig } from './config.js'
+import { readFeatures } from './features.js'
+import { formatTask } from './format/task.js'
+import { createSelector, type Selector, type SelectorConfig, type SelectorState } from './selector/index.js'
+import type { Row, RowSource } from './source/row-source.js'
+import { taskStorages } from './storage.js'
+import type { Task } from './task.js'
+
+/** Rows of a data set in the order a selector gives. */
+export class SelectedRows {
+  readonly source: RowSource
+  readonly #selector: Selector
+
+  private constructor(source: RowSource, selector: Selector) {
+    this.source = source
+    this.#selector = selector
+  }
+
+  static async open(source: RowSource, config: SelectorConfig = {}): Promise<SelectedRows> {
+    const selector = await createSelector(config, source.length, (keys) => readFeatures(source, keys))
+    return new SelectedRows(source, selector)
+  }
+
+  async take(count: number): Promise<{ index: number; row: Row }[]> {
+    const rows = this.#selector.take(count)
+    return Promise.all(Array.from(rows, async (index) => ({ index, row: await this.source.row(index) })))
+  }
+
+  feedback(rows: ArrayLike<number>, values: ArrayLike<number>): void {
+    const odd = Array.from(rows).find((row) => !Number.isInteger(row) || row < 0 || row >= this.source.length)
+    if (odd !== undefined || rows.length !== values.length) {
+      throw new TrinityError('task/feedback', `feedback for row ${odd ?? '?'} of ${this.source.length}`, {
+        hint: 'give one value per row, and rows of this task set',
+      })
+    }
+    this.#selector.feedback(rows, values)
+  }
+
+  state(): SelectorState {
+    return this.#selector.state()
+  }
+
+  restore(state: SelectorState): void {
+    this.#selector.restore(state)
+  }
+}
+
+/** An opened task set. */
+export class Taskset {
+  readonly name: string
+  /** Number among the task sets of its kind. */
+  readonly index: number
+  readonly config: TasksetConfig
+  readonly #rows: SelectedRows
+
+  private constructor(config: TasksetConfig, index: number, rows: SelectedRows) {
+    this.config = config
+    this.index = index
+    this.name = config.name || `${config.is_eval ? 'eval_' : ''}taskset_${index}`
+    this.#rows = rows
+  }
+
+  static async open(config: TasksetConfig, index = 0): Promise<Taskset> {
+    const source = await taskStorages.get(config.storage_type ?? 'file').open(config)
+    try {
+      const rows = await SelectedRows.open(source, config.task_selector ?? config.data_selector)
+      return new Taskset(config, index, rows)
+    } catch (error) {
+      await source.close()
+      throw error
+    }
+  }
+
+  /** Number of tasks. */
+  get length(): number {
+    return this.#rows.source.length
+  }
+
+  /** The next tasks by the selector; never ends. */
+  async take(count: number): Promise<Task[]> {
+    const rows = await this.#rows.take(count)
+    return Promise.all(rows.map(({ row, index }) => this.#task(row, index)))
+  }
+
+  /** Every task once, in the order of the data, in batches; the last one may be smaller. What evaluation reads. */
+  async *batches(size: number): AsyncIterable<Task[]> {
+    for (let start = 0; start < this.length; start += size) {
+      const count = Math.min(size, this.length - start)
+      const rows = Array.from({ length: count }, (_, i) => start + i)
+      yield await Promise.all(rows.map(async (row) => this.#task(await this.#rows.source.row(row), row)))
+    }
+  }
+
+  feedback(rows: ArrayLike<number>, values: ArrayLike<number>): void {
+    this.#rows.feedback(rows, values)
+  }
+
+  state(): SelectorState {
+    return this.#rows.state()
+  }
+
+  restore(state: SelectorState): void {
+    this.#rows.restore(state)
+  }
+
+  close(): Promise<void> {
+    return this.#rows.source.close()
+  }
+
+  async #task(row: Row, index: number): Promise<Task> {
+    try {
+      return formatTask(row, this.config, { taskset: this.index, row: index })
+    } catch (error) {
+      if (!(error instanceof TrinityError)) throw error
+      throw new TrinityError(error.code, `task set '${this.name}': ${error.message}`, {
+        path: await this.#rows.source.where(index),
+        hint: error.hint,
+        cause: error,
+      })
+    }
+  }
+}
