@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { builtAddons, checkAddon } from './addon.js'
+import { addonPath, checkAddon } from './addon.js'
 import { localHost } from './host.js'
 
 describe('checkAddon', () => {
@@ -18,12 +18,10 @@ describe('checkAddon', () => {
     expect(check.fix).toContain('npm rebuild trinity-rft')
   })
   it('says why one does not load', async () => {
-    mkdirSync(join(root, 'native', 'build', 'Release'), { recursive: true })
-    const file = join(root, 'native', 'build', 'Release', 'x.node')
-    writeFileSync(file, 'not a library')
-    expect(await builtAddons(root)).toEqual([file])
+    mkdirSync(join(root, 'native', 'build'), { recursive: true })
+    writeFileSync(addonPath(root), 'not a library')
     const check = await checkAddon(localHost(), root)
     expect(check.status).toBe('wrong')
-    expect(check.found).toMatch(/does not load: .*x\.node/)
+    expect(check.found).toMatch(/does not load: .*trinity\.node/)
   })
 })

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Check } from './check.js'
@@ -7,14 +7,9 @@ import type { Host } from './host.js'
 /** The folder that holds package.json: the same from src/ and from dist/. */
 export const PACKAGE_ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Built addons, wherever below native/build the build puts them. */
-export async function builtAddons(root: string): Promise<string[]> {
-  const build = join(root, 'native', 'build')
-  const names = await readdir(build, { recursive: true }).catch(() => [])
-  return names
-    .filter((name) => name.endsWith('.node'))
-    .sort()
-    .map((name) => join(build, name))
+/** Where the build puts it. */
+export function addonPath(root: string = PACKAGE_ROOT): string {
+  return join(root, 'native', 'build', 'trinity.node')
 }
 
 /** In a child process: an addon built for another processor or another libc can kill the process that loads it. */
@@ -23,8 +18,8 @@ const LOAD = 'require(process.argv[1])'
 export async function checkAddon(host: Host, root: string = PACKAGE_ROOT): Promise<Check> {
   const base = { id: 'addon', section: 'runtime', name: 'native addon', required: true } as const
   const fix = 'npm rebuild trinity-rft (in a checkout: npm run build:native)'
-  const [addon] = await builtAddons(root)
-  if (addon === undefined) return { ...base, status: 'missing', found: 'not built', fix, data: { path: null } }
+  const addon = addonPath(root)
+  if (!existsSync(addon)) return { ...base, status: 'missing', found: 'not built', fix, data: { path: null } }
   const path = relative(root, addon)
   const answer = await host.exec(process.execPath, ['-e', LOAD, addon], { timeoutMs: 10_000 })
   if (answer.status === 'ok') return { ...base, status: 'ok', found: `loads (${path})`, data: { path } }
