@@ -108,9 +108,13 @@ export class Repo {
     const worker = async () => {
       for (let file = queue.shift(); file; file = queue.shift()) {
         const { path } = file
-        await this.#fetch(commit, file, (bytes) => {
+        const onBytes = (bytes: number) => {
           done += bytes
           this.#options.onProgress?.({ file: path, done, total })
+        }
+        await this.#fetch(commit, file, onBytes).catch((error) => {
+          queue.length = 0
+          throw error
         })
       }
     }

@@ -2,13 +2,15 @@ import type { Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, posix, resolve } from 'node:path'
 import { TrinityError } from '../../error.js'
-import { looksLikeRepoId, openRepo } from '../../hub/index.js'
+import { looksLikeRepoId, openRepo, type Repo } from '../../hub/index.js'
 import { nearest } from '../../nearest.js'
 import { ConcatSource, SliceSource } from './combine.js'
 import { type FileTree, findSplits, type Splits } from './layout.js'
-import { openDataFile } from './open-file.js'
+import { dataFileKind, openDataFile } from './open-file.js'
 import type { RowSource } from './row-source.js'
 import { parseSplit, type SplitTerm, sliceOf } from './split.js'
+
+const CONVERTED = 'refs/convert/parquet'
 
 export interface DatasetSpec {
   /** A file, a directory, or the id of a data set on a hub. */
@@ -48,22 +50,29 @@ async function openTerms(spec: DatasetSpec, terms: SplitTerm[]): Promise<RowSour
 
 /** Only the files of the wanted splits are downloaded. */
 async function openFromHub(spec: DatasetSpec, terms: SplitTerm[]): Promise<RowSource> {
-  const repo = await openRepo('dataset', spec.path)
-  let tree: FileTree = repo
-  let splits = await findSplits(tree, spec.subset_name)
-  if (splits.size === 0) {
-    // Data sets made by a script have no data files; the hub keeps a converted copy, `<subset>/<split>/0000.parquet`.
-    const converted = await repo.atRevision('refs/convert/parquet')
-    if (converted) {
-      tree = converted
-      splits = convertedSplits(tree, spec.subset_name)
-    }
-  }
-  const wanted = terms.flatMap(({ name }) => filesOf(tree, splits, name))
-  const dir = await (tree as typeof repo).download(wanted)
-  return openParts(terms, ({ name }) => filesOf(tree, splits, name).map((file) => join(dir, file)))
+  const { repo, converted } = await findRepo(spec.path)
+  const splits = converted ? convertedSplits(repo, spec.subset_name) : await findSplits(repo, spec.subset_name)
+  const dir = await repo.download(terms.flatMap(({ name }) => filesOf(repo, splits, name)))
+  return openParts(terms, ({ name }) => filesOf(repo, splits, name).map((file) => join(dir, file)))
 }
 
+/** Data sets made by a script have no data files; Hugging Face keeps a copy of them, converted to Parquet. */
+async function findRepo(id: string): Promise<{ repo: Repo; converted: boolean }> {
+  let repo: Repo
+  try {
+    repo = await openRepo('dataset', id)
+  } catch (error) {
+    // Of a converted data set nothing but the converted branch is in the cache.
+    if (!(error instanceof TrinityError) || error.code !== 'hub/offline') throw error
+    const copy = await openRepo('dataset', id, { revision: CONVERTED }).catch(() => undefined)
+    if (!copy) throw error
+    return { repo: copy, converted: true }
+  }
+  const copy = repo.files.some(dataFileKind) ? undefined : await repo.atRevision(CONVERTED)
+  return { repo: copy ?? repo, converted: copy !== undefined }
+}
+
+/** The converted branch holds `<subset>/<split>/0000.parquet`. */
 function convertedSplits(tree: FileTree, subset?: string | null): Splits {
   const splits: Splits = new Map()
   const subsets = [
