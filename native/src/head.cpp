@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "forward.h"
+#include "backward.h"
 #include "kernels.h"
 
 namespace trinity {
@@ -50,6 +50,52 @@ void score_values(const Pass& p, const Pack& pack, float* value) {
   const float bias = l.score_bias ? *p.weights.at(l.score_bias) : 0.0f;
   for (int64_t r = 0; r < pack.scored(); r++)
     value[r] = kernels().dot(p.acts.hidden.data() + r * l.hidden_p, w, l.config.hidden) + bias;
+}
+
+void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, const float* d_entropy) {
+  const Pass& p = b.pass;
+  const Layout& l = p.layout();
+  Activations& a = p.acts;
+  const Panels all = vocabulary(p.weights);
+  const int64_t hp = l.hidden_p;
+  b.g.grow(l, pack.tokens(), pack.scored());
+  for (int64_t v0 = 0; v0 < l.config.vocab; v0 += VOCAB_CHUNK) {
+    const int64_t width = std::min<int64_t>(VOCAB_CHUNK, all.n - v0);
+    const int64_t real = std::min<int64_t>(VOCAB_CHUNK, l.config.vocab - v0);
+    const Panels part{all.data + v0 * all.k, width, all.k};
+    for (int64_t r0 = 0; r0 < pack.scored(); r0 += LOGIT_ROWS) {
+      p.check();
+      const int64_t n = std::min(LOGIT_ROWS, pack.scored() - r0);
+      const float* hidden = a.hidden.data() + r0 * hp;
+      linear(hidden, hp, n, part, a.logits.data(), VOCAB_CHUNK, false);
+      parallel_rows(n, 8, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; i++) {
+          float* row = a.logits.data() + i * VOCAB_CHUNK;
+          const int64_t r = r0 + i, target = pack.targets[r] - v0;
+          kernels().softmax_back(row, real, pack.inv_t[r], a.lse[r], a.entropy[r], d_logprob[r], d_entropy[r]);
+          if (target >= 0 && target < real) row[target] += d_logprob[r] * pack.inv_t[r];
+          std::fill(row + real, row + width, 0.0f);
+        }
+      });
+      linear_input_grad(a.logits.data(), VOCAB_CHUNK, n, part, b.g.dhidden.data() + r0 * hp, hp, v0 > 0);
+      if (b.wants(l.lm_head))
+        linear_weight_grad(a.logits.data(), VOCAB_CHUNK, hidden, hp, n, width, all.k, b.of(l.lm_head) + v0 * all.k);
+    }
+  }
+}
+
+void score_values_back(const Back& b, const Pack& pack, const float* d_value) {
+  const Layout& l = b.pass.layout();
+  const Kernels& k = kernels();
+  const float* w = b.pass.weights.at(l.score);
+  b.g.grow(l, pack.tokens(), pack.scored());
+  for (int64_t r = 0; r < pack.scored(); r++) {
+    float* d = b.g.dhidden.data() + r * l.hidden_p;
+    std::fill(d, d + l.hidden_p, 0.0f);
+    k.axpy(d_value[r], w, d, l.config.hidden);
+    if (b.wants(l.score)) k.axpy(d_value[r], b.pass.acts.hidden.data() + r * l.hidden_p, b.of(l.score), l.config.hidden);
+    if (b.wants(l.score_bias)) *b.of(l.score_bias) += d_value[r];
+  }
 }
 
 }  // namespace trinity

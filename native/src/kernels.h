@@ -64,9 +64,10 @@ struct SoftmaxState {
   float max, sum, weighted;
 };
 
+// AdamW with everything that does not depend on the element worked out: keep = 1 - lr·decay, step = lr / (1 - β1^t),
+// root = 1 / √(1 - β2^t), mix = 1 - β.
 struct AdamArgs {
-  float lr, beta1, beta2, eps, decay, grad_scale;
-  float correction1, correction2;  // 1 - beta^t
+  float keep, step, root, beta2, mix1, mix2, eps, grad_scale;
 };
 
 struct Kernels {
@@ -121,8 +122,8 @@ struct Kernels {
   void (*softmax_back)(float* logits, int64_t n, float inv_t, float lse, float entropy, float g_logprob, float g_entropy);
 
   double (*sum_squares)(const float* x, int64_t n);  // NaN or inf when any is
-  // w_out may equal w_in
-  void (*adamw)(const AdamArgs& a, const float* w_in, float* w_out, const float* g, float* m, float* v, int64_t n);
+  // w_out may equal w_in; the gradient is zeroed. n is a multiple of 16.
+  void (*adamw)(const AdamArgs& a, const float* w_in, float* w_out, float* g, float* m, float* v, int64_t n);
 };
 
 // Chosen once, at load: the widest set that the machine has, or the one TRINITY_NATIVE_ISA names.

@@ -61,9 +61,25 @@ Scores Model::forward(Pack pack, bool adapter, bool keep) {
   return out;
 }
 
+void Model::backward(const Scores& grads) {
+  if (!kept_) throw std::logic_error("no forward pass to go back through");
+  kept_ = false;
+  make_gradients();
+  const auto filled = [&](const std::vector<float>& g) {
+    if (!g.empty() && g.size() != static_cast<size_t>(pack_.scored())) throw std::invalid_argument("wrong number of gradients");
+    return g.empty() ? std::vector<float>(pack_.scored(), 0.0f) : g;
+  };
+  Back b{pass(true), back_, grad_.data()};
+  if (layout_->lm_head)
+    score_tokens_back(b, pack_, filled(grads.logprob).data(), filled(grads.entropy).data());
+  else
+    score_values_back(b, pack_, filled(grads.value).data());
+  trinity::backward(b, pack_);
+}
+
 Memory Model::memory() const {
   return {weights_.bytes() + rope_->bytes() + (spare_ ? spare_->bytes() : 0), grad_.bytes(), m_.bytes() + v_.bytes(),
-          acts_.bytes()};
+          acts_.bytes() + back_.bytes()};
 }
 
 }  // namespace trinity

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "activations.h"
+#include "backward.h"
 #include "forward.h"
 #include "kernels.h"
 #include "weights.h"
@@ -13,6 +14,10 @@ namespace trinity {
 
 struct Scores {
   std::vector<float> logprob, entropy, value;
+};
+
+struct AdamStep {
+  double lr, beta1, beta2, eps, decay, clip;
 };
 
 struct StepResult {
@@ -45,7 +50,8 @@ class Model {
   Scores forward(Pack pack, bool adapter, bool keep);
   // Adds d(loss)/d(parameter) from d(loss)/d(score) of the last kept forward pass. Empty vectors count as zeros.
   void backward(const Scores& grads);
-  StepResult step(AdamArgs args, float clip);
+  // A non-finite gradient is dropped and nothing else changes.
+  StepResult step(const AdamStep& args);
   void zero_grad();
 
   int64_t steps() const { return steps_; }
@@ -64,6 +70,7 @@ class Model {
   std::shared_ptr<Buffer> spare_;  // the next version's place while a sampler still reads this one
   std::shared_ptr<const Rope> rope_;
   Activations acts_;
+  Gradients back_;
   Buffer grad_, m_, v_;
   Pack pack_;
   bool kept_ = false;

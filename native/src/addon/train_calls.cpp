@@ -54,8 +54,67 @@ static napi_value forward_call(napi_env env, napi_callback_info info) {
   });
 }
 
+static napi_value backward_call(napi_env env, napi_callback_info info) {
+  return entry<2>(env, info, [&](napi_value* args) {
+    Handle& h = handle_of(env, args[0]);
+    auto grads = std::make_shared<Scores>();
+    if (has(env, args[1], "logprob")) grads->logprob = array<float>(env, field(env, args[1], "logprob"));
+    if (has(env, args[1], "entropy")) grads->entropy = array<float>(env, field(env, args[1], "entropy"));
+    if (has(env, args[1], "value")) grads->value = array<float>(env, field(env, args[1], "value"));
+    h.model->abort = false;
+    return Loop::of(env).promise(env, *h.runner, args[0], [model = h.model, grads]() -> Reply {
+      model->backward(*grads);
+      return [](napi_env e) { return nothing(e); };
+    });
+  });
+}
+
+static napi_value step_call(napi_env env, napi_callback_info info) {
+  return entry<2>(env, info, [&](napi_value* args) {
+    Handle& h = handle_of(env, args[0]);
+    const auto get = [&](const char* name) { return number(env, args[1], name); };
+    const AdamStep s{get("lr"), get("beta1"), get("beta2"), get("eps"), get("weightDecay"), get("gradClip")};
+    return Loop::of(env).promise(env, *h.runner, args[0], [model = h.model, s]() -> Reply {
+      const StepResult r = model->step(s);
+      return [r](napi_env e) {
+        napi_value out = object(e);
+        set(e, out, "gradNorm", make(e, r.grad_norm));
+        set(e, out, "applied", make(e, r.applied));
+        return out;
+      };
+    });
+  });
+}
+
+static napi_value zero_grad(napi_env env, napi_callback_info info) {
+  return entry<1>(env, info, [&](napi_value* args) {
+    Handle& h = handle_of(env, args[0]);
+    return Loop::of(env).promise(env, *h.runner, args[0], [model = h.model]() -> Reply {
+      model->zero_grad();
+      return [](napi_env e) { return nothing(e); };
+    });
+  });
+}
+
+static napi_value steps(napi_env env, napi_callback_info info) {
+  return entry<1>(env, info, [&](napi_value* args) {
+    return make(env, static_cast<double>(handle_of(env, args[0]).model->steps()));
+  });
+}
+static napi_value set_steps(napi_env env, napi_callback_info info) {
+  return entry<2>(env, info, [&](napi_value* args) {
+    handle_of(env, args[0]).model->set_steps(static_cast<int64_t>(number(env, args[1])));
+    return nothing(env);
+  });
+}
+
 void export_train(napi_env env, napi_value exports) {
   export_function(env, exports, "forward", forward_call);
+  export_function(env, exports, "backward", backward_call);
+  export_function(env, exports, "step", step_call);
+  export_function(env, exports, "zeroGrad", zero_grad);
+  export_function(env, exports, "steps", steps);
+  export_function(env, exports, "setSteps", set_steps);
 }
 
 }  // namespace trinity

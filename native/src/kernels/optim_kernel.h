@@ -24,18 +24,25 @@ static double sum_squares(const float* x, int64_t n) {
 }
 
 
-// PyTorch's order: decay the weight, update both moments, step by lr·(m/c1) / (√v/√c2 + eps).
-static void adamw(const AdamArgs& a, const float* w_in, float* w_out, const float* g, float* m, float* v, int64_t n) {
-  const float keep = 1.0f - a.lr * a.decay;
-  const float step = a.lr / a.correction1;
-  const float root = 1.0f / __builtin_sqrtf(a.correction2);
-  for (int64_t i = 0; i < n; i++) {
-    const float grad = g[i] * a.grad_scale;
-    const float m1 = m[i] + (grad - m[i]) * (1.0f - a.beta1);
-    const float v1 = v[i] * a.beta2 + grad * grad * (1.0f - a.beta2);
-    m[i] = m1;
-    v[i] = v1;
-    w_out[i] = w_in[i] * keep - step * m1 / (__builtin_sqrtf(v1) * root + a.eps);
+TRINITY_INLINE vf vsqrt(vf x) {
+  float lane[VL];
+  store(lane, x);
+  for (int i = 0; i < VL; i++) lane[i] = __builtin_sqrtf(lane[i]);
+  return load(lane);
+}
+
+// PyTorch's order: decay the weight, update both moments, then w -= step·m / (√v·root + eps).
+static void adamw(const AdamArgs& a, const float* w_in, float* w_out, float* g, float* m, float* v, int64_t n) {
+  const vf keep = splat(a.keep), step = splat(a.step), root = splat(a.root), beta2 = splat(a.beta2);
+  const vf mix1 = splat(a.mix1), mix2 = splat(a.mix2), eps = splat(a.eps), scale = splat(a.grad_scale);
+  for (int64_t i = 0; i < n; i += VL) {
+    const vf grad = load(g + i) * scale, m0 = load(m + i);
+    const vf m1 = m0 + (grad - m0) * mix1;
+    const vf v1 = load(v + i) * beta2 + grad * grad * mix2;
+    store(m + i, m1);
+    store(v + i, v1);
+    store(g + i, vf{});
+    store(w_out + i, load(w_in + i) * keep - step * (m1 / (vsqrt(v1) * root + eps)));
   }
 }
 

@@ -1,0 +1,230 @@
+#include "backward.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels.h"
+#include "pool.h"
+
+namespace trinity {
+
+void Gradients::grow(const Layout& l, int64_t m, int64_t scored) {
+  dx.grow(m * l.hidden_p);
+  dnorm.grow(m * l.hidden_p);
+  dqkv.grow(m * l.qkv_width());
+  dattn.grow(m * l.q_p + l.nr);
+  dact.grow(m * l.inner_p);
+  dhidden.grow(scored * l.hidden_p);
+}
+
+size_t Gradients::bytes() const {
+  size_t total = 0;
+  for (const Buffer* b : {&dx, &dqkv, &dattn, &dact, &dnorm, &dhidden, &dlow}) total += b->bytes();
+  return total;
+}
+
+namespace {
+
+// Columns in slices: every sum over tokens belongs to one task.
+void parallel_columns(int64_t columns, const std::function<void(int, int)>& body) {
+  parallel_rows(columns, 64, [&](int64_t first, int64_t last) { body(static_cast<int>(first), static_cast<int>(last)); });
+}
+
+void head_norms_back(const Back& b, const Layer& layer, const LayerActs& acts, int64_t m) {
+  const Layout& l = b.pass.layout();
+  const Config& c = l.config;
+  const Kernels& k = kernels();
+  const int64_t wide = l.q_p + l.kv_p, ld = l.qkv_width();
+  const auto each = [&](Ref weight, int heads, int64_t first, const float* rstd) {
+    if (b.wants(weight)) {
+      parallel_rows(c.head_dim, 32, [&](int64_t c0, int64_t c1) {
+        for (int64_t t = 0; t < m; t++)
+          k.rmsnorm_weight(acts.raw.data() + t * wide + first, c.head_dim, rstd + t * heads, 1,
+                           b.g.dqkv.data() + t * ld + first, c.head_dim, heads, static_cast<int>(c0), static_cast<int>(c1),
+                           b.of(weight));
+      });
+    }
+    parallel_rows(m, 16, [&](int64_t t0, int64_t t1) {
+      for (int64_t t = t0; t < t1; t++) {
+        float* d = b.g.dqkv.data() + t * ld + first;
+        k.rmsnorm_back(acts.raw.data() + t * wide + first, c.head_dim, b.pass.weights.at(weight), rstd + t * heads, 1, d,
+                       c.head_dim, heads, c.head_dim, d, c.head_dim, false);
+      }
+    });
+  };
+  each(layer.q_norm, c.heads, 0, acts.q_rstd.data());
+  each(layer.k_norm, c.kv_heads, l.q_p, acts.k_rstd.data());
+}
+
+void rotate_back(const Back& b, const Pack& pack) {
+  const Layout& l = b.pass.layout();
+  const Config& c = l.config;
+  const Rope& rope = b.pass.rope;
+  const int64_t ld = l.qkv_width();
+  parallel_rows(pack.tokens(), 16, [&](int64_t t0, int64_t t1) {
+    float* base = b.g.dqkv.data() + t0 * ld;
+    const int32_t* at = pack.positions.data() + t0;
+    kernels().rope(base, ld, at, t1 - t0, c.heads, c.head_dim, rope.cosines(), rope.sines(), -1.0f);
+    kernels().rope(base + l.q_p, ld, at, t1 - t0, c.kv_heads, c.head_dim, rope.cosines(), rope.sines(), -1.0f);
+  });
+}
+
+void embed_back(const Back& b, const Pack& pack) {
+  const Layout& l = b.pass.layout();
+  if (!b.wants(l.embed)) return;
+  float* grad = b.of(l.embed);
+  const bool panels = l.lm_head && l.config.tied;
+  const int64_t n = l.config.hidden, ld = l.hidden_p;
+  parallel_columns(n, [&](int c0, int c1) {
+    for (int64_t t = 0; t < pack.tokens(); t++) {
+      const int64_t id = pack.ids[t];
+      const float* d = b.g.dx.data() + t * ld;
+      float* row = panels ? grad + id / l.nr * n * l.nr + id % l.nr : grad + id * ld;
+      const int64_t stride = panels ? l.nr : 1;
+      for (int c = c0; c < c1; c++) row[c * stride] += d[c];
+    }
+  });
+}
+
+void layer_back(const Back& b, const Pack& pack, int i) {
+  const Pass& p = b.pass;
+  const Layout& l = p.layout();
+  const Layer& layer = l.layers[i];
+  const Config& c = l.config;
+  Activations& a = p.acts;
+  Gradients& g = b.g;
+  const int64_t m = pack.tokens(), hp = l.hidden_p;
+  const float* x = a.x[i].data();
+  LayerActs& acts = a.layer(i);
+  p.check();
+  if (c.checkpointing) forward_layer(p, pack, i, x, nullptr);
+
+  // The feed-forward half. swiglu_back turns gate|up into its gradient and gives the down product's input back.
+  input_back(b, layer.down, m, g.dx.data(), hp, g.dact.data(), l.inner_p);
+  parallel_rows(m, 16, [&](int64_t t0, int64_t t1) {
+    kernels().swiglu_back(acts.gate_up.data() + t0 * 2 * l.inner_p, 2 * l.inner_p, static_cast<int>(l.inner_p), t1 - t0,
+                          g.dact.data() + t0 * l.inner_p, l.inner_p, a.act.data() + t0 * l.inner_p, l.inner_p);
+  });
+  params_back(b, layer.down, m, a.act.data(), l.inner_p, g.dx.data(), hp);
+  norm_rows(acts.mid.data(), hp, p.weights.at(layer.norm2), c.eps, m, c.hidden, a.normed.data(), nullptr);
+  params_back(b, layer.gate_up, m, a.normed.data(), hp, acts.gate_up.data(), 2 * l.inner_p);
+  input_back(b, layer.gate_up, m, acts.gate_up.data(), 2 * l.inner_p, g.dnorm.data(), hp);
+  norm_back(b, layer.norm2, acts.mid.data(), acts.rstd2.data(), g.dnorm.data(), m, g.dx.data());
+
+  // The attention half.
+  p.check();
+  params_back(b, layer.out, m, acts.attn.data(), l.q_p, g.dx.data(), hp);
+  input_back(b, layer.out, m, g.dx.data(), hp, g.dattn.data(), l.q_p);
+  attention_backward(b, pack, acts);
+  rotate_back(b, pack);
+  if (c.qk_norm) head_norms_back(b, layer, acts, m);
+  norm_rows(x, hp, p.weights.at(layer.norm1), c.eps, m, c.hidden, a.normed.data(), nullptr);
+  params_back(b, layer.qkv, m, a.normed.data(), hp, g.dqkv.data(), l.qkv_width());
+  input_back(b, layer.qkv, m, g.dqkv.data(), l.qkv_width(), g.dnorm.data(), hp);
+  norm_back(b, layer.norm1, x, acts.rstd1.data(), g.dnorm.data(), m, g.dx.data());
+}
+
+}  // namespace
+
+void norm_back(const Back& b, Ref weight, const float* x, const float* rstd, const float* dy, int64_t m, float* dx) {
+  const Layout& l = b.pass.layout();
+  const int64_t ld = l.hidden_p;
+  const int n = l.config.hidden;
+  if (b.wants(weight)) {
+    parallel_columns(n, [&](int c0, int c1) {
+      kernels().rmsnorm_weight(x, ld, rstd, 1, dy, ld, m, c0, c1, b.of(weight));
+    });
+  }
+  parallel_rows(m, 32, [&](int64_t t0, int64_t t1) {
+    kernels().rmsnorm_back(x + t0 * ld, ld, b.pass.weights.at(weight), rstd + t0, 1, dy + t0 * ld, ld, t1 - t0, n,
+                           dx + t0 * ld, ld, true);
+  });
+}
+
+void input_back(const Back& b, const Linear& l, int64_t m, const float* dy, int64_t lddy, float* dx, int64_t lddx) {
+  const Weights& w = b.pass.weights;
+  const Layout& layout = *w.layout;
+  linear_input_grad(dy, lddy, m, w.panels(l), dx, lddx, false);
+  for (const Lora& part : l.lora) {
+    b.g.dlow.grow(m * layout.rank_p);
+    linear_input_grad(dy + part.first, lddy, m, {w.at(part.b), part.n, layout.config.lora_rank}, b.g.dlow.data(),
+                      layout.rank_p, false);
+    kernels().scale(layout.config.lora_scale, b.g.dlow.data(), m * layout.rank_p);
+    linear_input_grad(b.g.dlow.data(), layout.rank_p, m, {w.at(part.a), layout.rank_p, l.k}, dx, lddx, true);
+  }
+}
+
+void params_back(const Back& b, const Linear& l, int64_t m, const float* x, int64_t ldx, const float* dy, int64_t lddy) {
+  const Weights& w = b.pass.weights;
+  const Layout& layout = *w.layout;
+  if (b.wants(l.weight)) linear_weight_grad(dy, lddy, x, ldx, m, l.n, l.k, b.of(l.weight));
+  if (b.wants(l.bias)) {
+    parallel_columns(l.n, [&](int c0, int c1) { kernels().column_sum(dy, lddy, m, c0, c1, b.of(l.bias)); });
+  }
+  const int rank = layout.config.lora_rank;
+  const float scale = layout.config.lora_scale;
+  for (const Lora& part : l.lora) {
+    Buffer& low = b.g.dlow;
+    low.grow(m * layout.rank_p);
+    linear(x, ldx, m, {w.at(part.a), layout.rank_p, l.k}, low.data(), layout.rank_p, false);
+    kernels().scale(scale, low.data(), m * layout.rank_p);
+    linear_weight_grad(dy + part.first, lddy, low.data(), layout.rank_p, m, part.n, rank, b.of(part.b));
+    linear_input_grad(dy + part.first, lddy, m, {w.at(part.b), part.n, rank}, low.data(), layout.rank_p, false);
+    kernels().scale(scale, low.data(), m * layout.rank_p);
+    linear_weight_grad(low.data(), layout.rank_p, x, ldx, m, layout.rank_p, l.k, b.of(part.a));
+  }
+}
+
+void attention_backward(const Back& b, const Pack& pack, const LayerActs& acts) {
+  const Layout& l = b.pass.layout();
+  const Config& c = l.config;
+  const int64_t ld = l.qkv_width();
+  const int group = c.heads / c.kv_heads;
+  const int64_t pad = pad_to(c.head_dim, l.nr);
+  parallel_for(static_cast<int>(pack.sequences() * c.kv_heads), [&](int task) {
+    const int64_t s = task / c.kv_heads, kv = task % c.kv_heads, first = pack.starts[s];
+    const int length = static_cast<int>(pack.starts[s + 1] - first);
+    const int64_t keys = pad_to(length, KEYS);
+    float* scratch = thread_scratch(2 * keys * (c.head_dim + pad) + QUERIES * (pad + 2 * KEYS) +
+                                    std::max(c.head_dim, KEYS) * kernels().mr);
+    const int64_t q = kv * group * c.head_dim, k = l.q_p + kv * c.head_dim, v = k + l.kv_p;
+    const float* base = acts.qkv.data() + first * ld;
+    float* d = b.g.dqkv.data() + first * ld;
+    AttentionGroup g{base + q, base + k, base + v, ld,
+                     acts.attn.data() + first * l.q_p + q, b.g.dattn.data() + first * l.q_p + q, l.q_p,
+                     acts.lse.data() + first * c.heads + kv * group, c.heads,
+                     d + q, d + k, d + v, ld, length, c.head_dim, group,
+                     1.0f / std::sqrt(static_cast<float>(c.head_dim))};
+    kernels().attention_back(g, scratch);
+  });
+}
+
+void backward(const Back& b, const Pack& pack) {
+  const Layout& l = b.pass.layout();
+  Activations& a = b.pass.acts;
+  const int64_t hp = l.hidden_p, m = pack.tokens(), n = pack.scored();
+  const float* last = a.x[l.config.layers].data();
+  b.g.grow(l, m, n);
+  // The final norm was taken on scored rows alone: gather them for the weight, scatter the rest.
+  parallel_rows(n, 64, [&](int64_t r0, int64_t r1) {
+    for (int64_t r = r0; r < r1; r++)
+      std::memcpy(a.normed.data() + r * hp, last + pack.rows[r] * hp, hp * sizeof(float));
+  });
+  if (b.wants(l.final_norm)) {
+    parallel_columns(l.config.hidden, [&](int c0, int c1) {
+      kernels().rmsnorm_weight(a.normed.data(), hp, a.final_rstd.data(), 1, b.g.dhidden.data(), hp, n, c0, c1,
+                               b.of(l.final_norm));
+    });
+  }
+  std::memset(b.g.dx.data(), 0, m * hp * sizeof(float));
+  parallel_rows(n, 32, [&](int64_t r0, int64_t r1) {
+    for (int64_t r = r0; r < r1; r++)
+      kernels().rmsnorm_back(a.normed.data() + r * hp, hp, b.pass.weights.at(l.final_norm), a.final_rstd.data() + r, 1,
+                             b.g.dhidden.data() + r * hp, hp, 1, l.config.hidden, b.g.dx.data() + pack.rows[r] * hp, hp,
+                             false);
+  });
+  for (int i = l.config.layers - 1; i >= 0; i--) layer_back(b, pack, i);
+  embed_back(b, pack);
+}
+
+}  // namespace trinity

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { loadAddon, type NativeConfig, type NativeHandle, type NativePack, type NativeScores } from './addon.js'
+import { random, tinyConfig, tinyModel, tinyPack } from './tiny.fixture.js'
+
+const addon = loadAddon()
+const kinds = ['logprob', 'entropy', 'value'] as const
+
+/** Weights of an arbitrary loss Σ c·score; the gradient check differentiates that. */
+function coefficients(count: number, head: NativeConfig['head']): NativeScores {
+  const next = random(99)
+  const draw = () => Float32Array.from({ length: count }, () => next() * 2 - 1)
+  return head === 'lm' ? { logprob: draw(), entropy: draw() } : { value: draw() }
+}
+
+async function loss(model: NativeHandle, pack: NativePack, weights: NativeScores, keep = false): Promise<number> {
+  const scores = await addon.forward(model, pack, true, keep)
+  let sum = 0
+  for (const kind of kinds) weights[kind]?.forEach((c, i) => (sum += c * scores[kind]![i]))
+  return sum
+}
+
+/** Compares <gradient, u> with the central difference along u, u random over one whole tensor. */
+async function check(config: NativeConfig, pack: NativePack): Promise<string[]> {
+  const model = await tinyModel(config)
+  const weights = coefficients(pack.rows.length, config.head)
+  await loss(model, pack, weights, true)
+  await addon.backward(model, weights)
+  const seen: string[] = []
+  const next = random(5)
+  for (const { name, trained } of addon.params(model)) {
+    if (!trained) continue
+    const [start, gradient] = [await addon.read(model, name, 'weight'), await addon.read(model, name, 'gradient')]
+    const u = Float32Array.from(start, () => (next() < 0.5 ? -1 : 1))
+    const eps = 4e-3 / Math.sqrt(Math.max(1, start.length / 16))
+    const at = async (step: number) => {
+      await addon.write(
+        model,
+        name,
+        'weight',
+        start.map((w, i) => w + step * u[i]),
+      )
+      return loss(model, pack, weights)
+    }
+    const slope = async (step: number) => ((await at(step)) - (await at(-step))) / (2 * step)
+    // Two step sizes: the third-order term cancels, which strong curvature would otherwise leave.
+    const numeric = (4 * (await slope(eps / 2)) - (await slope(eps))) / 3
+    await addon.write(model, name, 'weight', start)
+    let exact = 0
+    let size = 0
+    gradient.forEach((g, i) => {
+      exact += g * u[i]
+      size += g * g
+    })
+    expect(size, `${name} gets a gradient`).toBeGreaterThan(0)
+    expect(Math.abs(exact - numeric) / (Math.sqrt(size) + 0.05), `${name}: ${exact} against ${numeric}`).toBeLessThan(
+      0.02,
+    )
+    seen.push(name)
+  }
+  await addon.close(model)
+  return seen
+}
+
+describe('gradients against central differences', () => {
+  it.each<[string, Partial<NativeConfig>]>([
+    ['Llama, untied', {}],
+    ['Llama, tied, biases everywhere', { tied: true, qkvBias: true, outBias: true, mlpBias: true }],
+    ['Qwen2: q, k, v biases', { qkvBias: true }],
+    ['Qwen3: q and k norms', { qkNorm: true, tied: true }],
+    ['check-pointed', { qkNorm: true, checkpointing: true }],
+    ['one wide head', { heads: 1, kvHeads: 1, headDim: 40, hidden: 33, inner: 65 }],
+    ['value head', { head: 'value' }],
+    ['value head over a tied model', { head: 'value', tied: true }],
+  ])('%s', async (_, change) => {
+    const config = tinyConfig(change)
+    const seen = await check(config, tinyPack(config.vocab, [5, 1, 9, 70, 2], 3, 1, 0.8))
+    expect(seen).toContain(config.head === 'value' ? 'score.weight' : 'model.norm.weight')
+    expect(seen).toContain('model.embed_tokens.weight')
+  })
+
+  it('LoRA on every module: only the adapter is trained', async () => {
+    const targets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj']
+    const config = tinyConfig({ loraRank: 3, loraScale: 0.5, loraTargets: targets, qkNorm: true })
+    const seen = await check(config, tinyPack(config.vocab, [6, 40, 3], 3, 2))
+    expect(seen).toHaveLength(config.layers * targets.length * 2)
+    expect(seen.every((name) => name.includes('lora_'))).toBe(true)
+  })
+
+  it('LoRA under a value head trains both', async () => {
+    const config = tinyConfig({ loraRank: 2, loraScale: 1, loraTargets: ['q_proj'], head: 'value' })
+    const seen = await check(config, tinyPack(config.vocab, [6, 12], 3))
+    expect(seen).toContain('score.weight')
+    expect(seen).toContain('score.bias')
+  })
+})
