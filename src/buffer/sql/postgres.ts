@@ -12,10 +12,7 @@ const dialect: Dialect = {
   real: 'DOUBLE PRECISION',
   // Another process's rows are passed over instead of waited for: two trainers never hold each other up.
   lockRows: 'FOR UPDATE SKIP LOCKED',
-  idsIn: (column, ids) => ({
-    sql: `${column} IN (SELECT value::bigint FROM json_array_elements_text(?::json) AS list(value))`,
-    value: JSON.stringify(ids),
-  }),
+  idsIn: (column, ids) => ({ sql: `${column} = ANY(?::text::bigint[])`, value: `{${ids.join(',')}}` }),
 }
 
 /** The protocol counts the values of a statement in 16 bits. */
