@@ -3,7 +3,7 @@ import { Registry } from '../registry.js'
 import type { ExperienceBuffer } from './buffer.js'
 import { type BufferConfig, DEFAULT_CAPACITY, DEFAULT_TIMEOUT_S, replayOf } from './config.js'
 import { type ExperienceSource, FileBuffer, type IndexOrder, JsonlSource, SequentialOrder } from './file/file-buffer.js'
-import { JsonlFile, type Repair } from './file/jsonl-file.js'
+import type { Repair } from './file/jsonl-file.js'
 import { Noise } from './priority/noise.js'
 import { FifoOrder } from './queue/fifo-order.js'
 import { JsonlKeeper, type Keeper, SqlKeeper } from './queue/keeper.js'
@@ -38,7 +38,7 @@ export const bufferKinds = new Registry<OpenBuffer>('storage type', {
   file: openFile,
 })
 
-export function openBuffer(config: BufferConfig, context: BufferContext = {}): Promise<ExperienceBuffer> {
+export async function openBuffer(config: BufferConfig, context: BufferContext = {}): Promise<ExperienceBuffer> {
   return bufferKinds.get(config.storage_type)(config, context)
 }
 
@@ -91,9 +91,8 @@ async function openFile(config: BufferConfig, context: BufferContext): Promise<E
   let source = context.source
   let append: JsonlSource['append'] | undefined
   if (!source) {
-    const file = await JsonlFile.open(requiredPath(config))
-    if (file.repair) context.onRepair?.(file.repair)
-    const jsonl = await JsonlSource.open(file)
+    const jsonl = await JsonlSource.open(requiredPath(config))
+    if (jsonl.repair) context.onRepair?.(jsonl.repair)
     source = jsonl
     append = (experiences) => jsonl.append(experiences)
   }

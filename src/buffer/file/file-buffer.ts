@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs'
 import { TrinityError } from '../../error.js'
 import type { Experience } from '../../experience/experience.js'
 import type { BufferState, Cut, ExperienceBuffer, PutOptions, Restored, TakeOptions } from '../buffer.js'
-import type { JsonlFile } from './jsonl-file.js'
+import { JsonlFile, type Repair } from './jsonl-file.js'
 
 /** Training data that lies ready: a JSONL file of experiences, or any other data set turned into experiences. */
 export interface ExperienceSource {
   readonly length: number
+  /** Where the data is, for messages. */
+  readonly path?: string
   read(indices: readonly number[]): Promise<Experience[]>
   close(): Promise<void>
 }
@@ -57,7 +60,7 @@ export class FileBuffer implements ExperienceBuffer {
     if (this.#closed) throw new TrinityError('buffer/closed', `buffer '${this.name}' is closed`, { path: this.name })
     const { source, order, total } = this.#options
     if (source.length === 0) {
-      throw new TrinityError('buffer/empty', `buffer '${this.name}' has no data`, { path: this.name })
+      throw new TrinityError('buffer/empty', `buffer '${this.name}' has no data`, { path: source.path ?? this.name })
     }
     if (this.#taken + count > total()) return []
     const saved = order.save()
@@ -144,18 +147,24 @@ export class SequentialOrder implements IndexOrder {
   }
 }
 
-/** A JSONL file of experiences, in the order of its lines. */
+/** A JSONL file of experiences, in the order of its lines. It is only written to, and made, when something is put. */
 export class JsonlSource implements ExperienceSource {
-  readonly #file: JsonlFile
-  #offsets: number[]
+  readonly path: string
+  readonly repair?: Repair
+  readonly #offsets: number[]
+  #file?: JsonlFile
+  #writing = false
 
-  private constructor(file: JsonlFile, offsets: number[]) {
+  private constructor(path: string, file: JsonlFile | undefined, offsets: number[]) {
+    this.path = path
+    this.repair = file?.repair
     this.#file = file
     this.#offsets = offsets
   }
 
-  static async open(file: JsonlFile): Promise<JsonlSource> {
-    return new JsonlSource(file, await file.offsets())
+  static async open(path: string): Promise<JsonlSource> {
+    const file = existsSync(path) ? await JsonlFile.openToRead(path) : undefined
+    return new JsonlSource(path, file, (await file?.offsets()) ?? [])
   }
 
   get length(): number {
@@ -163,14 +172,20 @@ export class JsonlSource implements ExperienceSource {
   }
 
   read(indices: readonly number[]): Promise<Experience[]> {
-    return this.#file.read(indices.map((index) => this.#offsets[index]))
+    return this.#file!.read(indices.map((index) => this.#offsets[index]))
   }
 
   async append(experiences: readonly Experience[]): Promise<void> {
-    this.#offsets.push(...(await this.#file.append(experiences)))
+    if (!this.#writing) {
+      await this.#file?.close()
+      this.#file = await JsonlFile.open(this.path)
+      this.#writing = true
+    }
+    const offsets = await this.#file!.append(experiences)
+    for (const offset of offsets) this.#offsets.push(offset)
   }
 
-  close(): Promise<void> {
-    return this.#file.close()
+  async close(): Promise<void> {
+    await this.#file?.close()
   }
 }

@@ -11,7 +11,7 @@ const BREATH = 32
 /** What a crash had left behind, and what was done about it. */
 export interface Repair {
   path: string
-  /** Bytes of an unfinished last line that were removed. */
+  /** Bytes of an unfinished last line that were removed, or left out by a reader. */
   removedBytes: number
 }
 
@@ -29,21 +29,30 @@ export class JsonlFile {
     this.repair = repair
   }
 
-  /** Creates the file and its folders when they are not there. */
+  /** To write: creates the file and its folders when they are not there, and repairs what a crash has left. */
   static async open(path: string): Promise<JsonlFile> {
-    if (!/\.jsonl?$/.test(path)) {
-      throw new TrinityError('buffer/path', `'${path}' does not end in .jsonl or .json`, {
-        path,
-        hint: 'experiences are kept in a .jsonl file or in a database (sqlite:///…, postgresql://…)',
-      })
-    }
+    checkName(path)
     await mkdir(dirname(path), { recursive: true })
     const handle = await open(path, 'a+')
     const { size } = await handle.stat()
     const end = await lastLineEnd(handle, size)
     if (end === size) return new JsonlFile(path, handle, size)
+    if (await isWhole(handle, end, size)) {
+      await handle.appendFile('\n')
+      return new JsonlFile(path, handle, size + 1)
+    }
     // The writer died inside this line, so nobody was told that it is stored.
     await handle.truncate(end)
+    return new JsonlFile(path, handle, end, { path, removedBytes: size - end })
+  }
+
+  /** To read: leaves the file as it is, and an unfinished last line out. */
+  static async openToRead(path: string): Promise<JsonlFile> {
+    checkName(path)
+    const handle = await open(path, 'r')
+    const { size } = await handle.stat()
+    const end = await lastLineEnd(handle, size)
+    if (end === size || (await isWhole(handle, end, size))) return new JsonlFile(path, handle, size)
     return new JsonlFile(path, handle, end, { path, removedBytes: size - end })
   }
 
@@ -143,6 +152,26 @@ export class JsonlFile {
 
   async close(): Promise<void> {
     await this.#handle.close()
+  }
+}
+
+function checkName(path: string): void {
+  if (/\.jsonl?$/.test(path)) return
+  throw new TrinityError('buffer/path', `'${path}' does not end in .jsonl or .json`, {
+    path,
+    hint: 'experiences are kept in a .jsonl file or in a database (sqlite:///…, postgresql://…)',
+  })
+}
+
+/** Whether a last line without a line break is a record all the same: files written by hand often end so. */
+async function isWhole(handle: FileHandle, start: number, end: number): Promise<boolean> {
+  const text = Buffer.allocUnsafe(end - start)
+  await handle.read(text, 0, text.length, start)
+  try {
+    JSON.parse(text.toString('utf8'))
+    return true
+  } catch {
+    return false
   }
 }
 
