@@ -19,6 +19,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .description('run a configuration, or show with --dry-run what would run')
     .requiredOption('-c, --config <file>', 'YAML configuration')
     .option('--plugin-dir <dir>', 'load workflows, algorithms and other plugins from here')
+    .option('--set <key=value>', 'override a key of the configuration (may be repeated)', collect)
     .option('--dry-run', 'check and show the resolved configuration, run nothing')
     .option('--json', 'with --dry-run: the whole resolved configuration as JSON')
     .option('--yaml', 'with --dry-run: the whole resolved configuration as YAML')
@@ -30,6 +31,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .description('report every problem of the given files')
     .argument('<files...>', 'YAML configurations')
     .option('--plugin-dir <dir>', 'load plugins from here first')
+    .option('--set <key=value>', 'override a key of the configuration (may be repeated)', collect)
     .option('--json', 'problems as JSON')
     .action(async (files, options) => done(await (await import('./config.js')).configCheck(files, options)))
   config
@@ -87,6 +89,11 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .action(async (dir, options) => done(await (await import('./model.js')).modelInfo(dir, options)))
 
   return program
+}
+
+/** Gathers an option that may be repeated. */
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value]
 }
 
 function packageVersion(): string {

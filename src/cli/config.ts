@@ -1,0 +1,88 @@
+import { writeFileSync } from 'node:fs'
+import pc from 'picocolors'
+import {
+  type LoadOptions,
+  loadCatalog,
+  loadConfig,
+  machineFacts,
+  type Problem,
+  resolveConfig,
+} from '../config/index.js'
+import { TrinityError } from '../error.js'
+import { loadPlugins } from '../plugin/load.js'
+import type { ExitCode } from './print.js'
+import { problemLines, remarkLines } from './problem.js'
+
+export interface CheckOptions {
+  pluginDir?: string
+  json?: boolean
+  set?: string[]
+}
+
+interface Checked {
+  file: string
+  ok: boolean
+  problems: readonly Problem[]
+}
+
+/** Every problem of every file. */
+export async function configCheck(files: string[], options: CheckOptions): Promise<ExitCode> {
+  await loadPlugins(options.pluginDir)
+  const catalog = await loadCatalog()
+  const results = files.map((file) => check(file, { set: options.set }, catalog))
+  if (options.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`)
+  else for (const result of results) print(result)
+  return results.every((result) => result.ok) ? 0 : 2
+}
+
+function check(file: string, options: LoadOptions, catalog: Awaited<ReturnType<typeof loadCatalog>>): Checked {
+  try {
+    const resolved = resolveConfig(loadConfig(file, options), machineFacts(), catalog)
+    return { file, ok: true, problems: resolved.remarks }
+  } catch (error) {
+    if (!(error instanceof TrinityError)) throw error
+    return { file, ok: false, problems: problemsOf(error, file) }
+  }
+}
+
+/** The problems in an error of the loader, which may be a single one. */
+function problemsOf(error: TrinityError, file: string): readonly Problem[] {
+  if ('problems' in error) return error.problems as readonly Problem[]
+  return [
+    {
+      severity: 'error',
+      code: error.code,
+      key: '',
+      message: error.message,
+      hint: error.hint,
+      mark: { file, line: 1, column: 1 },
+    },
+  ]
+}
+
+function print({ file, ok, problems }: Checked): void {
+  const errors = problems.filter((problem) => problem.severity === 'error')
+  const head = ok ? `${pc.green('ok')}   ${file}` : `${pc.red('bad')}  ${file}`
+  const lines = [head, ...problemLines(errors), ...remarkLines(problems.filter((one) => one.severity !== 'error'))]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+export interface OutputOptions {
+  output?: string
+}
+
+export async function configSchema(options: OutputOptions): Promise<ExitCode> {
+  const { jsonSchema } = await import('../config/json-schema.js')
+  return write(`${JSON.stringify(jsonSchema(), null, 2)}\n`, options)
+}
+
+export async function configDocs(options: OutputOptions): Promise<ExitCode> {
+  const { configReference } = await import('../config/docs.js')
+  return write(configReference(), options)
+}
+
+function write(text: string, { output }: OutputOptions): ExitCode {
+  if (output) writeFileSync(output, text)
+  else process.stdout.write(text)
+  return 0
+}

@@ -1,0 +1,26 @@
+import pc from 'picocolors'
+import { markText } from '../config/node.js'
+import { type Problem, problemText } from '../config/problem.js'
+
+/** Each problem on a line of its own, place first, so that editors and terminals can jump there. */
+export function problemLines(problems: readonly Problem[]): string[] {
+  return problems.map((problem) => {
+    const where = problem.mark ? `${markText(problem.mark)}  ` : ''
+    const hint = problem.hint ? `\n      ${pc.cyan('fix')} ${problem.hint}` : ''
+    return `  ${pc.dim(where)}${problem.key ? `${pc.bold(problem.key)}: ` : ''}${problem.message}${hint}`
+  })
+}
+
+/** Warnings one by one; notes of the same kind together, so that ordinary files stay quiet. */
+export function remarkLines(remarks: readonly Problem[]): string[] {
+  const lines = remarks
+    .filter((one) => one.severity === 'warning')
+    .map((one) => `  ${pc.yellow('warning')} ${problemText(one)}`)
+  const notes = remarks.filter((one) => one.severity === 'note')
+  const aliases = notes.filter((one) => one.code === 'alias').map((one) => `${one.key} ${one.message}`)
+  const idle = notes.filter((one) => one.code === 'no-effect').map((one) => `${one.key} (${one.message})`)
+  const rest = notes.filter((one) => one.code !== 'alias' && one.code !== 'no-effect')
+  if (aliases.length > 0) lines.push(`  ${pc.dim('note')} older names: ${aliases.join('; ')}`)
+  if (idle.length > 0) lines.push(`  ${pc.dim('note')} without effect here: ${idle.join('; ')}`)
+  return [...lines, ...rest.map((one) => `  ${pc.dim('note')} ${problemText(one)}`)]
+}

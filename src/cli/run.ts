@@ -1,0 +1,53 @@
+import pc from 'picocolors'
+import { loadCatalog, loadConfig, machineFacts, printConfig, type Resolved, resolveConfig } from '../config/index.js'
+import { planOf } from '../config/plan.js'
+import type { Facts } from '../config/resolve/facts.js'
+import { TrinityError } from '../error.js'
+import { loadPlugins } from '../plugin/load.js'
+import type { ExitCode } from './print.js'
+import { remarkLines } from './problem.js'
+
+export interface RunOptions {
+  config: string
+  pluginDir?: string
+  dryRun?: boolean
+  json?: boolean
+  yaml?: boolean
+  set?: string[]
+}
+
+export async function run(options: RunOptions): Promise<ExitCode> {
+  await loadPlugins(options.pluginDir)
+  const catalog = await loadCatalog()
+  const facts = machineFacts()
+  const resolved = resolveConfig(loadConfig(options.config, { set: options.set }), facts, catalog)
+  if (!options.dryRun) {
+    throw new TrinityError('cli/not-there', 'this version checks configurations and does not train yet', {
+      hint: 'add --dry-run to see what would run',
+    })
+  }
+  process.stdout.write(options.json ? asJson(resolved) : options.yaml ? asYaml(resolved) : asPlan(resolved, facts))
+  return 0
+}
+
+function asJson({ file, stages, remarks }: Resolved): string {
+  return `${JSON.stringify({ file, stages, remarks }, null, 2)}\n`
+}
+
+/** One document for each stage. */
+function asYaml({ stages }: Resolved): string {
+  return stages.map(({ config }) => printConfig(config)).join('---\n')
+}
+
+function asPlan({ file, stages, remarks }: Resolved, facts: Facts): string {
+  const lines: string[] = []
+  for (const [i, stage] of stages.entries()) {
+    const of = stage.name === null ? '' : `, stage ${i + 1} of ${stages.length}: ${stage.name}`
+    lines.push(pc.bold(`${file}${of}`))
+    for (const [label, text] of planOf(stage, facts)) lines.push(`  ${pc.cyan(label.padEnd(11))} ${text}`)
+    lines.push('')
+  }
+  if (remarks.length > 0) lines.push(...remarkLines(remarks), '')
+  lines.push(pc.dim('Nothing was run. --yaml or --json shows every key.'))
+  return `${lines.join('\n')}\n`
+}

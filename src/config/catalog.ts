@@ -1,0 +1,65 @@
+/** The registries a configuration is checked against. Structural, so that this folder imports none of them. */
+export interface Catalog {
+  readonly algorithms: Lookup<AlgorithmFacts>
+  readonly advantageFns: Lookup<Component>
+  readonly policyLossFns: Lookup<Component>
+  readonly klFns: Lookup<Component>
+  readonly entropyLossFns: Lookup<Component>
+  readonly sampleStrategies: Lookup<Component>
+  readonly selectors: Lookup<Component>
+  readonly priorityFns: Lookup<Component>
+}
+
+export interface Lookup<T> {
+  readonly kind: string
+  find(name: string): T | undefined
+  names(): string[]
+}
+
+export interface Component {
+  readonly args: ArgumentSchema
+  readonly ignored?: readonly string[]
+  /** The aggregation a policy loss prefers. */
+  readonly loss_agg_mode?: string
+  /** How many feature columns a selector needs, at least and at most. */
+  readonly features?: readonly [min: number, max: number]
+}
+
+/** The part of a zod object that is used. */
+export interface ArgumentSchema {
+  readonly shape?: Readonly<Record<string, unknown>>
+  safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: { issues: readonly Issue[] } }
+}
+export interface Issue {
+  readonly code?: string
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+  readonly expected?: string
+}
+
+export interface AlgorithmFacts {
+  readonly use_critic: boolean
+  readonly use_reference: boolean
+  readonly compute_advantage_in_trainer: boolean
+  readonly schema: 'experience' | 'sft' | 'dpo' | 'cpt'
+  readonly defaults: Readonly<Record<string, unknown>>
+}
+
+/** Everything that is registered, plugins included. */
+export async function loadCatalog(): Promise<Catalog> {
+  const [algorithm, selector, priority] = await Promise.all([
+    import('../algorithm/index.js'),
+    import('../task/selector/index.js'),
+    import('../buffer/priority/priority.js'),
+  ])
+  return {
+    algorithms: algorithm.algorithms as unknown as Lookup<AlgorithmFacts>,
+    advantageFns: algorithm.advantageFns,
+    policyLossFns: algorithm.policyLossFns,
+    klFns: algorithm.klFns,
+    entropyLossFns: algorithm.entropyLossFns,
+    sampleStrategies: algorithm.sampleStrategies,
+    selectors: selector.selectors,
+    priorityFns: priority.priorityFns,
+  }
+}

@@ -1,0 +1,163 @@
+import { join } from 'node:path'
+import type { Facts } from './resolve/facts.js'
+import type { ResolvedStage } from './resolve/index.js'
+import { localRows } from './rows.js'
+import type { Config, TasksetConfig } from './section/config.js'
+
+/** What a stage will do, in plain words: label and text. */
+export type PlanLine = readonly [label: string, text: string]
+
+const MODES: Record<Config['mode'], string> = {
+  both: 'explorer and trainer together',
+  explore: 'explorer alone; another process trains',
+  train: 'trainer alone',
+  bench: 'evaluation only',
+  serve: 'a server that records the calls of agents',
+  colocate: 'explorer and trainer on one GPU',
+}
+
+export function planOf(stage: ResolvedStage, facts: Facts): PlanLine[] {
+  const { config } = stage
+  const explores = config.mode !== 'train'
+  const trains = config.mode === 'both' || config.mode === 'train' || config.mode === 'colocate'
+  return [
+    ['mode', `${config.mode}: ${MODES[config.mode]}`],
+    ['model', modelText(stage)],
+    ...(config.mode === 'bench' || config.mode === 'serve' ? [] : algorithmLines(config)),
+    ...(explores ? tasksLines(config, facts) : []),
+    ...(trains ? [['reads', bufferText(config)] as const] : []),
+    ['step', stepText(config, facts)],
+    ['engines', enginesText(config, explores, trains, facts)],
+    ...(config.cluster.total_gpu_num > 0 ? [['GPUs', gpuText(config)] as const] : []),
+    ...(explores && trains ? [['weights', weightsText(config)] as const] : []),
+    ...evalLine(config, explores),
+    ['files', filesText(config, explores, trains)],
+    ['resume', resumeText(config, facts)],
+  ]
+}
+
+function modelText({ config, startsFrom }: ResolvedStage): string {
+  const { model } = config
+  const name = model.external_model.enable ? `${model.external_model.model_name} (hosted)` : model.model_path
+  const lora = model.lora_configs?.[0] ? `, LoRA rank ${model.lora_configs[0].lora_rank}` : ''
+  const from = startsFrom ? `the last checkpoint below ${startsFrom}, else ${name}` : name
+  return `${from}${lora}; ${model.max_model_len} tokens (prompt ${model.max_prompt_tokens}, response ${model.max_response_tokens})`
+}
+
+function algorithmLines({ algorithm }: Config): PlanLine[] {
+  const parts = [
+    algorithm.advantage_fn && `advantage ${algorithm.advantage_fn}`,
+    `loss ${algorithm.policy_loss_fn}${argText(algorithm.policy_loss_fn_args)}`,
+    algorithm.kl_penalty_fn !== 'none' &&
+      `KL in the reward ${algorithm.kl_penalty_fn}${argText(algorithm.kl_penalty_fn_args)}`,
+    algorithm.kl_loss_fn !== 'none' && `KL in the loss ${algorithm.kl_loss_fn} × ${algorithm.kl_loss_fn_args?.kl_coef}`,
+    Number(algorithm.entropy_loss_fn_args?.entropy_coef ?? 0) !== 0 &&
+      `entropy ${algorithm.entropy_loss_fn} × ${algorithm.entropy_loss_fn_args?.entropy_coef}`,
+    `sampling ${algorithm.sample_strategy}`,
+    `learning rate ${short(algorithm.optimizer.lr)} ${algorithm.optimizer.lr_scheduler_type}`,
+  ]
+  return [['algorithm', `${algorithm.algorithm_type}: ${parts.filter(Boolean).join(', ')}`]]
+}
+
+/** 1e-5 rather than 0.00001. */
+function short(value: number): string {
+  return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential() : String(value)
+}
+
+function argText(args: Record<string, unknown> | null): string {
+  const set = Object.entries(args ?? {}).filter(([, value]) => value !== null && value !== false)
+  return set.length === 0
+    ? ''
+    : ` (${set.map(([key, value]) => `${key} ${typeof value === 'number' ? short(value) : value}`).join(', ')})`
+}
+
+function tasksLines(config: Config, facts: Facts): PlanLine[] {
+  const { tasksets, eval_tasksets: evals } = config.buffer.explorer_input
+  const text = (set: TasksetConfig) => {
+    const rows = localRows(set, facts.cwd)
+    const where = `${set.path}${set.subset_name ? `/${set.subset_name}` : ''} [${set.split}]`
+    return `${set.name}: ${where}${rows === undefined ? '' : `, ${rows} rows`}, ${set.default_workflow_type ?? 'no workflow'}`
+  }
+  return [
+    ...tasksets.map((set): PlanLine => ['tasks', text(set)]),
+    ...evals.map((set): PlanLine => ['evaluates', `${text(set)}, ${set.repeat_times} ×`]),
+  ]
+}
+
+function bufferText({ buffer }: Config): string {
+  const main = buffer.trainer_input.experience_buffer
+  const more = Object.entries(buffer.trainer_input.auxiliary_buffers).map(
+    ([name, one]) => `, ${name} ${one.path} (${one.schema_type})`,
+  )
+  return `${main?.storage_type} ${main?.name}, ${main?.path} (${main?.schema_type})${more.join('')}`
+}
+
+function stepText(config: Config, facts: Facts): string {
+  const { buffer, algorithm } = config
+  const parts: string[] = []
+  if (config.mode !== 'train') parts.push(`${buffer.batch_size} tasks × ${algorithm.repeat_times} rollouts explored`)
+  if (config.mode !== 'explore' && config.mode !== 'bench') parts.push(`${buffer.train_batch_size} experiences trained`)
+  const rows = buffer.explorer_input.tasksets.map((set) => localRows(set, facts.cwd))
+  const all = rows.reduce<number | undefined>(
+    (sum, n) => (sum === undefined || n === undefined ? undefined : sum + n),
+    0,
+  )
+  const epoch = config.mode !== 'train' && all ? `, ${Math.floor(all / buffer.batch_size)} steps an epoch` : ''
+  const limit = config.mode === 'train' ? (config.trainer.total_steps ?? buffer.total_steps) : buffer.total_steps
+  const end = limit ? `${limit} steps` : `${buffer.total_epochs} epoch${buffer.total_epochs === 1 ? '' : 's'}`
+  return `${parts.join(', ')}${epoch}; ${end}`
+}
+
+function enginesText(config: Config, explores: boolean, trains: boolean, facts: Facts): string {
+  const { rollout_model: model, auxiliary_models: more } = config.explorer
+  const parts: string[] = []
+  if (explores) parts.push(`rollout ${model.engine_type} × ${model.engine_num}`)
+  for (const [i, one] of explores ? more.entries() : [])
+    parts.push(`${one.name ?? `auxiliary ${i}`} ${one.model_path} on ${one.engine_type} × ${one.engine_num}`)
+  if (trains) parts.push(`trainer ${config.trainer.trainer_type}`)
+  const native = config.trainer.trainer_type === 'native' || model.engine_type === 'native'
+  const why = native ? ` (${facts.gpus === 0 ? 'no GPU here' : 'no PyTorch environment here'})` : ''
+  return parts.join(', ') + why
+}
+
+function gpuText({ cluster }: Config): string {
+  return (
+    `${cluster.node_num} × ${cluster.gpu_per_node} = ${cluster.total_gpu_num}: rollout ${cluster.rollout_gpu_num}, ` +
+    `auxiliary models ${cluster.auxiliary_model_gpu_num}, trainer ${cluster.trainer_gpu_num}`
+  )
+}
+
+function weightsText({ synchronizer: sync }: Config): string {
+  const offset = sync.sync_offset > 0 ? `, ${sync.sync_offset} ahead` : ''
+  return `by ${sync.sync_method}, ${sync.sync_style}, every ${steps(sync.explorer_sync_interval ?? 1)}${offset}`
+}
+
+function steps(count: number): string {
+  return count === 1 ? 'step' : `${count} steps`
+}
+
+function evalLine(config: Config, explores: boolean): PlanLine[] {
+  const { eval_interval: interval, eval_on_startup: startup } = config.explorer
+  if (!explores || config.mode === 'bench' || config.buffer.explorer_input.eval_tasksets.length === 0) return []
+  const every = interval > 0 ? `every ${steps(interval)}` : 'never'
+  return [['evaluation', `${every}${startup ? ', and before the first' : ''}`]]
+}
+
+function filesText(config: Config, explores: boolean, trains: boolean): string {
+  const parts = [
+    trains &&
+      (config.trainer.save_interval > 0
+        ? `checkpoints every ${steps(config.trainer.save_interval)}`
+        : 'a checkpoint at the end'),
+    explores && config.data_processor.experience_pipeline.save_input && 'buffer/',
+    'log/',
+    `monitor/ (${config.monitor.monitor_type})`,
+  ]
+  return `${config.checkpoint_job_dir}: ${parts.filter(Boolean).join(', ')}`
+}
+
+function resumeText(config: Config, facts: Facts): string {
+  const file = join(config.checkpoint_job_dir, 'latest_checkpointed_iteration.txt')
+  const step = facts.readText(file)?.trim()
+  return step ? `from global_step_${step}` : 'nothing there yet: starts at step 0'
+}

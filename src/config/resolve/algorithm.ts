@@ -1,0 +1,91 @@
+import type { Component, Lookup } from '../catalog.js'
+import type { Dict } from '../field.js'
+import type { Config } from '../section/config.js'
+import { resolveArguments } from './arguments.js'
+import { isOffline, type Scope } from './scope.js'
+
+type Algorithm = Config['algorithm']
+type Slot = 'sample_strategy' | 'advantage_fn' | 'kl_penalty_fn' | 'policy_loss_fn' | 'kl_loss_fn' | 'entropy_loss_fn'
+const SLOTS = [
+  'sample_strategy',
+  'advantage_fn',
+  'kl_penalty_fn',
+  'policy_loss_fn',
+  'kl_loss_fn',
+  'entropy_loss_fn',
+] as const
+
+/** Components and their arguments: the user's, else the algorithm's, else the function's. */
+export function resolveAlgorithm(config: Config, scope: Scope): Algorithm {
+  const given = config.algorithm
+  const facts = scope.algorithm
+  const result: Algorithm = { ...given, optimizer: resolveOptimizer(given, scope) }
+  if (!facts) return result
+  const usesData = facts.schema !== 'experience'
+  if (usesData && config.mode !== 'train') {
+    const text = `${given.algorithm_type} learns from a data set and runs in mode train, not ${config.mode}`
+    scope.error('mode', 'mode', text, 'set mode: train')
+  }
+  result.repeat_times =
+    facts.schema === 'dpo' ? 2 : (given.repeat_times ?? (facts.defaults.repeat_times as number | undefined) ?? 1)
+  for (const slot of SLOTS) Object.assign(result, resolveSlot(slot, given, scope))
+  result.loss_agg_mode = aggregation(given, result, scope)
+  const policy = result.policy_loss_fn_args
+  if (policy && Object.hasOwn(policy, 'loss_agg_mode')) policy.loss_agg_mode ??= result.loss_agg_mode
+  return result
+}
+
+function resolveSlot(slot: Slot, given: Algorithm, scope: Scope): Partial<Algorithm> {
+  const defaults = scope.algorithm?.defaults ?? {}
+  const own = defaults[slot] as string | undefined
+  const name = given[slot] ?? own ?? null
+  const key = `algorithm.${slot}`
+  const lookup = registryOf(slot, scope)
+  if (name === null) {
+    if (given[`${slot}_args`]) scope.note('no-effect', `${key}_args`, `${given.algorithm_type} has no ${slot}`)
+    return { [slot]: null, [`${slot}_args`]: null }
+  }
+  const component = lookup.find(name)
+  if (!component) {
+    scope.unknownName(key, lookup.kind, name, lookup)
+    return { [slot]: name }
+  }
+  // an algorithm's own arguments belong to its own function, not to one the user put in the slot
+  const base = name === own ? (defaults[`${slot}_args`] as Dict | undefined) : undefined
+  const args = { ...base, ...given[`${slot}_args`] }
+  return { [slot]: name, [`${slot}_args`]: resolveArguments(component, args, `${key}_args`, scope) }
+}
+
+function registryOf(slot: Slot, { catalog }: Scope): Lookup<Component> {
+  const lookups: Record<Slot, Lookup<Component>> = {
+    sample_strategy: catalog.sampleStrategies,
+    advantage_fn: catalog.advantageFns,
+    kl_penalty_fn: catalog.klFns,
+    policy_loss_fn: catalog.policyLossFns,
+    kl_loss_fn: catalog.klFns,
+    entropy_loss_fn: catalog.entropyLossFns,
+  }
+  return lookups[slot]
+}
+
+/** The policy loss's explicit mode, else the algorithm-level one, else the loss's own, else token-mean. */
+function aggregation(given: Algorithm, result: Algorithm, scope: Scope): Algorithm['loss_agg_mode'] {
+  const explicit = result.policy_loss_fn_args?.loss_agg_mode
+  const loss = result.policy_loss_fn ? scope.catalog.policyLossFns.find(result.policy_loss_fn) : undefined
+  const own = (scope.algorithm?.defaults.loss_agg_mode as string | undefined) ?? loss?.loss_agg_mode
+  return (given.loss_agg_mode ?? explicit ?? own ?? 'token-mean') as Algorithm['loss_agg_mode']
+}
+
+function resolveOptimizer(given: Algorithm, scope: Scope): Algorithm['optimizer'] {
+  const { warmup_style: old, ...optimizer } = given.optimizer
+  if (optimizer.betas.length !== 2) scope.error('value', 'algorithm.optimizer.betas', 'expected two numbers')
+  if (old === null) return { ...optimizer, warmup_style: null }
+  scope.note('alias', 'algorithm.optimizer.warmup_style', 'is now lr_scheduler_type')
+  return { ...optimizer, lr_scheduler_type: old, warmup_style: null }
+}
+
+/** Steps between weight updates follow the checkpoints when nothing is explored. */
+export function offlineSyncInterval(config: Config, scope: Scope): number {
+  const { save_interval: save } = config.trainer
+  return isOffline(scope) && save > 0 ? save : config.synchronizer.sync_interval
+}

@@ -1,0 +1,92 @@
+import type { Config } from '../section/config.js'
+import { type Engines, runsOnGpu } from './engine.js'
+import type { Scope } from './scope.js'
+
+type Cluster = Config['cluster']
+const EXPLORING = ['both', 'explore', 'bench', 'serve', 'colocate']
+
+/** Splits nodes × GPUs into rollout engines, auxiliary models and what is left for the trainer. */
+export function resolveCluster(config: Config, engines: Engines, scope: Scope): Cluster {
+  const given = config.cluster
+  const perNode = given.gpu_per_node || (usesGpus(config, engines) ? scope.facts.gpus : 0)
+  const nodes = given.node_num || (perNode > 0 ? 1 : 0)
+  const total = nodes * perNode
+  const { rollout_model: model, auxiliary_models: auxiliaries } = config.explorer
+  const explores = EXPLORING.includes(config.mode)
+  const rollout = explores ? model.engine_num * model.gpu_per_engine : 0
+  const auxiliary = explores ? auxiliaries.reduce((sum, one) => sum + one.engine_num * one.gpu_per_engine, 0) : 0
+  const trains = config.mode === 'both' || config.mode === 'train' || config.mode === 'colocate'
+  const trainer =
+    !trains || !takesGpus(engines.trainer)
+      ? 0
+      : config.mode === 'colocate'
+        ? total
+        : Math.max(0, total - rollout - auxiliary)
+  const result: Cluster = {
+    ...given,
+    node_num: nodes,
+    gpu_per_node: perNode,
+    total_gpu_num: total,
+    rollout_gpu_num: rollout,
+    auxiliary_model_gpu_num: auxiliary,
+    explorer_gpu_num: rollout + auxiliary,
+    trainer_gpu_num: trainer,
+    trainer_node_num: trainer === 0 ? 0 : Math.max(1, Math.ceil(trainer / Math.max(1, perNode))),
+    trainer_gpu_num_per_node: Math.min(trainer, perNode),
+  }
+  if (total > 0 && !engines.offGpu) checkSplit(config, result, engines, scope)
+  if (total > 0 && !usesGpus(config, engines)) {
+    scope.note('no-gpu', 'cluster', `the ${engines.trainer} engine uses no GPU: GPU keys have no effect here`)
+  }
+  return result
+}
+
+/** GPUs a model takes: those of its engine, or none where the engine computes elsewhere. */
+export function gpusOfEngine(model: Config['explorer']['rollout_model'], engine: string): number {
+  if (!takesGpus(engine)) return 0
+  return model.tensor_parallel_size * model.data_parallel_size * model.pipeline_parallel_size
+}
+
+/** The native engine plans the split that a file asks for, so that the file can be tried without GPUs. */
+function takesGpus(engine: string): boolean {
+  return runsOnGpu(engine) || engine === 'native'
+}
+
+function usesGpus(config: Config, engines: Engines): boolean {
+  return (
+    runsOnGpu(engines.trainer) ||
+    runsOnGpu(engines.rollout) ||
+    config.explorer.auxiliary_models.some((m) => runsOnGpu(m.engine_type))
+  )
+}
+
+function checkSplit(config: Config, split: Cluster, engines: Engines, scope: Scope): void {
+  const { rollout_model: model } = config.explorer
+  const numbers =
+    `${split.node_num} × ${split.gpu_per_node} = ${split.total_gpu_num} GPUs; ` +
+    `rollout takes ${split.rollout_gpu_num} (${model.engine_num} × ${model.gpu_per_engine}), ` +
+    `auxiliary models ${split.auxiliary_model_gpu_num}`
+  const key = scope.isSet('cluster') ? 'cluster' : 'explorer.rollout_model'
+  if (config.mode === 'colocate') {
+    const fits = split.total_gpu_num === 1 && split.rollout_gpu_num === 1 && split.auxiliary_model_gpu_num === 0
+    if (!fits && split.rollout_gpu_num > 0)
+      scope.error('gpu-split', key, `colocate shares exactly one GPU; here ${numbers}`)
+    return
+  }
+  if (split.explorer_gpu_num > split.total_gpu_num) {
+    scope.error('gpu-split', key, `the GPUs do not suffice: ${numbers}`, 'use fewer engines or more GPUs')
+  } else if (config.mode === 'both' && split.trainer_gpu_num === 0 && takesGpus(engines.trainer)) {
+    const hint = split.total_gpu_num === 1 ? 'with one GPU set mode: colocate' : 'use fewer engines or more GPUs'
+    scope.error('gpu-split', key, `nothing is left for the trainer: ${numbers}`, hint)
+  }
+  const { trainer_gpu_num: trainer, gpu_per_node: perNode } = split
+  if (trainer > perNode && trainer % perNode !== 0) {
+    const text = `the trainer gets ${trainer} GPUs, which are not whole nodes of ${perNode}: ${numbers}`
+    scope.error('gpu-split', key, text)
+  }
+  const sequence = Math.max(1, config.trainer.ulysses_sequence_parallel_size)
+  if (trainer > 0 && trainer % sequence !== 0) {
+    const text = `the ${trainer} GPUs of the trainer are not a multiple of ulysses_sequence_parallel_size ${sequence}`
+    scope.error('gpu-split', 'trainer.ulysses_sequence_parallel_size', text)
+  }
+}

@@ -1,0 +1,66 @@
+import { nearest } from '../../nearest.js'
+import type { AlgorithmFacts, Catalog } from '../catalog.js'
+import { at, type MapNode, type Mark, pathParts } from '../node.js'
+import type { Problems } from '../problem.js'
+import type { Facts } from './facts.js'
+
+/** What the rules of a section may look at besides the configuration itself. */
+export class Scope {
+  readonly facts: Facts
+  readonly catalog: Catalog
+  /** The chosen algorithm; undefined when its name is unknown, which is reported. */
+  readonly algorithm: AlgorithmFacts | undefined
+  readonly #tree: MapNode
+  readonly #problems: Problems
+
+  constructor(facts: Facts, catalog: Catalog, algorithmType: string, tree: MapNode, problems: Problems) {
+    this.facts = facts
+    this.catalog = catalog
+    this.#tree = tree
+    this.#problems = problems
+    this.algorithm = catalog.algorithms.find(algorithmType)
+    if (!this.algorithm) this.unknownName('algorithm.algorithm_type', 'algorithm', algorithmType, catalog.algorithms)
+  }
+
+  /** Whether the key was written in the file. */
+  isSet(key: string): boolean {
+    return at(this.#tree, key) !== undefined
+  }
+
+  error(code: string, key: string, message: string, hint?: string): void {
+    this.#problems.error(code, key, message, this.#mark(key), hint)
+  }
+
+  warn(code: string, key: string, message: string, hint?: string): void {
+    this.#problems.warn(code, key, message, this.#mark(key), hint)
+  }
+
+  note(code: string, key: string, message: string): void {
+    this.#problems.note(code, key, message, this.#mark(key))
+  }
+
+  unknownName(key: string, kind: string, name: string, known: { names(): string[] }): void {
+    const near = nearest(name, known.names())
+    this.error(
+      'unknown-name',
+      key,
+      `unknown ${kind} '${name}'`,
+      `${near ? `did you mean ${near}? ` : ''}known: ${known.names().join(', ')}`,
+    )
+  }
+
+  /** The place of the key, or of the nearest section around it. */
+  #mark(key: string): Mark {
+    const parts = pathParts(key)
+    for (let n = parts.length; n > 0; n--) {
+      const node = at(this.#tree, parts.slice(0, n).join('.'))
+      if (node) return node.mark
+    }
+    return this.#tree.mark
+  }
+}
+
+/** Data sets are read, nothing is explored. */
+export function isOffline(scope: Scope): boolean {
+  return scope.algorithm !== undefined && scope.algorithm.schema !== 'experience'
+}

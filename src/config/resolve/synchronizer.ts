@@ -1,0 +1,36 @@
+import type { Config } from '../section/config.js'
+import { offlineSyncInterval } from './algorithm.js'
+import type { Engines } from './engine.js'
+import { isOffline, type Scope } from './scope.js'
+
+type Synchronizer = Config['synchronizer']
+
+export function resolveSynchronizer(config: Config, engines: Engines, scope: Scope): Synchronizer {
+  const given = config.synchronizer
+  const interval = offlineSyncInterval(config, scope)
+  if (given.sync_style === 'fully_async' && config.buffer.explorer_input.eval_tasksets.length > 0) {
+    const text = 'weights change while an evaluation would run'
+    scope.error('value', 'synchronizer.sync_style', text, 'leave out eval_tasksets, or evaluate with mode: bench')
+  }
+  return {
+    ...given,
+    sync_method: method(config, engines, scope),
+    sync_interval: interval,
+    explorer_sync_interval: given.explorer_sync_interval ?? interval,
+    trainer_sync_interval: given.trainer_sync_interval ?? interval,
+    explorer_world_size: config.cluster.rollout_gpu_num,
+    ray_namespace: config.ray_namespace,
+  }
+}
+
+/** nccl needs explorer and trainer in one run, on GPUs, with whole weights. */
+function method(config: Config, engines: Engines, scope: Scope): Synchronizer['sync_method'] {
+  const asked = config.synchronizer.sync_method
+  if (isOffline(scope)) return 'checkpoint'
+  if (asked !== 'nccl') return asked
+  if (config.mode === 'colocate') return 'memory'
+  if (config.mode !== 'both') return 'checkpoint'
+  if (engines.trainer === 'tinker') return 'checkpoint'
+  if (engines.trainer === 'native') return 'memory'
+  return config.model.lora_configs?.length ? 'checkpoint' : 'nccl'
+}

@@ -1,0 +1,14 @@
+import type { Field, RecordSpec } from './field.js'
+import { config } from './section/config.js'
+
+/** The default of the key at a path, or undefined when there is no such key. */
+export function schemaDefault(path: readonly string[]): unknown {
+  let spec: RecordSpec | undefined = config
+  let field: Field | undefined
+  for (const key of path) {
+    if (!spec || !Object.hasOwn(spec.fields, key)) return undefined
+    field = spec.fields[key]
+    spec = field.kind === 'record' ? field.record : undefined
+  }
+  return field?.initial?.()
+}

@@ -1,0 +1,73 @@
+import { bool, derived, dict, float, idle, int, list, oneOf, record, section, str, unset } from '../field.js'
+import { externalModel } from './model.js'
+import { SYNC_ALIASES, SYNC_METHODS } from './synchronizer.js'
+
+export const ENGINES = ['auto', 'native', 'torch', 'vllm', 'sglang', 'tinker', 'external', 'openai', 'mock'] as const
+export type EngineType = (typeof ENGINES)[number]
+
+export const engineType = oneOf(ENGINES, 'Engine. auto: torch where there is a GPU and PyTorch, else native.', 'auto', {
+  // every word that begins with vllm has always meant vLLM
+  accept: (text) => (text.startsWith('vllm') ? 'vllm' : undefined),
+  openText: 'a word that begins with vllm',
+})
+
+export const inferenceModel = record('InferenceModelConfig', 'A model behind rollout engines.', {
+  model_path: str('Model; required for an auxiliary one.', null, { auto: 'model.model_path' }),
+  name: str('Name under which workflows and operators see an auxiliary model.', null),
+  trust_remote_code: bool('Run code that comes with the model.', null, { auto: 'model.trust_remote_code' }),
+  engine_type: engineType,
+  engine_num: int('Number of engines.', 1, { min: 0 }),
+  tensor_parallel_size: int('GPUs over which the layers of an engine are split.', 1, { min: 1 }),
+  data_parallel_size: int('Copies of the model inside an engine.', 1, { min: 1 }),
+  pipeline_parallel_size: int('Stages of an engine.', 1, { min: 1 }),
+  enable_expert_parallel: bool('Spread experts over the GPUs of an engine.', false),
+  gpu_per_engine: derived(int('GPUs of an engine: tensor × data × pipeline.', 0)),
+  extra_engine_args: dict('Further arguments of the engine.'),
+  use_v1: idle(bool('Old key.', true), 'there is one vLLM engine'),
+  enforce_eager: bool('No CUDA graphs.', false),
+  enable_prefix_caching: bool('Share the work on common prompt beginnings.', true),
+  enable_chunked_prefill: bool('Work on long prompts in pieces.', true),
+  gpu_memory_utilization: float('Share of the GPU memory the engine takes.', 0.9, { min: 0, max: 1 }),
+  dtype: str('Number format.', 'bfloat16'),
+  seed: int('Seed of the sampling.', 42),
+  temperature: float('Sampling temperature.', null, { auto: 'model.temperature' }),
+  top_p: float('Nucleus sampling.', null, { auto: 'model.top_p' }),
+  top_k: int('Sample from the k most likely tokens.', null, { auto: 'model.top_k' }),
+  logprobs: int('Log-probs to keep.', null, { auto: 'model.logprobs' }),
+  max_model_len: int('Longest sequence.', null, { min: 1, auto: 'model.max_model_len' }),
+  max_prompt_tokens: int('Longest prompt.', null, { min: 0, auto: 'model.max_prompt_tokens' }),
+  max_response_tokens: int('Longest response.', null, { min: 0, auto: 'model.max_response_tokens' }),
+  min_response_tokens: int('Shortest response.', null, { min: 0, auto: 'model.min_response_tokens' }),
+  enable_prompt_truncation: bool('Cut long prompts.', null, { auto: 'model.enable_prompt_truncation' }),
+  repetition_penalty: float('Penalty on used tokens.', null, { auto: 'model.repetition_penalty' }),
+  ignore_eos: bool('Generate on after the end token, for measurements.', false),
+  enable_multimodal: bool('Take images and videos.', false),
+  chat_template: str('Chat template.', null, { auto: 'model.custom_chat_template' }),
+  enable_thinking: bool('Tell the chat template to think (or not).', null, { auto: 'model.enable_thinking' }),
+  enable_history: bool('Record every call as an experience.', false),
+  enable_openai_api: bool('Offer the OpenAI API; always on for serve and auxiliary models.', false),
+  enable_log_requests: bool('Log every request.', false),
+  base_port: int('Port of the first engine; the next ones follow.', null, { min: 0, max: 65535 }),
+  api_key: str('Key of the engine.', 'EMPTY'),
+  enable_auto_tool_choice: bool('Let the model call tools.', false),
+  tool_call_parser: str('How tool calls are read from the text.', null),
+  reasoning_parser: str('How reasoning is read from the text.', null),
+  external_model_config: section(externalModel, 'Hosted model; copied from model.external_model.'),
+  nnodes: derived(int('Nodes an engine spans.', 1)),
+  node_rank: derived(int('Rank of the node.', 0)),
+  enable_return_routed_experts: derived(bool('Report the chosen experts.', false)),
+  weight_sync_buffer_size: int('Megabytes sent at once when weights are updated.', 1024, { min: 1 }),
+  bundle_indices: derived(str('Placement.', '')),
+  engine_id: derived(int('Number of the engine.', 0)),
+  ray_namespace: derived(str('Namespace of the run.', null)),
+  ray_actor_name: derived(str('Name of the worker.', null)),
+  sync_method: derived(oneOf(SYNC_METHODS, 'How weights arrive.', null, { aliases: SYNC_ALIASES })),
+  checkpoint_job_dir: derived(str('Folder of the run.', null)),
+  cuda_visible_devices: derived(str('GPUs of the engine.', null)),
+  enable_lora: derived(bool('Serve an adapter.', false)),
+  enable_runtime_lora_updating: derived(bool('Update the adapter while running.', false)),
+  lora_modules: derived(unset(list(dict(''), 'Adapters.'))),
+  lora_kwargs: derived(dict('Limits of the adapters.')),
+  rope_scaling: derived(unset(dict('Stretching of the position encoding.'))),
+  rope_theta: derived(float('Base of the position encoding.', null)),
+})

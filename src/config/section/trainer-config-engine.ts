@@ -1,0 +1,68 @@
+import { bool, dict, float, idle, int, lenient, list, section, str, unset } from '../field.js'
+
+const fromTrainer = 'comes from trainer'
+
+export const engine = lenient('TrainerFSDP', 'How FSDP spreads a model.', {
+  param_offload: bool('Keep parameters in main memory.', null, { auto: 'trainer.param_offload' }),
+  optimizer_offload: bool('Keep the optimiser in main memory.', null, { auto: 'trainer.optimizer_offload' }),
+  offload_policy: bool("FSDP2's own offloading.", null, { auto: 'trainer.offload_policy' }),
+  reshard_after_forward: bool('Free gathered parameters after the forward pass.', true),
+  wrap_policy: dict('Which layers are units.', { min_num_params: 0 }),
+  fsdp_size: int('GPUs of a shard group; -1 is all.', -1),
+  forward_prefetch: bool('Gather the next unit early.', false),
+  model_dtype: str('Number format of the parameters.', 'fp32'),
+  dtype: str('Number format of the computation.', 'bfloat16'),
+  mixed_precision: unset(dict('Number formats in detail.')),
+  forward_only: bool('No training.', false),
+  ulysses_sequence_parallel_size: idle(int('GPUs of a sequence.', null), fromTrainer),
+  strategy: idle(str('Strategy.', null), fromTrainer),
+  use_dynamic_bsz: idle(bool('Pack by tokens.', null), fromTrainer),
+  max_token_len_per_gpu: idle(int('Tokens.', null), fromTrainer),
+  use_remove_padding: idle(bool('Padding.', null), fromTrainer),
+  use_fused_kernels: bool('Fused output layer and loss.', false),
+  router_replay: dict('Replay of the chosen experts.'),
+  model_parallel_size: int('GPUs of a model, in older files.', null),
+})
+
+const transformer = lenient('TrainerTransformerOverride', 'Recomputation of activations in Megatron.', {
+  recompute_granularity: str('full or selective.', 'full'),
+  recompute_modules: list(str('', ''), 'Modules to compute again.', ['core_attn']),
+  recompute_method: str('uniform or block.', 'uniform'),
+  recompute_num_layers: int('Layers of a unit.', 1),
+})
+
+export const megatronEngine = lenient('TrainerMegatron', 'How Megatron spreads a model.', {
+  strategy: idle(str('Strategy.', null), fromTrainer),
+  param_offload: bool('Keep parameters in main memory.', null, { auto: 'trainer.param_offload' }),
+  grad_offload: bool('Keep gradients in main memory.', null, { auto: 'trainer.grad_offload' }),
+  optimizer_offload: bool('Keep the optimiser in main memory.', null, { auto: 'trainer.optimizer_offload' }),
+  forward_only: bool('No training.', false),
+  dtype: str('Number format.', 'bfloat16'),
+  use_dynamic_bsz: idle(bool('Pack by tokens.', null), fromTrainer),
+  max_token_len_per_gpu: int('Tokens of a micro-batch.', null),
+  micro_batch_size_per_gpu: int('Rows of a micro-batch.', null),
+  infer_max_token_len_per_gpu: int('Tokens of a micro-batch without gradient.', null),
+  infer_micro_batch_size_per_gpu: int('Rows of a micro-batch without gradient.', null),
+  use_remove_padding: idle(bool('Padding.', null), fromTrainer),
+  use_fused_kernels: bool('Fused output layer and loss.', false),
+  seed: int('Seed.', 42),
+  tensor_model_parallel_size: int('GPUs of a layer.', null, { auto: 'trainer.megatron' }),
+  expert_model_parallel_size: int('GPUs over which experts are spread.', null, { auto: 'trainer.megatron' }),
+  expert_tensor_parallel_size: int('GPUs of an expert.', null, { auto: 'trainer.megatron' }),
+  pipeline_model_parallel_size: int('Pipeline stages.', null, { auto: 'trainer.megatron' }),
+  virtual_pipeline_model_parallel_size: int('Virtual stages.', null, { auto: 'trainer.megatron' }),
+  context_parallel_size: int('GPUs of a sequence.', null, { auto: 'trainer.megatron' }),
+  sequence_parallel: bool('Split activations along the sequence.', null, { auto: 'trainer.megatron' }),
+  use_distributed_optimizer: bool('Spread the optimiser.', true),
+  use_dist_checkpointing: bool("Megatron's own checkpoints.", false),
+  dist_checkpointing_path: str('Where they are.', null),
+  dist_ckpt_optim_fully_reshardable: bool('Optimiser state that fits other sizes.', false),
+  distrib_optim_fully_reshardable_mem_efficient: bool('The same with less memory.', false),
+  use_mbridge: bool('Megatron bridge.', true),
+  vanilla_mbridge: bool('The plain bridge.', true),
+  override_ddp_config: dict('Data parallel settings.'),
+  override_transformer_config: section(transformer, 'Recomputation.'),
+  override_mcore_model_config: dict('Changes to the model.'),
+  router_replay: dict('Replay of the chosen experts.'),
+  nccl_timeout: float('Seconds a collective operation may take.', null),
+})
