@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Chat } from '../model/chat.js'
+import type { ChatCoder } from './format/index.js'
+import { TrainingData, type TrainingDataConfig } from './training-data.js'
+
+const shared = fileURLToPath(new URL('../../../shared/data', import.meta.url))
+let dir: string
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'trinity-test-'))
+})
+afterAll(() => rm(dir, { recursive: true, force: true }))
+
+const bytes: ChatCoder = {
+  encode: () => new Int32Array(0),
+  encodeWithMask: () => ({ tokens: new Int32Array(0), mask: new Uint8Array(0), promptLength: 0 }),
+  tokenizer: {
+    encode: (text) => Int32Array.from(Buffer.from(text)),
+    decode: (ids) => Buffer.from([...ids]).toString(),
+  },
+}
+
+describe('training data', () => {
+  it('reads rows as experiences, in an order that can be restored', async () => {
+    const path = join(dir, 'text.jsonl')
+    await writeFile(path, Array.from({ length: 9 }, (_, i) => JSON.stringify({ prompt: `text ${i}` })).join('\n'))
+    const config = {
+      path,
+      schema_type: 'cpt',
+      format: { prompt_type: 'plaintext' },
+      data_selector: { selector_type: 'shuffle' },
+    }
+    const one = await TrainingData.open(config, bytes)
+    const two = await TrainingData.open(config, bytes)
+    one.order.next(4)
+    two.order.load(JSON.parse(JSON.stringify(one.order.save())))
+    const rows = one.order.next(11)
+    expect(two.order.next(11)).toEqual(rows)
+    const [first] = await one.read(rows)
+    expect(Buffer.from(first.tokens).toString()).toBe(`text ${rows[0]}`)
+    expect(first.eid.task).toBe(rows[0])
+    await Promise.all([one.close(), two.close()])
+  })
+
+  it('names row, file and line of what does not fit', async () => {
+    const path = join(dir, 'bad.jsonl')
+    await writeFile(path, '{"prompt":"long enough"}\n\n{"text":"x"}\n')
+    const data = await TrainingData.open({ path, schema_type: 'cpt', format: { prompt_type: 'plaintext' } }, bytes)
+    await expect(data.read([0, 1])).rejects.toMatchObject({
+      code: 'task/row',
+      message: "row 1: the row has no text: no column 'prompt'",
+      path: `${path}:3`,
+      hint: 'columns: text',
+    })
+    await data.close()
+  })
+})
+
+const model = join(shared, 'models/minimind2_small_hf')
+describe.skipIf(!existsSync(model))('real data with a real tokenizer (skipped: ../shared/data is absent)', () => {
+  const cases: [string, Omit<TrainingDataConfig, 'path'>][] = [
+    ['sft_for_gsm8k', { schema_type: 'sft', format: { prompt_type: 'plaintext' } }],
+    ['sft_with_tools', { schema_type: 'sft', format: { messages_key: 'messages' } }],
+    [
+      'sft_with_tools',
+      { schema_type: 'sft', format: { messages_key: 'messages', enable_concatenated_multi_turn: true } },
+    ],
+    ['qwenpaw_sft', { schema_type: 'sft', format: { messages_key: 'messages', enable_concatenated_multi_turn: true } }],
+    ['human_like', { schema_type: 'dpo', format: { prompt_type: 'plaintext' } }],
+  ]
+  it.each(cases)('%s as %j', async (name, config) => {
+    const chat = await Chat.load(model)
+    const data = await TrainingData.open({ ...config, path: join(shared, 'trinity_fixtures', name) }, chat)
+    const experiences = await data.read(Array.from({ length: data.length }, (_, i) => i))
+    for (const experience of experiences) {
+      const answers = experience.type === 'dpo' ? [experience.chosen, experience.rejected] : [experience.actionMask]
+      expect(answers.every((answer) => answer?.some((value) => value > 0))).toBe(true)
+      expect(experience.promptText).toContain('assistant')
+      expect(experience.truncateStatus).toBeUndefined()
+    }
+    await data.close()
+  })
+
+  it('learns exactly the answer', async () => {
+    const chat = await Chat.load(model)
+    const path = join(shared, 'trinity_fixtures/sft_for_gsm8k')
+    const data = await TrainingData.open({ path, schema_type: 'sft', format: { prompt_type: 'plaintext' } }, chat)
+    const [experience] = await data.read([0])
+    const answer = experience.messages?.at(-1)?.content as string
+    expect(experience.responseText?.startsWith(answer.trim())).toBe(true)
+    expect(experience.promptText?.endsWith('assistant\n')).toBe(true)
+    await data.close()
+  })
+})
