@@ -116,6 +116,9 @@ const python = oraclePython()
 describe.skipIf(python.absent)(`made models in Transformers${python.note}`, () => {
   it('load, and compute what our reference computes', { timeout: 120_000 }, async () => {
     const names = ['llama', 'qwen2', 'qwen3', 'scaled']
+    for (const [name, kind] of Object.entries(kinds)) {
+      await createModel({ out: join(root, name), ...kind, seed: 3, force: true })
+    }
     const script = `
 import json, sys, torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, AutoModelForSequenceClassification

@@ -12,7 +12,8 @@ import type { JsonObject } from './json-file.js'
 import { modelLayout, parameterCount, type TensorSpec } from './layout.js'
 import { type NewTokenizer, writeNewTokenizer } from './new-tokenizer.js'
 import type { Rope } from './rope.js'
-import { writeSafetensors } from './safetensors-write.js'
+import type { TensorToWrite } from './safetensors-write.js'
+import { saveModel } from './save.js'
 import { Tokenizer } from './tokenizer.js'
 
 export interface CreateModelOptions {
@@ -49,10 +50,9 @@ export async function createModel(options: CreateModelOptions): Promise<{ config
     await mkdir(dirname(beside), { recursive: true })
     await writeNewTokenizer(beside, options.tokenizer ?? { kind: 'bytes' }, options.chatTemplate)
     const config = newConfig(options, await Tokenizer.load(beside))
-    await writeWeights(join(beside, 'model.safetensors'), config, options.seed ?? 0)
-    const json = modelConfigJson(config)
-    await writeJsonFile(join(beside, 'config.json'), json)
-    await writeJsonFile(join(beside, 'generation_config.json'), generationConfig(json))
+    const configJson = modelConfigJson(config)
+    await writeJsonFile(join(beside, 'generation_config.json'), generationConfig(configJson))
+    await saveModel(beside, { configJson, tensors: initialTensors(config, options.seed ?? 0) })
     if (options.force) await rm(options.out, { recursive: true, force: true })
     await rename(beside, options.out)
     return { config, parameters: parameterCount(config) }
@@ -116,16 +116,13 @@ function newConfig(options: CreateModelOptions, tokenizer: Tokenizer): ModelConf
   return parseModelConfig(modelConfigJson(draft), 'model new')
 }
 
-async function writeWeights(path: string, config: ModelConfig, seed: number): Promise<void> {
-  await writeSafetensors(
-    path,
-    modelLayout(config).map((spec) => ({
-      name: spec.name,
-      shape: spec.shape,
-      dtype: config.dtype ?? 'F32',
-      data: () => initialValues(spec, config, seed),
-    })),
-  )
+function initialTensors(config: ModelConfig, seed: number): TensorToWrite[] {
+  return modelLayout(config).map((spec) => ({
+    name: spec.name,
+    shape: spec.shape,
+    dtype: config.dtype ?? 'F32',
+    data: () => initialValues(spec, config, seed),
+  }))
 }
 
 /** As Transformers initialises: matrices normal with the configured width, norms one, biases zero. */

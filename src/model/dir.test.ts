@@ -6,6 +6,8 @@ import { fixture, sharedData } from '../../test/support/shared-data.js'
 import { openModelDir } from './dir.js'
 import { readSafetensors } from './safetensors.js'
 import { type TensorToWrite, writeSafetensors } from './safetensors-write.js'
+import { saveModel } from './save.js'
+import { Tokenizer } from './tokenizer.js'
 
 const root = await mkdtemp(join(tmpdir(), 'trinity-dir-'))
 afterAll(() => rm(root, { recursive: true }))
@@ -118,6 +120,21 @@ describe('openModelDir', () => {
     await reject({ weight_map: { a: 5 } }, 'as a weight file')
     await reject({ weight_map: { a: 'model-00003-of-00002.safetensors' } }, 'has no model-00003-of-00002.safetensors')
     await reject({ weight_map: { a: 'model-00001-of-00002.safetensors' } }, "holds 'a', but it does not")
+  })
+
+  it('gives back what saveModel wrote, tokenizer included', async () => {
+    const source = await openModelDir(fixture('tiny-llama'))
+    const tensors = source.tensorNames().map((name) => {
+      const { dtype, shape } = source.tensorInfo(name)
+      return { name, dtype, shape, data: () => source.readTensor(name) }
+    })
+    await saveModel(dir, { configJson: source.configJson, tensors, from: source.path })
+    const saved = await openModelDir(dir)
+    expect(saved.config).toEqual(source.config)
+    for (const name of source.tensorNames()) expect(await saved.readTensor(name)).toEqual(await source.readTensor(name))
+    expect((await Tokenizer.load(dir)).chatTemplate).toBe((await Tokenizer.load(source.path)).chatTemplate)
+    await source.close()
+    await saved.close()
   })
 
   it('keeps no file open after an error', async () => {

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { TrinityError } from '../error.js'
 import { fromFloat32, toFloat32 } from './dtype.js'
 import { repeatedKey } from './json-keys.js'
 import { readSafetensors, SafetensorsFile } from './safetensors.js'
+import { parseHeader } from './safetensors-header.js'
 import { writeSafetensors } from './safetensors-write.js'
 
 let dir: string
@@ -142,6 +144,54 @@ describe('safetensors files', () => {
       { numRuns: 400, examples: [[{ edits: [], cut: 1, more: 0 }]] },
     )
     expect(opened).toBeGreaterThan(0)
+  })
+})
+
+describe('parseHeader', () => {
+  it('accepts exactly the headers whose tensors fit their bytes and cover the data once', () => {
+    const widths: Record<string, number> = { F32: 4, BF16: 2, U8: 1 }
+    // Mostly right by itself, so that some headers fit as a whole.
+    const entry = fc
+      .record({
+        dtype: fc.constantFrom('F32', 'F32', 'BF16', 'U8', 'X9'),
+        shape: fc.oneof(
+          { weight: 6, arbitrary: fc.array(fc.constantFrom(0, 1, 2), { minLength: 1, maxLength: 1 }) },
+          fc.array(fc.constantFrom(1, 2, -1, 1.5, 2 ** 53), { maxLength: 2 }),
+        ),
+        begin: fc.constantFrom(0, 2, 4, 8),
+        error: fc.constantFrom(0, 0, 0, 0, 1, -2),
+      })
+      .map(({ dtype, shape, begin, error }) => {
+        const size = shape.reduce((product, n) => product * n, widths[dtype] ?? 1)
+        return { dtype, shape, data_offsets: [begin, begin + (Number.isInteger(size) && size < 99 ? size : 4) + error] }
+      })
+    const header = fc.dictionary(fc.constantFrom('a', 'b', 'c'), entry, { minKeys: 1, maxKeys: 3 })
+    let accepted = 0
+    fc.assert(
+      fc.property(header, fc.constantFrom(0, 4, 8, 12), (tensors, dataBytes) => {
+        const covered = new Array(dataBytes).fill(0)
+        let fits = true
+        for (const { dtype, shape, data_offsets } of Object.values(tensors)) {
+          const [begin, end] = data_offsets
+          const size = shape.reduce((product, n) => product * n, widths[dtype] ?? Number.NaN)
+          fits &&=
+            shape.every((n) => n >= 0 && Number.isInteger(n) && n < 10) && size === end - begin && end <= dataBytes
+          for (let i = begin; i < end; i++) covered[i] = (covered[i] ?? 0) + 1
+        }
+        // An empty tensor may stand between others, not inside one.
+        const inside = Object.values(tensors).some(({ data_offsets: [at, end] }) =>
+          Object.values(tensors).some(({ data_offsets: [from, to] }) => at === end && from < at && at < to),
+        )
+        const bytes = Buffer.from(JSON.stringify(tensors))
+        const open = () => parseHeader(bytes, 8 + bytes.length + dataBytes, 'x.safetensors')
+        if (fits && !inside && covered.every((count) => count === 1)) {
+          expect(open().tensors.size).toBe(Object.keys(tensors).length)
+          accepted++
+        } else expect(open).toThrow(TrinityError)
+      }),
+      { numRuns: 5000 },
+    )
+    expect(accepted).toBeGreaterThan(10)
   })
 })
 
