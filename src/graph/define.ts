@@ -9,10 +9,18 @@ export type NormFn = (rows: readonly LossRow[]) => number
 /** A trace that also knows how to compute the normalisers it hands out. */
 export class LossTrace extends Trace {
   readonly #norms = new Map<string, NormFn>()
+  readonly #reads = new Set<string>()
 
-  override norm(name: string, compute?: NormFn): Expr {
+  /** `reads`: row columns that `compute` looks at. */
+  override norm(name: string, compute?: NormFn, reads: readonly string[] = []): Expr {
     if (compute) this.#norms.set(name, compute)
+    for (const column of reads) this.#reads.add(column)
     return super.norm(name)
+  }
+
+  /** Row columns that only normalisers look at. */
+  get reads(): ReadonlySet<string> {
+    return this.#reads
   }
 
   get norms(): ReadonlyMap<string, NormFn> {

@@ -80,7 +80,7 @@ export const RESHAPE_OPS = {
   bundleSum: { from: ['row'], to: 'row' },
   /** Sum over all active tokens, or over all rows. */
   total: { from: ['token', 'row'], to: 'scalar' },
-  /** Every active token gets the number of its row. */
+  /** Every active token gets the number or the truth value of its row. */
   toTokens: { from: ['row'], to: 'token' },
 } as const satisfies Record<string, ReshapeOp>
 export type ReshapeOpName = keyof typeof RESHAPE_OPS

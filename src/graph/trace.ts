@@ -3,6 +3,7 @@ import { GRAPH_VERSION, type GraphMetric, type GraphNode, type LossGraph } from 
 import type { Metric, ScoreKind } from './loss.js'
 import { NodeList } from './nodes.js'
 import type { OpName, Shape } from './ops.js'
+import type { TokenFormula } from './program.js'
 
 /** Anything that can stand in a formula: a symbolic value or a plain number. */
 export type Operand = Expr | number
@@ -61,7 +62,7 @@ export class Expr {
   rowSum = (): Expr => this.#with('rowSum')
   /** Mean over the active tokens of each row; 0 for a row that has none. */
   rowMean = (): Expr => this.rowSum().div(this.trace.count().max(1))
-  /** A row's number for each of its tokens. */
+  /** A row's number or truth value for each of its tokens. */
   toTokens = (): Expr => this.#with('toTokens')
   /** Sum of a row value over the rows of its bundle, given to each of them. */
   bundleSum = (): Expr => this.#with('bundleSum')
@@ -137,7 +138,7 @@ export class Trace {
     return this.#list.types[node].shape
   }
 
-  /** The graph of everything that `loss` and the metrics need, in a form that does not depend on dead ends. */
+  /** The graph of everything that `loss` and the metrics need. */
   finish(loss: Expr): LossGraph {
     const root = this.#node(loss)
     const { shape, bool } = this.#list.types[root]
@@ -145,24 +146,36 @@ export class Trace {
       const what = bool ? 'truth value' : `${shape} value`
       throw new TrinityError('graph/invalid', `a loss is one number, not a ${what}`, { hint: 'sum it up with total()' })
     }
-    const used = new Set([
-      root,
-      ...this.#metrics.flatMap(({ value, weight }) => (weight === undefined ? [value] : [value, weight])),
-    ])
+    const roots = this.#metrics.flatMap(({ value, weight }) => (weight === undefined ? [value] : [value, weight]))
+    const { nodes, place } = this.#prune([root, ...roots])
+    const metrics = this.#metrics.map((metric) => {
+      const moved = { ...metric, value: place(metric.value) }
+      return metric.weight === undefined ? moved : { ...moved, weight: place(metric.weight) }
+    })
+    return { version: GRAPH_VERSION, nodes, loss: place(root), metrics }
+  }
+
+  /** A formula whose values at the tokens are wanted, not a loss. */
+  formula(value: Expr): TokenFormula {
+    const root = this.#node(value)
+    const { nodes, place } = this.#prune([root])
+    return { nodes, node: place(root) }
+  }
+
+  /** Leaves out what nothing needs, so that dead ends of a formula do not change its graph. */
+  #prune(roots: readonly number[]): { nodes: GraphNode[]; place: (old: number) => number } {
+    const used = new Set(roots)
     for (let i = this.#list.nodes.length - 1; i >= 0; i--) {
       if (used.has(i)) for (const operand of this.#list.nodes[i].in ?? []) used.add(operand)
     }
     const kept = [...used].sort((a, b) => a - b)
-    const place = new Map(kept.map((old, at) => [old, at]))
-    const move = (old: number) => place.get(old)!
+    const places = new Map(kept.map((old, at) => [old, at]))
+    const place = (old: number) => places.get(old)!
     const nodes = kept.map((old): GraphNode => {
       const node = this.#list.nodes[old] as GraphNode
-      return node.in ? { ...node, in: node.in.map(move) } : node
+      return node.in ? { ...node, in: node.in.map(place) } : node
     })
-    const metrics = this.#metrics.map((m) =>
-      m.weight === undefined ? { ...m, value: move(m.value) } : { ...m, value: move(m.value), weight: move(m.weight) },
-    )
-    return { version: GRAPH_VERSION, nodes, loss: move(root), metrics }
+    return { nodes, place }
   }
 
   #score(name: ScoreKind): Expr {

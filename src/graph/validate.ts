@@ -110,11 +110,13 @@ export function nodeType(
   const reshape = reshapeOp(node.op)
   if (reshape) {
     if (given.length !== 1) fail(path, `'${node.op}' takes 1 operand, not ${given.length}`)
-    if (given[0].bool) fail(path, `'${node.op}' needs numbers`, "use 'where' to make a number of a truth value")
+    const keepsKind = node.op === 'toTokens'
+    if (given[0].bool && !keepsKind)
+      fail(path, `'${node.op}' needs numbers`, "use 'where' to make a number of a truth value")
     if (!reshape.from.includes(given[0].shape)) {
       fail(path, `'${node.op}' takes a ${reshape.from.join(' or ')} value, not a ${given[0].shape} value`)
     }
-    return { shape: reshape.to, bool: false }
+    return { shape: reshape.to, bool: given[0].bool }
   }
   if (given.length > 0) fail(path, `'${node.op}' takes no operands`)
   if (node.op === 'column') return { shape: node.shape!, bool: false }

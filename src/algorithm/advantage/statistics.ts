@@ -1,0 +1,38 @@
+/** Mean and unbiased (n − 1) standard deviation. A group of one has nothing to compare with: mean 0, deviation 1. */
+export function groupStats(values: readonly number[]): { mean: number; std: number } {
+  if (values.length <= 1) return { mean: 0, std: 1 }
+  const mean = meanOf(values)
+  return { mean, std: Math.sqrt(squares(values, mean) / (values.length - 1)) }
+}
+
+export function meanOf(values: ArrayLike<number>): number {
+  let sum = 0
+  for (let i = 0; i < values.length; i++) sum += values[i]
+  return values.length === 0 ? 0 : sum / values.length
+}
+
+/** Standard deviation of the values themselves (divided by n). */
+export function populationStd(values: readonly number[]): number {
+  return values.length === 0 ? 0 : Math.sqrt(squares(values, meanOf(values)) / values.length)
+}
+
+function squares(values: readonly number[], mean: number): number {
+  let sum = 0
+  for (const value of values) sum += (value - mean) ** 2
+  return sum
+}
+
+/** `name/mean`, `name/max`, `name/min` of what was measured per group. */
+export function summarize(
+  prefix: string,
+  measured: Readonly<Record<string, readonly number[]>>,
+): Record<string, number> {
+  const metrics: Record<string, number> = {}
+  for (const [name, values] of Object.entries(measured)) {
+    if (values.length === 0) continue
+    metrics[`${prefix}/${name}/mean`] = meanOf(values)
+    metrics[`${prefix}/${name}/max`] = values.reduce((a, b) => Math.max(a, b))
+    metrics[`${prefix}/${name}/min`] = values.reduce((a, b) => Math.min(a, b))
+  }
+  return metrics
+}

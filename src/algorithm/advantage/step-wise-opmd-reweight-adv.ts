@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { advantageFn } from './advantage.js'
+import { opmdArgs, opmdVerdict } from './opmd.js'
+import { reweight, reweightArgs } from './reweight.js'
+import { perRun } from './runs.js'
+
+/** OPMD over whole runs followed by the positive amplification of R3L (see `reweight`). */
+export const stepWiseOpmdReweightAdv = advantageFn({
+  doc: 'opmd over whole runs with amplified successes (R3L)',
+  where: 'explorer',
+  needs: ['reward'],
+  args: z.strictObject({ ...opmdArgs, ...reweightArgs, enable_step_norm: z.boolean().default(false) }),
+  compute: (experiences, args) =>
+    perRun(experiences, args.enable_step_norm, (rewards) => {
+      const { scores, metrics } = opmdVerdict(rewards, args)
+      return { scores: scores.map((score, i) => reweight(rewards[i], score, args)), metrics }
+    }),
+})

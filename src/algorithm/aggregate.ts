@@ -1,0 +1,64 @@
+import { TrinityError } from '../error.js'
+import type { Expr, LossRow, LossTrace } from '../graph/index.js'
+import type { AggMode } from './entry.js'
+
+/** Rows that a part of a loss is about: those whose row column is 1 (`holds`) or 0. */
+export interface RowSet {
+  readonly name: string
+  readonly column: string
+  readonly holds: boolean
+}
+
+/** From a per-token loss to one number. */
+export type Aggregate = (tokens: Expr) => Expr
+
+/**
+ * The four ways to turn per-token losses into one number (m = mask, over the rows of the whole mini-batch):
+ * - `token-mean`               Σ x·m / Σ m
+ * - `seq-mean-token-sum`       mean over rows of Σ_t x·m
+ * - `seq-mean-token-mean`      mean over rows of Σ_t x·m / Σ_t m
+ * - `seq-mean-token-sum-norm`  Σ x·m / width of the longest row
+ *
+ * All are weighted sums whose divisors are known before the forward pass. So the parts of a micro-batched loss add up
+ * to the loss of the whole, whatever the split.
+ */
+export function aggregate(g: LossTrace, mode: AggMode, set?: RowSet): Aggregate {
+  const inSet = (row: LossRow) => set === undefined || (row.columns[set.column] === 1) === set.holds
+  const norm = (what: string, compute: (rows: readonly LossRow[]) => number) =>
+    g.norm(set ? `${set.name}/${what}` : what, (rows) => Math.max(1, compute(rows.filter(inSet))))
+  const pick = (x: Expr) => {
+    if (x.shape !== 'token') {
+      throw new TrinityError('graph/invalid', `a loss is aggregated from tokens, not from a ${x.shape} value`)
+    }
+    return set ? member(g, set).where(x, 0) : x
+  }
+  const rows = () => norm('rows', (all) => all.length)
+  switch (mode) {
+    case 'token-mean':
+      return (x) => pick(x).total().div(norm('tokens', activeTokens))
+    case 'seq-mean-token-sum':
+      return (x) => pick(x).total().div(rows())
+    case 'seq-mean-token-mean':
+      return (x) => pick(x).div(g.count().max(1).toTokens()).total().div(rows())
+    case 'seq-mean-token-sum-norm':
+      return (x) => pick(x).total().div(norm('width', widest))
+  }
+}
+
+/** Truth value per token: does its row belong to the set? */
+export function member(g: LossTrace, set: RowSet): Expr {
+  return g
+    .rowColumn(set.column)
+    .eq(set.holds ? 1 : 0)
+    .toTokens()
+}
+
+export function activeTokens(rows: readonly LossRow[]): number {
+  let sum = 0
+  for (const { mask } of rows) for (let i = 0; i < mask.length; i++) if (mask[i] !== 0) sum++
+  return sum
+}
+
+function widest(rows: readonly LossRow[]): number {
+  return rows.reduce((width, row) => Math.max(width, row.mask.length), 0)
+}

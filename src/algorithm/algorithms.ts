@@ -1,0 +1,183 @@
+import { Registry } from '../registry.js'
+import type { AggMode } from './entry.js'
+
+/** The components of an algorithm unless the user names others. */
+export interface AlgorithmDefaults {
+  readonly sample_strategy: string
+  /** Absent where no advantage is computed (schemas sft, dpo and cpt). */
+  readonly advantage_fn?: string
+  readonly kl_penalty_fn: string
+  readonly policy_loss_fn: string
+  readonly kl_loss_fn: string
+  readonly entropy_loss_fn: string
+  readonly loss_agg_mode?: AggMode
+  /** Runs per task. */
+  readonly repeat_times?: number
+  /** `*_args` belong to the default function of their slot: they do not apply when the user chooses another one. */
+  readonly sample_strategy_args?: Readonly<Record<string, unknown>>
+  readonly advantage_fn_args?: Readonly<Record<string, unknown>>
+  readonly policy_loss_fn_args?: Readonly<Record<string, unknown>>
+  readonly kl_penalty_fn_args?: Readonly<Record<string, unknown>>
+  readonly kl_loss_fn_args?: Readonly<Record<string, unknown>>
+  readonly entropy_loss_fn_args?: Readonly<Record<string, unknown>>
+}
+
+/** An algorithm is a choice of components and four facts about what it needs. */
+export interface Algorithm {
+  readonly doc: string
+  /** Trains a value model. */
+  readonly use_critic: boolean
+  /** May use a frozen copy of the initial policy; it is loaded only if a KL function or the loss reads it. */
+  readonly use_reference: boolean
+  readonly compute_advantage_in_trainer: boolean
+  /** Rows may be re-ordered over ranks. */
+  readonly can_balance_batch: boolean
+  /** What the trainer's input looks like. */
+  readonly schema: 'experience' | 'sft' | 'dpo' | 'cpt'
+  readonly defaults: AlgorithmDefaults
+}
+
+type Flags = 'critic' | 'reference' | 'trainer' | 'unbalanced'
+
+/** Fills in what most algorithms share: PPO loss, k2 loss, default entropy, no penalty. */
+export function algorithm(
+  doc: string,
+  flags: readonly Flags[],
+  defaults: Partial<AlgorithmDefaults>,
+  schema: Algorithm['schema'] = 'experience',
+): Algorithm {
+  return {
+    doc,
+    schema,
+    use_critic: flags.includes('critic'),
+    use_reference: flags.includes('reference'),
+    compute_advantage_in_trainer: flags.includes('trainer'),
+    can_balance_batch: !flags.includes('unbalanced'),
+    defaults: {
+      sample_strategy: 'default',
+      policy_loss_fn: 'ppo',
+      kl_penalty_fn: 'none',
+      kl_loss_fn: 'k2',
+      entropy_loss_fn: 'default',
+      ...defaults,
+    },
+  }
+}
+
+const noTerms = { kl_loss_fn: 'none', entropy_loss_fn: 'none' } as const
+const mixed = { advantage_fn: 'grpo', sample_strategy: 'mix', entropy_loss_fn: 'mix', repeat_times: 8 } as const
+
+export const algorithms = new Registry<Algorithm>('algorithm', {
+  sft: algorithm('supervised fine-tuning', [], { policy_loss_fn: 'sft', ...noTerms }, 'sft'),
+  cpt: algorithm('continued pre-training on plain text', [], { policy_loss_fn: 'sft', ...noTerms }, 'cpt'),
+  dpo: algorithm(
+    'direct preference optimisation',
+    ['reference', 'unbalanced'],
+    { policy_loss_fn: 'dpo', repeat_times: 2 },
+    'dpo',
+  ),
+  ppo: algorithm('PPO with a critic', ['critic', 'reference', 'trainer'], { advantage_fn: 'ppo', repeat_times: 1 }),
+  grpo: algorithm('group-relative policy optimisation', ['reference'], { advantage_fn: 'grpo', repeat_times: 2 }),
+  grpo_verl: algorithm('GRPO, advantages in the trainer', ['reference', 'trainer'], {
+    advantage_fn: 'grpo_verl',
+    repeat_times: 2,
+  }),
+  dapo: algorithm('GRPO without KL', [], { advantage_fn: 'grpo', kl_loss_fn: 'none', repeat_times: 16 }),
+  reinforceplusplus: algorithm('REINFORCE++', ['reference', 'trainer'], {
+    advantage_fn: 'reinforceplusplus',
+    repeat_times: 2,
+  }),
+  rloo: algorithm('REINFORCE leave-one-out', ['reference', 'trainer'], { advantage_fn: 'rloo', repeat_times: 2 }),
+  opmd: algorithm('online policy mirror descent', ['reference'], {
+    advantage_fn: 'opmd',
+    policy_loss_fn: 'opmd',
+    repeat_times: 2,
+  }),
+  asymre: algorithm('asymmetric REINFORCE', [], {
+    advantage_fn: 'asymre',
+    policy_loss_fn: 'opmd',
+    ...noTerms,
+    repeat_times: 2,
+  }),
+  topr: algorithm('tapered off-policy REINFORCE', ['reference'], {
+    advantage_fn: 'reinforce',
+    policy_loss_fn: 'topr',
+    repeat_times: 2,
+  }),
+  cispo: algorithm('clipped importance weights', ['reference'], {
+    advantage_fn: 'grpo',
+    policy_loss_fn: 'cispo',
+    repeat_times: 2,
+  }),
+  gspo: algorithm('group sequence policy optimisation', ['reference'], {
+    advantage_fn: 'grpo',
+    policy_loss_fn: 'gspo',
+    repeat_times: 2,
+  }),
+  sapo: algorithm('soft adaptive policy optimisation', ['reference'], {
+    advantage_fn: 'grpo',
+    policy_loss_fn: 'sapo',
+    repeat_times: 2,
+  }),
+  sppo: algorithm('simplified PPO', [], { advantage_fn: 'opmd', policy_loss_fn: 'sppo', ...noTerms, repeat_times: 2 }),
+  rec: algorithm('REINFORCE with clipping, weighting, regularisation', ['reference'], {
+    advantage_fn: 'rec',
+    policy_loss_fn: 'rec',
+    repeat_times: 2,
+  }),
+  raft: algorithm('SFT on the kept rollouts', [], { advantage_fn: 'grpo', policy_loss_fn: 'sft', ...noTerms }),
+  mix: algorithm('rollouts and expert data', ['reference'], { ...mixed, policy_loss_fn: 'mix' }),
+  mix_chord: algorithm('rollouts and expert data on a schedule (CHORD)', ['reference'], {
+    ...mixed,
+    policy_loss_fn: 'mix_chord',
+  }),
+  multi_step_grpo: algorithm('GRPO over runs of several steps', ['reference'], {
+    advantage_fn: 'step_wise_grpo',
+    repeat_times: 8,
+  }),
+  gigpo: algorithm('group-in-group policy optimisation', ['reference'], {
+    advantage_fn: 'gigpo',
+    advantage_fn_args: { omega: 1, gamma: 1, fnorm: 'none', epsilon: 1e-6 },
+    policy_loss_fn_args: { clip_range_low: 0.2, clip_range_high: 0.2 },
+    repeat_times: 8,
+  }),
+  on_policy_distill: algorithm('distillation on own rollouts', ['trainer'], {
+    advantage_fn: 'on_policy_distill',
+    advantage_fn_args: { kl_coef: 1 },
+    ...noTerms,
+    repeat_times: 8,
+  }),
+  jsd: algorithm('Jensen–Shannon distillation on own rollouts', ['trainer'], {
+    advantage_fn: 'jsd',
+    advantage_fn_args: { kl_coef: 1, lambda_coef: 0.5 },
+    ...noTerms,
+    repeat_times: 8,
+  }),
+  critique_grpo: algorithm('GRPO with rollouts refined by a critique', ['reference'], {
+    advantage_fn: 'grpo',
+    policy_loss_fn: 'critique_grpo',
+    kl_loss_fn: 'k3',
+    sample_strategy: 'critique_grpo',
+    repeat_times: 8,
+  }),
+  grpo_reweight_adv: algorithm('GRPO with amplified successes', ['reference'], {
+    advantage_fn: 'grpo_reweight_adv',
+    repeat_times: 8,
+  }),
+  opmd_reweight_adv: algorithm('OPMD with amplified successes (R3L)', ['reference'], {
+    advantage_fn: 'opmd_reweight_adv',
+    policy_loss_fn: 'opmd',
+    repeat_times: 8,
+  }),
+  step_opmd: algorithm('OPMD over runs of several steps', ['reference'], {
+    advantage_fn: 'step_wise_opmd',
+    policy_loss_fn: 'opmd',
+    repeat_times: 8,
+  }),
+  step_opmd_reweight_adv: algorithm('OPMD over runs of several steps with amplified successes (R3L)', [], {
+    advantage_fn: 'step_wise_opmd_reweight_adv',
+    policy_loss_fn: 'opmd',
+    kl_loss_fn: 'none',
+    repeat_times: 8,
+  }),
+})

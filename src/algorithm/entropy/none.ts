@@ -1,0 +1,4 @@
+import { entropyLoss } from './entropy.js'
+
+/** No entropy term. */
+export const noEntropy = entropyLoss('no entropy term')

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+
+/** What every component of an algorithm tells about itself. */
+export interface Entry {
+  /** One line for people. */
+  readonly doc: string
+  /** Its arguments (`*_args` in the configuration), with a default for every one. Unknown names are refused. */
+  readonly args: z.ZodObject
+  /** Arguments of older configurations that are accepted and have no effect. */
+  readonly ignored?: readonly string[]
+}
+
+export const AGG_MODES = ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] as const
+export type AggMode = (typeof AGG_MODES)[number]
+
+/** An argument that may be left open (`null`). */
+export const open = <S extends z.ZodType>(schema: S) => schema.nullable().default(null as never)
+export const positive = z.number().positive()
+export const atLeast0 = z.number().nonnegative()
+export const fraction = z.number().min(0).max(1)
+
+/** `null`: as `algorithm.loss_agg_mode` says, and if that is silent too, as the function prefers. */
+export const aggMode = open(z.enum(AGG_MODES))

@@ -1,0 +1,4 @@
+import { klFn } from './kl.js'
+
+/** |logp − ref|. */
+export const abs = klFn('|logp − ref|', ({ logprob, ref }) => logprob.sub(ref).abs())

@@ -1,0 +1,37 @@
+import { Registry } from '../../registry.js'
+import { cispo } from './cispo.js'
+import { critiqueGrpo } from './critique-grpo.js'
+import { dpo } from './dpo.js'
+import { gspo } from './gspo.js'
+import { importanceSampling } from './importance-sampling.js'
+import { mix } from './mix.js'
+import { mixChord } from './mix-chord.js'
+import { opmd } from './opmd.js'
+import type { PolicyLoss } from './policy-loss.js'
+import { ppo } from './ppo.js'
+import { rec } from './rec.js'
+import { sapo } from './sapo.js'
+import { sft } from './sft.js'
+import { sftIs } from './sft-is.js'
+import { sftPhi } from './sft-phi.js'
+import { sppo } from './sppo.js'
+import { topr } from './topr.js'
+
+export const policyLossFns = new Registry<PolicyLoss>('policy loss', {
+  ppo,
+  opmd,
+  dpo,
+  sft,
+  mix,
+  gspo,
+  topr,
+  cispo,
+  sft_is: sftIs,
+  sft_phi: sftPhi,
+  mix_chord: mixChord,
+  sppo,
+  rec,
+  sapo,
+  importance_sampling: importanceSampling,
+  critique_grpo: critiqueGrpo,
+})

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import type { Expr, LossTrace, Operand } from '../../graph/index.js'
+import { member, type RowSet } from '../aggregate.js'
+import { type AggMode, aggMode } from '../entry.js'
+import { clippedSurrogate } from './clip.js'
+import type { PolicyLossContext } from './policy-loss.js'
+
+export const USUAL: RowSet = { name: 'usual', column: 'expert', holds: false }
+const EXPERT: RowSet = { name: 'expert', column: 'expert', holds: true }
+
+/** Aggregation of the two parts; `null` = the loss's own. */
+export const partModes = { loss_agg_mode: aggMode, sft_loss_agg_mode: aggMode, grpo_loss_agg_mode: aggMode }
+
+/** Batch sizes that older configurations had to repeat by hand. The batch itself knows them. */
+export const handTypedSizes = {
+  use_dynamic_bsz: z.boolean().nullish(),
+  ppo_mini_batch_size: z.number().nullish(),
+  ppo_micro_batch_size_per_gpu: z.number().nullish(),
+  ngpus_trainer: z.number().nullish(),
+  train_batch_size_usual: z.number().nullish(),
+  train_batch_size_expert: z.number().nullish(),
+}
+export const ignoredSizes = Object.keys(handTypedSizes)
+
+interface MixtureArgs {
+  clip_range_low: number | null
+  clip_range_high: number | null
+  sft_loss_agg_mode: AggMode | null
+  grpo_loss_agg_mode: AggMode | null
+}
+
+/** (1 − μ)·PPO over the usual rows + μ·(expert loss over the expert rows); a part without rows is 0. */
+export function mixture(
+  g: LossTrace,
+  args: MixtureArgs,
+  context: PolicyLossContext,
+  mu: Operand,
+  expert: { readonly name: string; readonly loss: Expr },
+): Expr {
+  const usual = clippedSurrogate(g, args)
+  const usualLoss = context.aggregate(args.grpo_loss_agg_mode, USUAL)(usual.loss)
+  const expertLoss = context.aggregate(args.sft_loss_agg_mode, EXPERT)(expert.loss)
+  const isUsual = member(g, USUAL).indicator()
+  for (const [name, value] of Object.entries(usual.metrics)) g.metric(`usual/${name}`, value, { weight: isUsual })
+  g.metric('usual/pg_loss', usualLoss, { reduce: 'sum' })
+  g.metric(`expert/${expert.name}`, expertLoss, { reduce: 'sum' })
+  const share = typeof mu === 'number' ? g.constant(mu) : mu
+  const loss = usualLoss.mul(share.neg().add(1)).add(expertLoss.mul(share))
+  g.metric('loss', loss, { reduce: 'sum' })
+  return loss
+}

@@ -1,0 +1,35 @@
+import type { z } from 'zod'
+import type { Expr, LossTrace } from '../../graph/index.js'
+import type { Aggregate, RowSet } from '../aggregate.js'
+import type { AggMode, Entry } from '../entry.js'
+
+/** What a loss may use besides its trace. */
+export interface PolicyLossContext {
+  /** Aggregation as configured. */
+  readonly agg: Aggregate
+  /** Aggregation of one part: `mode` if it is set, else as configured; over some rows only. */
+  aggregate(mode: AggMode | null, set?: RowSet): Aggregate
+}
+
+/** The policy term of a loss. `build` writes the formula down and declares its metrics; it gives one number. */
+export interface PolicyLoss extends Entry {
+  /** Aggregation when neither the arguments nor the algorithm say anything; `token-mean` if absent. */
+  readonly loss_agg_mode?: AggMode
+  build(g: LossTrace, args: Record<string, unknown>, context: PolicyLossContext): Expr
+}
+
+/** Gives `build` the type of its own arguments. */
+export function policyLoss<S extends z.ZodObject>(
+  loss: Omit<PolicyLoss, 'args' | 'build'> & {
+    args: S
+    build(g: LossTrace, args: z.output<S>, context: PolicyLossContext): Expr
+  },
+): PolicyLoss {
+  return loss as unknown as PolicyLoss
+}
+
+/** Reports an aggregated loss under its name and gives it back. */
+export function report(g: LossTrace, name: string, loss: Expr): Expr {
+  g.metric(name, loss, { reduce: 'sum' })
+  return loss
+}
