@@ -15,8 +15,8 @@ const build = join(root, 'native', 'build')
 const target = join(build, 'trinity.node')
 const stamp = join(build, 'trinity.sha256')
 
-const common = ['-O3', '-std=c++17', '-fPIC', '-fvisibility=hidden', '-pthread', '-Wall', '-Wextra']
-const kernels = ['-ffp-contract=fast', '-fno-math-errno', '-fno-trapping-math']
+const common = ['-std=c++17', '-fPIC', '-fvisibility=hidden', '-pthread', '-Wall', '-Wextra']
+const kernels = ['-O3', '-ffp-contract=fast', '-fno-math-errno', '-fno-trapping-math']
 const instructionSets = {
   x64: {
     baseline: [],
@@ -56,7 +56,7 @@ function units(objects) {
   const include = createRequire(import.meta.url)('node-api-headers').include_dir
   for (const name of sources().filter((file) => file.endsWith('.cpp') && !file.startsWith('kernels'))) {
     const object = join(objects, name.replace(/[\\/]/g, '-').replace(/\.cpp$/, '.o'))
-    list.push({ file: join(source, name), object, args: [...common, '-I', include, '-DNAPI_VERSION=8'] })
+    list.push({ file: join(source, name), object, args: [...common, '-O2', '-I', include, '-DNAPI_VERSION=8'] })
   }
   return list
 }

@@ -15,6 +15,8 @@ constexpr int MC = 120;
 constexpr int KC_MAX = 256;
 // Vocabulary columns whose softmax statistics are folded at once: one constant for every path, because folding rounds.
 constexpr int VOCAB_CHUNK = 1024;
+// Tokens whose probabilities are summed at once when one is drawn.
+constexpr int DRAW_BLOCK = 64;
 
 // C[m x panels*NR] (+)= A[m x k] · B. Element (i, k) of A: a[i*a_rs + k*a_ks]; row k of B's panel p: b + p*b_ps + k*b_ks
 // (NR floats); row i of C's panel p: c + i*c_rs + p*c_ps (NR floats).
@@ -116,6 +118,8 @@ struct Kernels {
   void (*attention)(const AttentionHead& head, int q0, int n, const float* kt, float* scratch);
   void (*attention_back)(const AttentionGroup& group, float* scratch);
 
+  // out[i] = e^(logits[i]·inv_t - peak), and the sum of every DRAW_BLOCK of them.
+  void (*exp_blocks)(const float* logits, int64_t n, float inv_t, float peak, float* out, float* sums);
   // Folds `n` logits (scaled by inv_t) into the row's state.
   void (*softmax_fold)(const float* logits, int64_t n, float inv_t, SoftmaxState* state);
   // logits → d(loss)/d(logits): inv_t·(g_lp·(δ - p) - g_ent·p·(log p + H)), p = e^(logit·inv_t - lse)

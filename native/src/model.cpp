@@ -6,9 +6,20 @@
 namespace trinity {
 
 Model::Model(const Config& config)
-    : layout_(std::make_shared<const Layout>(config)),
-      weights_(Weights::allocate(layout_)),
-      rope_(std::make_shared<const Rope>(config.inv_freq, config.max_len)) {}
+    : layout_(std::make_shared<const Layout>(config)), weights_(Weights::allocate(layout_)) {
+  count_memory();
+}
+
+std::shared_ptr<const Rope> Model::rope(int64_t positions) {
+  std::lock_guard<std::mutex> guard(mutex_);
+  if (!rope_ || rope_->positions() < positions) {
+    // Room for what comes next: a table per length would be computed again and again.
+    int64_t size = 1024;
+    while (size < positions) size *= 2;
+    rope_ = std::make_shared<const Rope>(layout_->config.inv_freq, static_cast<int>(size));
+  }
+  return rope_;
+}
 
 Buffer& Model::slot_buffer(Slot slot) {
   make_gradients();
@@ -23,6 +34,7 @@ void Model::make_gradients() {
 }
 
 void Model::write(const Param& p, Slot slot, const float* values) {
+  if (slot == Slot::merged) throw std::invalid_argument("merged weights can only be read");
   if (slot == Slot::weight) {
     // Somebody may still read the version that is about to change.
     auto& arena = p.at.live ? weights_.live : weights_.frozen;
@@ -38,14 +50,36 @@ void Model::write(const Param& p, Slot slot, const float* values) {
 }
 
 void Model::read(const Param& p, Slot slot, float* values) {
-  if (slot == Slot::weight) return unpack_param(p, layout_->nr, weights_.at(p.at), values);
+  if (slot == Slot::weight || slot == Slot::merged) {
+    unpack_param(p, layout_->nr, weights_.at(p.at), values);
+    if (slot == Slot::merged) add_adapter(p, values);
+    return;
+  }
   if (!p.at.live) throw std::invalid_argument(p.name + " is not trained");
   unpack_param(p, layout_->nr, slot_buffer(slot).data() + p.at.offset, values);
+}
+
+void Model::add_adapter(const Param& p, float* values) {
+  const std::string module = p.name.substr(0, p.name.rfind('.'));
+  const Param* a = layout_->find(module + ".lora_A.weight");
+  const Param* b = layout_->find(module + ".lora_B.weight");
+  if (!a || !b || p.form != Form::panels) return;
+  std::vector<float> av(a->rows * a->cols), bv(b->rows * b->cols);
+  unpack_param(*a, layout_->nr, weights_.at(a->at), av.data());
+  unpack_param(*b, layout_->nr, weights_.at(b->at), bv.data());
+  parallel_rows(p.rows, 64, [&](int64_t r0, int64_t r1) {
+    for (int64_t r = r0; r < r1; r++)
+      for (int64_t i = 0; i < a->rows; i++)
+        kernels().axpy(layout_->config.lora_scale * bv[r * b->cols + i], av.data() + i * a->cols, values + r * p.cols, p.cols);
+  });
 }
 
 Scores Model::forward(Pack pack, bool adapter, bool keep) {
   kept_ = false;
   pack_ = std::move(pack);
+  int64_t longest = 0;
+  for (int64_t s = 0; s < pack_.sequences(); s++) longest = std::max(longest, pack_.starts[s + 1] - pack_.starts[s]);
+  pass_rope_ = rope(longest);
   Pass p = pass(adapter);
   trinity::forward(p, pack_);
   Scores out;
@@ -58,6 +92,7 @@ Scores Model::forward(Pack pack, bool adapter, bool keep) {
     score_values(p, pack_, out.value.data());
   }
   kept_ = keep && layout_->config.trainable;
+  count_memory();
   return out;
 }
 
@@ -75,11 +110,18 @@ void Model::backward(const Scores& grads) {
   else
     score_values_back(b, pack_, filled(grads.value).data());
   trinity::backward(b, pack_);
+  count_memory();
+}
+
+void Model::count_memory() {
+  std::lock_guard<std::mutex> guard(mutex_);
+  memory_ = {weights_.bytes() + (rope_ ? rope_->bytes() : 0) + (spare_ ? spare_->bytes() : 0), grad_.bytes(),
+             m_.bytes() + v_.bytes(), acts_.bytes() + back_.bytes()};
 }
 
 Memory Model::memory() const {
-  return {weights_.bytes() + rope_->bytes() + (spare_ ? spare_->bytes() : 0), grad_.bytes(), m_.bytes() + v_.bytes(),
-          acts_.bytes() + back_.bytes()};
+  std::lock_guard<std::mutex> guard(mutex_);
+  return memory_;
 }
 
 }  // namespace trinity

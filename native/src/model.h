@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "activations.h"
@@ -29,8 +30,8 @@ struct Memory {
   size_t weights, gradients, optimizer, activations;
 };
 
-// Which copy of a parameter is meant.
-enum class Slot { weight, gradient, first_moment, second_moment };
+// Which copy of a parameter is meant; `merged`: the weight with its adapter added (read only).
+enum class Slot { weight, merged, gradient, first_moment, second_moment };
 
 class Model {
  public:
@@ -39,8 +40,8 @@ class Model {
   const Layout& layout() const { return *layout_; }
   // A snapshot that stays as it is whatever the trainer does next.
   Weights snapshot() const { return weights_; }
-  const Rope& rope() const { return *rope_; }
-  std::shared_ptr<const Rope> shared_rope() const { return rope_; }
+  // Angles of at least this many positions; a table stays valid while it is held.
+  std::shared_ptr<const Rope> rope(int64_t positions);
 
   // Row-major values of one parameter.
   void write(const Param& p, Slot slot, const float* values);
@@ -56,19 +57,25 @@ class Model {
 
   int64_t steps() const { return steps_; }
   void set_steps(int64_t n) { steps_ = n; }
+  // Of the last call that has ended; safe from any thread.
   Memory memory() const;
 
   std::atomic<bool> abort{false};
 
  private:
-  Pass pass(bool adapter) { return {weights_, *rope_, acts_, adapter, &abort}; }
+  Pass pass(bool adapter) { return {weights_, *pass_rope_, acts_, adapter, &abort}; }
   void make_gradients();
+  void count_memory();
+  void add_adapter(const Param& p, float* values);
   Buffer& slot_buffer(Slot slot);
 
   std::shared_ptr<const Layout> layout_;
   Weights weights_;
   std::shared_ptr<Buffer> spare_;  // the next version's place while a sampler still reads this one
   std::shared_ptr<const Rope> rope_;
+  mutable std::mutex mutex_;  // guards rope_ and memory_
+  Memory memory_{};
+  std::shared_ptr<const Rope> pass_rope_;  // of the pass in hand
   Activations acts_;
   Gradients back_;
   Buffer grad_, m_, v_;

@@ -53,6 +53,7 @@ StepResult Model::step(const AdamStep& s) {
     spare_ = weights_.live;
     weights_.live = to;
   }
+  count_memory();
   return {norm, true};
 }
 

@@ -40,7 +40,7 @@ void unpack_param(const Param& p, int nr, const float* block, float* values) {
 }
 
 Rope::Rope(const std::vector<float>& inv_freq, int positions)
-    : table_(inv_freq.size() * positions * 2), half_(inv_freq.size() * positions) {
+    : table_(inv_freq.size() * positions * 2), half_(inv_freq.size() * positions), positions_(positions) {
   const size_t n = inv_freq.size();
   float* table = table_.data();
   const size_t half = half_;

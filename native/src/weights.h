@@ -33,11 +33,13 @@ class Rope {
   Rope(const std::vector<float>& inv_freq, int positions);
   const float* cosines() const { return table_.data(); }
   const float* sines() const { return table_.data() + half_; }
+  int64_t positions() const { return positions_; }
   size_t bytes() const { return table_.bytes(); }
 
  private:
   Buffer table_;
   size_t half_;
+  int64_t positions_;
 };
 
 }  // namespace trinity

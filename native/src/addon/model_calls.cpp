@@ -112,6 +112,7 @@ static napi_value params(napi_env env, napi_callback_info info) {
 
 static Slot slot_of(const std::string& name) {
   if (name == "weight") return Slot::weight;
+  if (name == "merged") return Slot::merged;
   if (name == "gradient") return Slot::gradient;
   if (name == "m") return Slot::first_moment;
   if (name == "v") return Slot::second_moment;

@@ -2,6 +2,7 @@
 #include "attention_back_kernel.h"
 #include "optim_kernel.h"
 #include "rows_kernel.h"
+#include "sample_kernel.h"
 #include "softmax_kernel.h"
 
 #define TRINITY_TEXT_(x) #x
@@ -34,6 +35,7 @@ const Kernels table = {
     attention_finish,
     attention,
     attention_back,
+    exp_blocks,
     softmax_fold,
     softmax_back,
     sum_squares,

@@ -68,7 +68,8 @@ export interface NativeStep {
   gradClip: number
 }
 
-export type ParamSlot = 'weight' | 'gradient' | 'm' | 'v'
+/** `merged`: the weight with its adapter added; to read only. */
+export type ParamSlot = 'weight' | 'merged' | 'gradient' | 'm' | 'v'
 
 /** Everything that returns a promise runs off the event loop, one call of a model after the other. */
 export interface NativeAddon {

@@ -15,7 +15,9 @@ function coefficients(count: number, head: NativeConfig['head']): NativeScores {
 async function loss(model: NativeHandle, pack: NativePack, weights: NativeScores, keep = false): Promise<number> {
   const scores = await addon.forward(model, pack, true, keep)
   let sum = 0
-  for (const kind of kinds) weights[kind]?.forEach((c, i) => (sum += c * scores[kind]![i]))
+  for (const kind of kinds) {
+    for (const [i, c] of (weights[kind] ?? []).entries()) sum += c * scores[kind]![i]
+  }
   return sum
 }
 

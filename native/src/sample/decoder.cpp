@@ -1,0 +1,116 @@
+#include "decoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../kernels.h"
+#include "../pool.h"
+
+namespace trinity {
+
+void Decoder::plan(const Layout& l, const std::vector<Segment>& segments) {
+  positions_.clear();
+  page_.clear();
+  tasks_.clear();
+  for (size_t s = 0; s < segments.size(); s++) {
+    const Segment& segment = segments[s];
+    for (int32_t i = 0; i < segment.rows; i++) {
+      positions_.push_back(segment.start + i);
+      page_.push_back(segment.pages[(segment.start + i) / KEYS]);
+    }
+    for (int32_t first = 0; first < segment.rows; first += QUERIES)
+      for (int32_t kv = 0; kv < l.config.kv_heads; kv++)
+        tasks_.push_back({static_cast<int32_t>(s), kv, first, std::min(QUERIES, segment.rows - first)});
+  }
+}
+
+void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vector<Segment>& segments) {
+  const Config& c = l.config;
+  const Kernels& k = kernels();
+  const int64_t ld = l.qkv_width();
+  const int group = c.heads / c.kv_heads, dim = c.head_dim;
+  const int64_t wide = pad_to(dim, k.nr);
+  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
+  parallel_for(static_cast<int>(tasks_.size()), [&](int index) {
+    const Task& task = tasks_[index];
+    const Segment& segment = segments[task.segment];
+    const int64_t row = segment.first + task.first;
+    const int begin = segment.start + task.first;  // position of the first query
+    const size_t work_size = QUERIES * KEYS + std::max(dim, KEYS) * k.mr;
+    float* work = thread_scratch(work_size + QUERIES * wide);
+    float* acc = work + work_size;
+    float max[QUERIES], sum[QUERIES];
+    int visible[QUERIES];
+    // All queries see the same keys: `stride` is the way from one to the next.
+    const auto run = [&](const float* q, ptrdiff_t stride, int rows, bool same, float* out, ptrdiff_t ldo) {
+      std::fill(max, max + rows, -INFINITY);
+      std::fill(sum, sum + rows, 0.0f);
+      std::fill(acc, acc + rows * wide, 0.0f);
+      const int end = same ? begin + 1 : begin + rows;
+      for (int k0 = 0; k0 < end; k0 += KEYS) {
+        for (int i = 0; i < rows; i++) visible[i] = std::clamp((same ? begin : begin + i) + 1 - k0, 0, KEYS);
+        const int page = segment.pages[k0 / KEYS];
+        k.attention_block(q, stride, scale, rows, dim, cache.keys(page, layer, task.kv), cache.values(page, layer, task.kv),
+                          wide, visible, max, sum, acc, wide, work);
+      }
+      k.attention_finish(max, sum, acc, wide, rows, dim, out, ldo, nullptr, 0);
+    };
+    const int64_t head = task.kv * group;
+    const float* q = qkv_.data() + row * ld + head * dim;
+    float* out = attn_.data() + row * l.q_p + head * dim;
+    if (task.rows == 1) {  // the heads of the group are the rows
+      for (int h = 0; h < group; h += QUERIES)
+        run(q + h * dim, dim, std::min(QUERIES, group - h), true, out + h * dim, dim);
+    } else {
+      for (int h = 0; h < group; h++) run(q + h * dim, ld, task.rows, false, out + h * dim, l.q_p);
+    }
+  });
+}
+
+void Decoder::run(const Weights& w, const Rope& rope, KvCache& cache, const std::vector<Segment>& segments,
+                  const int32_t* ids, int64_t m, const std::vector<int32_t>& wanted) {
+  const Layout& l = *w.layout;
+  const Config& c = l.config;
+  const int64_t hp = l.hidden_p, ld = l.qkv_width();
+  x_.grow(m * hp);
+  normed_.grow(m * hp);
+  qkv_.grow(m * ld + l.nr);
+  attn_.grow(m * l.q_p + l.nr);
+  gate_up_.grow(m * 2 * l.inner_p);
+  act_.grow(m * l.inner_p);
+  hidden_.grow(wanted.size() * hp);
+  plan(l, segments);
+
+  embed(w, ids, m, x_.data());
+  for (int i = 0; i < c.layers; i++) {
+    const Layer& layer = l.layers[i];
+    norm_rows(x_.data(), hp, w.at(layer.norm1), c.eps, m, c.hidden, normed_.data(), nullptr);
+    project(w, layer.qkv, normed_.data(), hp, m, qkv_.data(), ld, false, true, low_);
+    rotate_heads(w, layer, rope, positions_.data(), m, qkv_.data(), nullptr, nullptr);
+    parallel_rows(m, 32, [&](int64_t first, int64_t last) {
+      for (int64_t t = first; t < last; t++) {
+        const float* key = qkv_.data() + t * ld + l.q_p;
+        cache.write(page_[t], positions_[t] % KEYS, i, key, key + l.kv_p);
+      }
+    });
+    attend(l, cache, i, segments);
+    project(w, layer.out, attn_.data(), l.q_p, m, x_.data(), hp, true, true, low_);
+    norm_rows(x_.data(), hp, w.at(layer.norm2), c.eps, m, c.hidden, normed_.data(), nullptr);
+    project(w, layer.gate_up, normed_.data(), hp, m, gate_up_.data(), 2 * l.inner_p, false, true, low_);
+    gate(gate_up_.data(), l, m, act_.data());
+    project(w, layer.down, act_.data(), l.inner_p, m, x_.data(), hp, true, true, low_);
+  }
+  parallel_rows(static_cast<int64_t>(wanted.size()), 32, [&](int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; r++)
+      kernels().rmsnorm(x_.data() + wanted[r] * hp, hp, w.at(l.final_norm), c.eps, 1, c.hidden, hidden_.data() + r * hp, hp,
+                        nullptr, 1);
+  });
+}
+
+size_t Decoder::bytes() const {
+  size_t total = 0;
+  for (const Buffer* b : {&x_, &normed_, &qkv_, &attn_, &gate_up_, &act_, &low_, &hidden_}) total += b->bytes();
+  return total;
+}
+
+}  // namespace trinity

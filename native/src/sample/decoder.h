@@ -1,0 +1,38 @@
+// The forward pass of a sampling step: rows of many sequences at once, one new token each or a piece of a prompt, with
+// what came before in the cache. Built from the steps of the training pass, so that the numbers are the same bits.
+#pragma once
+#include "../ops.h"
+#include "cache.h"
+
+namespace trinity {
+
+// Rows [first, first + rows) are positions [start, start + rows) of one sequence; its page i holds positions from
+// i * KEYS on.
+struct Segment {
+  int64_t first;
+  int32_t rows, start;
+  const int32_t* pages;
+};
+
+class Decoder {
+ public:
+  // Leaves the normalised last hidden states of `wanted` rows in hidden().
+  void run(const Weights& w, const Rope& rope, KvCache& cache, const std::vector<Segment>& segments, const int32_t* ids,
+           int64_t m, const std::vector<int32_t>& wanted);
+  const float* hidden() const { return hidden_.data(); }
+  size_t bytes() const;
+
+ private:
+  // Some queries of one segment against one key/value head.
+  struct Task {
+    int32_t segment, kv, first, rows;
+  };
+  void plan(const Layout& l, const std::vector<Segment>& segments);
+  void attend(const Layout& l, KvCache& cache, int layer, const std::vector<Segment>& segments);
+
+  Buffer x_, normed_, qkv_, attn_, gate_up_, act_, low_, hidden_;
+  std::vector<int32_t> positions_, page_, tokens_;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace trinity

@@ -1,0 +1,165 @@
+import { copyFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { TrinityError } from '../../error.js'
+import { architectureName } from '../../model/architecture.js'
+import { writeJsonFile } from '../../model/atomic-file.js'
+import { openModelDir } from '../../model/dir.js'
+import { type JsonObject, readJsonObject } from '../../model/json-file.js'
+import { SafetensorsFile } from '../../model/safetensors.js'
+import { type TensorToWrite, writeSafetensors } from '../../model/safetensors-write.js'
+import { copyTokenizer } from '../../model/tokenizer-save.js'
+import type { NativeParam, ParamSlot } from './addon.js'
+import { isAdapter, loraOf, peftConfig, peftName } from './lora.js'
+import { checkShape, type NativeModel, shapeOf } from './model.js'
+
+const stateFile = 'native_state.json'
+const optimizerFile = 'optimizer.safetensors'
+const version = 1
+
+/**
+ * `huggingface/`: a directory for any loader, f32 (the master weights, so that it resumes exactly; an adapter is merged
+ * in). `lora_adapter/`: the adapter alone, as PEFT has it. `optimizer.safetensors`: both moments. `native_state.json`.
+ */
+export async function saveState(model: NativeModel, dir: string, signal: AbortSignal): Promise<void> {
+  const hf = join(dir, 'huggingface')
+  await mkdir(hf, { recursive: true })
+  const base = model.params.filter(({ name }) => !isAdapter(name))
+  await writeTensors(
+    model,
+    join(hf, 'model.safetensors'),
+    base,
+    ({ name }) => name,
+    model.spec.lora ? 'merged' : 'weight',
+    signal,
+  )
+  await writeJsonFile(join(hf, 'config.json'), savedConfig(model))
+  await copyTokenizer(model.spec.path, hf)
+  await copyFile(join(model.spec.path, 'generation_config.json'), join(hf, 'generation_config.json')).catch(
+    ignoreMissing,
+  )
+  const trained = model.params.filter((param) => param.trained)
+  if (model.spec.lora) {
+    const adapter = join(dir, 'lora_adapter')
+    await mkdir(adapter, { recursive: true })
+    await writeTensors(
+      model,
+      join(adapter, 'adapter_model.safetensors'),
+      trained,
+      ({ name }) => peftName(name),
+      'weight',
+      signal,
+    )
+    await writeJsonFile(
+      join(adapter, 'adapter_config.json'),
+      peftConfig(loraOf(model.spec.lora, model.config), model.spec.path),
+    )
+  }
+  const moments = (['m', 'v'] as const).flatMap((slot) => trained.map((param) => ({ param, slot })))
+  await writeSafetensors(
+    join(dir, optimizerFile),
+    moments.map(({ param, slot }) => tensor(model, param, `${param.name}.${slot}`, slot, signal)),
+  )
+  await writeJsonFile(join(dir, stateFile), {
+    version,
+    steps: model.addon.steps(model.handle),
+    lora: model.spec.lora !== undefined,
+  })
+}
+
+function writeTensors(
+  model: NativeModel,
+  path: string,
+  params: readonly NativeParam[],
+  name: (param: NativeParam) => string,
+  slot: ParamSlot,
+  signal: AbortSignal,
+): Promise<void> {
+  return writeSafetensors(
+    path,
+    params.map((param) => tensor(model, param, name(param), slot, signal)),
+  )
+}
+
+function tensor(
+  model: NativeModel,
+  param: NativeParam,
+  name: string,
+  slot: ParamSlot,
+  signal: AbortSignal,
+): TensorToWrite {
+  const data = () => {
+    signal.throwIfAborted()
+    return model.addon.read(model.handle, param.name, slot)
+  }
+  return { name, dtype: 'F32', shape: shapeOf(param), data }
+}
+
+function savedConfig(model: NativeModel): JsonObject {
+  const { head = 'lm' } = model.spec
+  const kept = head === 'lm' ? 'lm' : head === 'value' ? 'token' : 'sequence'
+  const json: JsonObject = { ...model.configJson, architectures: [architectureName(model.config.family, kept)] }
+  if (head !== 'lm') Object.assign(json, { num_labels: 1, id2label: { 0: 'LABEL_0' }, label2id: { LABEL_0: 0 } })
+  for (const key of ['dtype', 'torch_dtype']) if (key in json) json[key] = 'float32'
+  return json
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
+}
+
+/** Everything is looked at before anything is changed, so that a bad checkpoint leaves the model as it was. */
+export async function loadState(model: NativeModel, dir: string, signal: AbortSignal): Promise<void> {
+  const path = join(dir, stateFile)
+  const state = await readJsonObject(path)
+  if (state?.version !== version || !Number.isInteger(state.steps) || state.lora !== (model.spec.lora !== undefined)) {
+    throw new TrinityError('engine/bad-checkpoint', `${dir} holds no state that this model can resume from`, {
+      path,
+      hint: state
+        ? 'was it saved with the same LoRA setting and a release as new as this one?'
+        : `there is no ${stateFile}`,
+    })
+  }
+  const weights = await openSaved(model, dir)
+  const optimizer = await SafetensorsFile.open(join(dir, optimizerFile)).catch(async (error) => {
+    await weights.close()
+    throw error
+  })
+  try {
+    const trained = model.params.filter((param) => param.trained)
+    for (const param of trained) {
+      checkShape(param, weights.shape(param), dir)
+      for (const slot of ['m', 'v']) checkShape(param, optimizer.info(`${param.name}.${slot}`).shape, optimizer.path)
+    }
+    for (const param of trained) {
+      signal.throwIfAborted()
+      const { addon, handle } = model
+      await addon.write(handle, param.name, 'weight', await weights.read(param))
+      for (const slot of ['m', 'v'] as const) {
+        await addon.write(handle, param.name, slot, await optimizer.readFloat32(`${param.name}.${slot}`))
+      }
+    }
+    model.addon.setSteps(model.handle, state.steps as number)
+    await model.addon.zeroGrad(model.handle)
+  } finally {
+    await weights.close()
+    await optimizer.close()
+  }
+}
+
+/** What is trained lies in the adapter of a LoRA run, else in the model directory. */
+async function openSaved(model: NativeModel, dir: string) {
+  if (model.spec.lora) {
+    const file = await SafetensorsFile.open(join(dir, 'lora_adapter', 'adapter_model.safetensors'))
+    return {
+      shape: ({ name }: NativeParam) => file.info(peftName(name)).shape,
+      read: ({ name }: NativeParam) => file.readFloat32(peftName(name)),
+      close: () => file.close(),
+    }
+  }
+  const saved = await openModelDir(join(dir, 'huggingface'))
+  return {
+    shape: ({ name }: NativeParam) => saved.tensorInfo(name).shape,
+    read: ({ name }: NativeParam) => saved.readTensor(name),
+    close: () => saved.close(),
+  }
+}

@@ -1,0 +1,48 @@
+import { TrinityError } from '../../error.js'
+import { CallOrder } from '../calls.js'
+import type { Batch, Call, Row, RowScores, ScoreKind, ScoreModel, Want } from '../contract.js'
+import { checkRows, packRows } from '../pack.js'
+import type { NativeScores } from './addon.js'
+import { NativeModel } from './model.js'
+import { packed, split } from './packed.js'
+
+/** A model that scores rows. Calls run one after the other, each micro-batch off the event loop. */
+export class NativeScoreModel extends NativeModel implements ScoreModel {
+  protected readonly order = new CallOrder('native model')
+
+  forward(batch: Batch, want: Want, call: Call): Promise<RowScores[]> {
+    return this.order.run(call, 'forward', async (signal) => {
+      checkRows(batch.rows, this.info)
+      this.checkWanted(want.scores)
+      const scores = new Map<Row, RowScores>()
+      for (const pack of packRows(batch.rows, batch.tokenBudget)) {
+        const all = await this.scorePack(pack, want.adapter !== 'off', false, signal)
+        this.deal(pack, all, want.scores, scores)
+      }
+      return batch.rows.map((row) => scores.get(row)!)
+    })
+  }
+
+  protected async scorePack(pack: Row[], adapter: boolean, keep: boolean, signal: AbortSignal): Promise<NativeScores> {
+    return this.run(signal, () => this.addon.forward(this.handle, packed(pack), adapter, keep))
+  }
+
+  /** Hands the scores of a pack to its rows. */
+  protected deal(pack: Row[], all: NativeScores, wants: readonly ScoreKind[], into: Map<Row, RowScores>): void {
+    const parts = wants.map((kind) => [kind, split(pack, all[kind] ?? new Float32Array(0))] as const)
+    for (const [i, row] of pack.entries()) {
+      into.set(row, { id: row.id, ...Object.fromEntries(parts.map(([kind, part]) => [kind, part[i]])) })
+    }
+  }
+
+  protected checkWanted(wants: readonly ScoreKind[]): void {
+    const head = this.spec.head ?? 'lm'
+    const known: readonly ScoreKind[] = head === 'lm' ? ['logprob', 'entropy'] : ['value']
+    const bad = wants.find((kind) => !known.includes(kind))
+    if (bad === undefined) return
+    throw new TrinityError('engine/no-score', `a model with the head '${head}' gives no ${bad}`, {
+      path: this.spec.path,
+      hint: bad === 'value' ? "open the critic with head: 'value'" : "open the policy with head: 'lm'",
+    })
+  }
+}

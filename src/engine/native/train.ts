@@ -1,0 +1,153 @@
+import { TrinityError } from '../../error.js'
+import { type Evaluation, evaluateLoss } from '../../graph/evaluate.js'
+import type { AdamStep, Batch, Call, ForwardBackward, Loss, Metrics, Row, RowScores, TrainModel } from '../contract.js'
+import { mergeMetrics } from '../metrics.js'
+import { checkRows, packRows } from '../pack.js'
+import type { NativeScores } from './addon.js'
+import { loadState, saveState } from './checkpoint.js'
+import { concat } from './packed.js'
+import { NativeScoreModel } from './score.js'
+
+/**
+ * A model that learns. Between a forward and a backward pass control comes back to TypeScript, which evaluates the loss
+ * and its derivative by each score; so any loss works, and no token is computed twice for it.
+ */
+export class NativeTrainModel extends NativeScoreModel implements TrainModel {
+  /** `partial`: a call stopped between micro-batches, on top of gradients that were complete. */
+  #gradient: 'none' | 'whole' | 'partial' = 'none'
+
+  forwardBackward(batch: Batch, loss: Loss, call: Call): Promise<ForwardBackward> {
+    return this.order.run(call, 'forwardBackward', async (signal) => {
+      checkRows(batch.rows, this.info)
+      this.checkWanted(loss.wants)
+      this.#refusePartial()
+      const before = this.#gradient
+      this.#gradient = 'partial'
+      try {
+        const result = await this.#learn(batch, loss, signal)
+        this.#gradient = 'whole'
+        return result
+      } catch (error) {
+        // A half-added gradient must never be applied. Alone it is simply dropped, so that the call can be repeated.
+        if (before === 'none') {
+          await this.addon.zeroGrad(this.handle)
+          this.#gradient = 'none'
+        } else if (before === 'whole' && !this.#touched) {
+          this.#gradient = 'whole'
+        }
+        throw error
+      }
+    })
+  }
+
+  #touched = false
+
+  async #learn(batch: Batch, loss: Loss, signal: AbortSignal): Promise<ForwardBackward> {
+    this.#touched = false
+    const norms = loss.norms(batch.rows)
+    const packs = packRows(batch.rows, batch.tokenBudget, loss.coupling === 'bundle' ? 'bundle' : 'row')
+    const scores = new Map<Row, RowScores>()
+    if (loss.coupling === 'batch' && packs.length > 1) return this.#learnWhole(batch, loss, norms, packs, signal)
+    const results: Evaluation[] = []
+    for (const pack of packs) {
+      const own = await this.scorePack(pack, true, true, signal)
+      const result = evaluateLoss(loss, pack, norms, filled(own))
+      await this.#backward(result.grads, signal)
+      this.deal(pack, own, loss.wants, scores)
+      results.push(result)
+    }
+    return {
+      loss: results.reduce((sum, result) => sum + result.loss, 0),
+      metrics: mergeMetrics(results.map((result) => result.metrics)),
+      scores: batch.rows.map((row) => scores.get(row)!),
+    }
+  }
+
+  /** The loss needs every score at once: all forward passes first, then each micro-batch again with its gradients. */
+  async #learnWhole(
+    batch: Batch,
+    loss: Loss,
+    norms: Record<string, number>,
+    packs: Row[][],
+    signal: AbortSignal,
+  ): Promise<ForwardBackward> {
+    const scores = new Map<Row, RowScores>()
+    for (const pack of packs) this.deal(pack, await this.scorePack(pack, true, false, signal), loss.wants, scores)
+    const dealt = batch.rows.map((row) => scores.get(row)!)
+    const all: NativeScores = {}
+    for (const kind of loss.wants) all[kind] = concat(dealt.map((score) => score[kind]!))
+    const { loss: value, metrics, grads } = evaluateLoss(loss, batch.rows, norms, all)
+    const perRow = new Map<Row, NativeScores>()
+    this.deal([...batch.rows], grads, kindsOf(grads), perRow as Map<Row, RowScores>)
+    for (const pack of packs) {
+      await this.scorePack(pack, true, true, signal)
+      const own: NativeScores = {}
+      for (const kind of kindsOf(grads)) own[kind] = concat(pack.map((row) => perRow.get(row)![kind]!))
+      await this.#backward(own, signal)
+    }
+    return { loss: value, metrics: metrics as Metrics, scores: dealt }
+  }
+
+  async #backward(grads: NativeScores, signal: AbortSignal): Promise<void> {
+    await this.run(signal, () => {
+      this.#touched = true
+      return this.addon.backward(this.handle, grads)
+    })
+  }
+
+  optimStep(step: AdamStep, call: Call): Promise<{ gradNorm: number; applied: boolean }> {
+    return this.order.run(call, 'optimStep', async (signal) => {
+      this.#refusePartial()
+      const { lr, eps, weightDecay, gradClip } = step
+      const [beta1, beta2] = step.betas
+      const numbers = { lr, beta1, beta2, eps, weightDecay, gradClip }
+      const bad = Object.entries(numbers).find(([, value]) => !Number.isFinite(value) || value < 0)
+      if (bad) throw new TrinityError('engine/bad-step', `${bad[0]} is ${bad[1]}`, { path: bad[0] })
+      if (beta1 >= 1 || beta2 >= 1)
+        throw new TrinityError('engine/bad-step', `betas are ${step.betas}`, { path: 'betas' })
+      const result = await this.run(signal, () => this.addon.step(this.handle, numbers))
+      this.#gradient = 'none'
+      return result
+    })
+  }
+
+  discardGrad(call: Call): Promise<void> {
+    return this.order.run(call, 'discardGrad', async (signal) => {
+      await this.run(signal, () => this.addon.zeroGrad(this.handle))
+      this.#gradient = 'none'
+    })
+  }
+
+  save(dir: string, call: Call): Promise<void> {
+    return this.order.run(call, 'save', (signal) => this.run(signal, () => saveState(this, dir, signal)))
+  }
+
+  load(dir: string, call: Call): Promise<void> {
+    return this.order.run(call, 'load', async (signal) => {
+      await this.run(signal, () => loadState(this, dir, signal))
+      this.#gradient = 'none'
+    })
+  }
+
+  #refusePartial(): void {
+    if (this.#gradient !== 'partial') return
+    throw new TrinityError(
+      'engine/incomplete-gradient',
+      'a call stopped half-way and left a gradient that is not whole',
+      {
+        path: this.spec.path,
+        hint: 'call discardGrad, then repeat the forwardBackward calls of this step',
+      },
+    )
+  }
+}
+
+function kindsOf(scores: NativeScores) {
+  return (['logprob', 'entropy', 'value'] as const).filter((kind) => scores[kind])
+}
+
+/** A pack without scored tokens has no scores; the loss still wants arrays. */
+function filled(scores: NativeScores): NativeScores {
+  if (kindsOf(scores).length > 0) return scores
+  return { logprob: new Float32Array(0), entropy: new Float32Array(0), value: new Float32Array(0) }
+}
