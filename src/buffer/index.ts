@@ -2,5 +2,6 @@ export type { BufferState, Cut, ExperienceBuffer, PutOptions, Restored, TakeOpti
 export type { BufferConfig, ReplayConfig } from './config.js'
 export type { ExperienceSource, IndexOrder } from './file/file-buffer.js'
 export type { Repair } from './file/jsonl-file.js'
-export { type BufferContext, bufferKinds, type OpenBuffer, openBuffer } from './open.js'
+export { type BufferContext, bufferKinds, type OpenBuffer, openBuffer, openKeeper } from './open.js'
 export { type PriorityFn, type PriorityItem, type PriorityOf, priorityFns } from './priority/priority.js'
+export type { Keeper } from './queue/keeper.js'

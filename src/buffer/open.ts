@@ -53,12 +53,13 @@ async function openQueue(config: BufferConfig, context: BufferContext): Promise<
       : new FifoOrder(capacity),
     countsUses: !replay,
     timeoutMs: timeoutMs(config),
-    keeper: config.path ? await openKeeper(config.path, config, context) : undefined,
+    keeper: config.path ? await openKeeper(config.path, config.name, context) : undefined,
   })
 }
 
-async function openKeeper(path: string, config: BufferConfig, context: BufferContext): Promise<Keeper> {
-  if (isDatabaseUrl(path)) return SqlKeeper.open(await openTable(path, config.name, context))
+/** A file or a table that keeps experiences beside a queue or a pipeline. */
+export async function openKeeper(path: string, name: string, context: BufferContext): Promise<Keeper> {
+  if (isDatabaseUrl(path)) return SqlKeeper.open(await openTable(path, name, context))
   const keeper = await JsonlKeeper.open(path)
   if (keeper.file.repair) context.onRepair?.(keeper.file.repair)
   return keeper

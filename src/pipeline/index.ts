@@ -1,0 +1,17 @@
+export {
+  type Operator,
+  type OperatorContext,
+  type OperatorEntry,
+  type OperatorResult,
+  operator,
+  type SelectorFeedback,
+} from './operator.js'
+export {
+  type AdvantageStep,
+  ExperiencePipeline,
+  type OperatorConfig,
+  type OperatorReport,
+  type PipelineOptions,
+  type PipelineReport,
+} from './pipeline.js'
+export { operators } from './registry.js'
