@@ -9,7 +9,7 @@ import {
   resolveConfig,
 } from '../config/index.js'
 import { TrinityError } from '../error.js'
-import { loadPlugins } from '../plugin/load.js'
+import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { problemLines, remarkLines } from './problem.js'
 
@@ -27,7 +27,7 @@ interface Checked {
 
 /** Every problem of every file. */
 export async function configCheck(files: string[], options: CheckOptions): Promise<ExitCode> {
-  await loadPlugins(options.pluginDir)
+  await usePlugins(options.pluginDir)
   const catalog = await loadCatalog()
   const results = files.map((file) => check(file, { set: options.set }, catalog))
   if (options.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`)

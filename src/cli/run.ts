@@ -3,7 +3,7 @@ import { loadCatalog, loadConfig, machineFacts, printConfig, type Resolved, reso
 import { planOf } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
 import { TrinityError } from '../error.js'
-import { loadPlugins } from '../plugin/load.js'
+import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
 
@@ -17,7 +17,7 @@ export interface RunOptions {
 }
 
 export async function run(options: RunOptions): Promise<ExitCode> {
-  await loadPlugins(options.pluginDir)
+  await usePlugins(options.pluginDir)
   const catalog = await loadCatalog()
   const facts = machineFacts()
   const resolved = resolveConfig(loadConfig(options.config, { set: options.set }), facts, catalog)

@@ -29,6 +29,7 @@ class Interpolation {
   readonly #done = new Map<string, Node>()
   /** Paths under evaluation: who waits for whom. */
   readonly #open: string[] = []
+  readonly #sizes = new WeakMap<Node, number>()
   #count = 0
   #depth = 0
 
@@ -54,7 +55,8 @@ class Interpolation {
     if (++this.#count > MAX_NODES || this.#open.length > MAX_DEPTH * 4)
       return this.#fail(node, id, 'references multiply without end')
     this.#open.push(id)
-    const value = this.#evaluate(node, path, id)
+    const made = this.#evaluate(node, path, id)
+    const value = this.#sizeOf(made) > MAX_NODES ? this.#fail(node, id, 'references multiply without end') : made
     this.#open.pop()
     this.#done.set(id, value)
     return value
@@ -76,6 +78,17 @@ class Interpolation {
       if (!(error instanceof TemplateError)) throw error
       return this.#fail(node, id, error.message)
     }
+  }
+
+  /** Nodes below, counting a map once for every place that refers to it. */
+  #sizeOf(node: Node): number {
+    if (node.kind === 'scalar') return 1
+    const known = this.#sizes.get(node)
+    if (known !== undefined) return known
+    const below = node.kind === 'list' ? node.items : [...node.entries.values()].map((entry) => entry.node)
+    const size = below.reduce((sum, one) => sum + this.#sizeOf(one), 1)
+    this.#sizes.set(node, size)
+    return size
   }
 
   #fail(node: Node, key: string, message: string): ScalarNode {

@@ -7,6 +7,7 @@ import { plainScalar } from './scalar.js'
 /** More nodes than any configuration has: stops anchors that multiply themselves. */
 const MAX_NODES = 100_000
 const MAX_DEPTH = 200
+const MAX_SYNTAX = 20
 
 /** Reads the text of a configuration file. Every problem of the text is reported at once. */
 export function parseYaml(text: string, file: string): MapNode {
@@ -48,10 +49,12 @@ class Reader {
   read(documents: Document.Parsed[], lines: LineCounter): MapNode {
     this.#lines = lines
     const start = this.#mark(0)
-    for (const document of documents) {
-      for (const error of document.errors) {
-        this.#problems.error('yaml', '', lower(error.message), this.#mark(error.pos[0]), fixOf(error))
-      }
+    // after a slip the rest of the line, and often of the file, makes no sense to the parser: only the first tells
+    const reported = new Set<number>()
+    for (const error of documents.flatMap((document) => document.errors).slice(0, MAX_SYNTAX)) {
+      const mark = this.#mark(error.pos[0])
+      if (!reported.has(mark.line)) this.#problems.error('yaml', '', lower(error.message), mark, fixOf(error))
+      reported.add(mark.line)
     }
     const [first, second] = documents
     if (second) {

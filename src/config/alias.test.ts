@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { errorsOf, parse } from '../../test/config-kit.js'
+import { ALIASES } from './alias.js'
+
+/** A place where each record stands. */
+const PLACES: Record<string, string> = {
+  ExplorerConfig: 'explorer',
+  InferenceModelConfig: 'explorer.rollout_model',
+  TasksetConfig: 'buffer.explorer_input.taskset',
+  ExplorerInput: 'buffer.explorer_input',
+  BufferConfig: 'buffer',
+  TrainerInput: 'buffer.trainer_input',
+  ExperienceBufferConfig: 'buffer.trainer_input.experience_buffer',
+  FormatConfig: 'buffer.explorer_input.taskset.format',
+  AlgorithmConfig: 'algorithm',
+  OptimizerConfig: 'algorithm.optimizer',
+  TrainerConfig: 'trainer',
+  DataProcessorConfig: 'data_processor',
+  TaskPipelineConfig: 'data_processor.task_pipeline',
+  ExperiencePipelineConfig: 'data_processor.experience_pipeline',
+}
+const VALUES: Record<string, unknown> = {
+  use_token_level_loss: false,
+  'policy_loss_fn_args.use_token_level_loss': true,
+  actor_use_kl_loss: false,
+  add_strategy_args: { a: 1 },
+  replay_buffer_kwargs: { decay: 3 },
+  'trainer_config.algorithm.rollout_correction': { bypass_mode: false },
+  output_buffer: { name: 'o' },
+  'trainer_config.actor_rollout_ref.actor.strategy': 'fsdp',
+  lr_decay_style: 'cosine',
+  add_strategy: 'grpo',
+  mm_data_kwargs: {},
+  gamma: 0.9,
+  lam: 0.8,
+}
+const RESULTS: Record<string, unknown> = {
+  use_token_level_loss: 'seq-mean-token-mean',
+  'policy_loss_fn_args.use_token_level_loss': 'token-mean',
+  actor_use_kl_loss: 'none',
+}
+const TEXT = /_key$|workflow|_fn$|url|dj_config_path|prompt|prefix|priority_fn$|task_type|algorithm_type|strategy/
+
+const get = (value: unknown, path: string) =>
+  path.split('.').reduce<unknown>((node, key) => (node as Record<string, unknown> | null)?.[key], value)
+const put = (path: string, value: unknown): unknown =>
+  path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value)
+
+describe('every older key', () => {
+  it.each(ALIASES.map((alias) => [`${alias.in}.${alias.old}`, alias] as const))('%s', (_, alias) => {
+    const value =
+      alias.old in VALUES
+        ? VALUES[alias.old]
+        : TEXT.test(alias.old)
+          ? 'word'
+          : /enable|^use_|\.use_|balance|is_|raw|collect|wrap|latest/.test(alias.old)
+            ? true
+            : 7
+    const place = PLACES[alias.in]
+    let text = JSON.stringify(put(`${place}.${alias.old}`, value))
+    if (alias.each) {
+      const file = put(`${place}.${alias.old}`, value) as { buffer: Record<string, unknown> }
+      const input = {
+        ...(file.buffer.explorer_input as object),
+        taskset: { path: 'x' },
+        eval_tasksets: [{ path: 'y' }],
+      }
+      text = JSON.stringify({ buffer: { ...file.buffer, explorer_input: input } })
+    }
+    const { stages, problems } = parse(text)
+    expect(problems.remarks.map((one) => one.key)).toContain(`${place}.${alias.old}`)
+    if (alias.gone) return
+    const now = alias.now as string
+    const target = alias.each
+      ? `buffer.explorer_input.eval_tasksets.0.${now}`
+      : now.startsWith('/')
+        ? now.slice(1)
+        : `${place}.${now}`
+    const expected =
+      alias.old in RESULTS
+        ? RESULTS[alias.old]
+        : alias.old === 'output_buffer'
+          ? expect.objectContaining({ name: 'o' })
+          : value
+    expect(get(stages[0].config, target)).toEqual(expected)
+  })
+
+  it('the new key wins, with a warning when they differ', () => {
+    const { stages, problems } = parse(
+      'explorer: {api_port: 1, proxy_port: 2}\ntrainer: {actor_grad_clip: 3, grad_clip: 3}',
+    )
+    expect(stages[0].config.explorer.proxy_port).toBe(2)
+    expect(problems.remarks).toMatchObject([
+      { severity: 'warning', key: 'explorer.api_port', message: 'ignored, explorer.proxy_port is set as well' },
+    ])
+  })
+
+  it('works inside stages and auxiliary buffers', () => {
+    const text =
+      'buffer: {trainer_input: {auxiliary_buffers: {a: {path: x, use_priority_queue: true}}}}\nstages: [{stage_name: s, trainer: {actor_clip_ratio: 0.3}}]'
+    const { config } = parse(text).stages[0]
+    expect(config.buffer.trainer_input.auxiliary_buffers.a.replay_buffer?.enable).toBe(true)
+    expect(config.algorithm.policy_loss_fn_args).toEqual({ clip_range: 0.3 })
+  })
+
+  it('words for values', () => {
+    const { stages, problems } = parse(
+      'synchronizer: {sync_style: dynamic_by_trainer, sync_method: online}\nexplorer: {rollout_model: {engine_type: vllm_async}}\nbuffer: {explorer_input: {taskset: {path: d, storage_type: FILE}}}',
+    )
+    expect(stages[0].config.synchronizer).toMatchObject({ sync_style: 'trainer_driven', sync_method: 'nccl' })
+    expect(stages[0].config.explorer.rollout_model.engine_type).toBe('vllm')
+    expect(stages[0].config.buffer.explorer_input.taskset?.storage_type).toBe('file')
+    expect(problems.remarks.map((one) => one.code)).toEqual(['alias', 'alias', 'alias'])
+  })
+
+  it('trainer_config without the actor_rollout_ref level', () => {
+    const { config } = parse(
+      'trainer: {trainer_config: {actor: {ppo_epochs: 2, grad_clip: 0.5}, critic: {cliprange_value: 0.2}}}',
+    ).stages[0]
+    expect(config.trainer.trainer_config).toEqual({
+      actor_rollout_ref: { actor: { ppo_epochs: 2 } },
+      critic: { cliprange_value: 0.2 },
+    })
+    expect(config.trainer.grad_clip).toBe(0.5)
+  })
+})
+
+describe('SFT warm-up of older files', () => {
+  const base =
+    'buffer: {batch_size: 4, trainer_input: {sft_warmup_steps: 10, sft_warmup_dataset: {name: w, path: sft.jsonl}}}\n'
+  it('becomes a first stage', () => {
+    const { stages } = parse(`${base}algorithm: {algorithm_type: grpo, repeat_times: 8}`)
+    expect(stages.map((stage) => stage.name)).toEqual(['sft_warmup', 'rft'])
+    expect(stages[0].config).toMatchObject({
+      mode: 'train',
+      algorithm: { algorithm_type: 'sft' },
+      buffer: { total_steps: 10, train_batch_size: 32 },
+    })
+    expect(stages[0].config.buffer.trainer_input.experience_buffer).toMatchObject({ name: 'w', path: 'sft.jsonl' })
+    expect(stages[1].config.algorithm.algorithm_type).toBe('grpo')
+  })
+  it('is the expert data of mix', () => {
+    const { stages } = parse(`${base}algorithm: {algorithm_type: mix}`)
+    expect(stages).toHaveLength(1)
+    expect(stages[0].config.buffer.trainer_input.auxiliary_buffers.sft_dataset.path).toBe('sft.jsonl')
+  })
+  it('does not go with stages', () =>
+    expect(errorsOf(() => parse(`${base}stages: [{stage_name: s}]`))[0].message).toMatch(/together with stages/))
+})
