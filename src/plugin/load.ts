@@ -1,43 +1,99 @@
-import { readdirSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { basename } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import vm from 'node:vm'
 import { messageOf, TrinityError } from '../error.js'
+import { nearest } from '../nearest.js'
+import { pluginFiles } from './files.js'
+import { installHooks } from './install.js'
+import { syntaxLine } from './syntax.js'
 
-const MODULE = /^(?!_)[^.].*(?<!\.d)(?<!\.test)\.(?:js|mjs|cjs|ts|mts)$/
+const PACKAGE = 'trinity-rft'
+const HOST = Symbol.for(`${PACKAGE}.host`)
 
-/**
- * Imports every module that lies directly in the plugin folders: the given one, else those of TRINITY_PLUGIN_DIRS.
- * A module registers what it brings when it is imported. One that fails stops the run.
- */
-export async function loadPlugins(dir?: string, env: NodeJS.ProcessEnv = process.env): Promise<string[]> {
-  const dirs = dir !== undefined ? [dir] : (env.TRINITY_PLUGIN_DIRS ?? '').split(delimiter).filter((one) => one !== '')
-  const loaded: string[] = []
-  for (const folder of dirs) {
-    for (const file of modulesOf(folder)) {
-      try {
-        await import(pathToFileURL(file).href)
-      } catch (error) {
-        const typescript =
-          /\.m?ts$/.test(file) && (error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION'
-        throw new TrinityError('plugin/load', `plugin failed: ${messageOf(error)}`, {
-          path: file,
-          hint: typescript
-            ? 'this Node cannot run TypeScript: use Node 22.18 or later, or compile the plugin'
-            : undefined,
-          cause: error,
-        })
-      }
-      loaded.push(file)
-    }
-  }
-  return loaded
+export interface LoadedPlugin {
+  /** File name without its ending. */
+  name: string
+  file: string
 }
 
-function modulesOf(folder: string): string[] {
-  try {
-    const names = readdirSync(resolve(folder)).filter((name) => MODULE.test(name))
-    return names.sort().map((name) => join(resolve(folder), name))
-  } catch (error) {
-    throw new TrinityError('plugin/not-found', `no plugin folder ${folder}`, { path: folder, cause: error })
+/** The exports of the running program, as `import * as host from 'trinity-rft'` gives them. */
+export type Host = Readonly<Record<string, unknown>>
+
+const loaded = new Map<string, LoadedPlugin>()
+
+/**
+ * Imports every plugin of the directories, in order. A plugin that imports `trinity-rft` gets the modules of this very
+ * process, whatever is installed beside it, so that what it registers is there. Files are read where they lie.
+ */
+export async function loadPlugins(dirs: readonly string[], host: Host): Promise<LoadedPlugin[]> {
+  const files: string[] = []
+  for (const dir of dirs) files.push(...(await pluginFiles(dir)))
+  const fresh = files.filter((file) => !loaded.has(file))
+  if (fresh.length > 0) {
+    ;(globalThis as { [HOST]?: Host })[HOST] = host
+    const entries = fresh.map((file) => pathToFileURL(file).href)
+    installHooks({ packageName: PACKAGE, hostSource: hostSource(host), entries, base: import.meta.url })
   }
+  for (const file of fresh) {
+    try {
+      await importNatively(pathToFileURL(file).href)
+    } catch (error) {
+      throw failed(file, error, host)
+    }
+    loaded.set(file, { file, name: basename(file).replace(/\.\w+$/, '') })
+  }
+  return files.map((file) => loaded.get(file) as LoadedPlugin)
+}
+
+/** A module that passes on what this process has already loaded. */
+function hostSource(host: Host): string {
+  const names = Object.keys(host).filter((name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default')
+  const lines = names.map((name) => `export const ${name} = host.${name}`)
+  return [`const host = globalThis[Symbol.for(${JSON.stringify(`${PACKAGE}.host`)})]`, ...lines].join('\n')
+}
+
+/** Node's own import. From source this program runs under a test runner, which replaces `import()` by one of its own. */
+const importNatively: (url: string) => Promise<unknown> = (() => {
+  if (!import.meta.url.endsWith('.ts')) return (url) => import(url)
+  const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
+  return new vm.Script('(url) => import(url)', { importModuleDynamically }).runInThisContext()
+})()
+
+function failed(file: string, error: unknown, host: Host): TrinityError {
+  const message = messageOf(error)
+  // Errors of our own say where and how to fix it, but not in which plugin.
+  const hint = error instanceof TrinityError ? error.hint : hintFor(message, host)
+  const own = error instanceof TrinityError && error.path !== undefined ? ` (${error.path})` : ''
+  const place = placeIn(file, error)
+  return new TrinityError('plugin/failed', `plugin '${basename(file)}' failed: ${place.message ?? message}${own}`, {
+    path: place.path,
+    hint,
+    cause: error,
+  })
+}
+
+function hintFor(message: string, host: Host): string | undefined {
+  const name = /does not provide an export named '(.+?)'/.exec(message)?.[1]
+  if (name !== undefined && message.includes(PACKAGE)) {
+    const near = nearest(name, Object.keys(host))
+    return near
+      ? `did you mean '${near}'?`
+      : `'${PACKAGE}' has no export '${name}'; docs/plugins.md lists what plugins use`
+  }
+  const missing = /Cannot find package '(.+?)'/.exec(message)?.[1]
+  return missing === undefined ? undefined : `install it where the plugin lies: npm install ${missing}`
+}
+
+/** File, line and column in the plugin (or in a file it imports), from the message or the stack. */
+function placeIn(file: string, error: unknown): { path: string; message?: string } {
+  const syntax = /^(?:SyntaxError: )?(.+\.m?[jt]s:\d+:\d+): (.+)$/s.exec(messageOf(error))
+  if (syntax) return { path: syntax[1], message: syntax[2] }
+  const stack = (error instanceof Error && error.stack) || ''
+  const dir = file.slice(0, -basename(file).length)
+  for (const match of stack.matchAll(/((?:file:\/\/)?\/?[^\s():]*(?::[\\/][^\s():]*)?\.m?[jt]s):(\d+)(?::(\d+))?/g)) {
+    const path = match[1].startsWith('file:') ? fileURLToPath(match[1]) : match[1]
+    if (path.startsWith(dir)) return { path: [path, match[2], match[3]].filter(Boolean).join(':') }
+  }
+  const line = error instanceof SyntaxError ? syntaxLine(file) : undefined
+  return { path: line === undefined ? file : `${file}:${line}` }
 }

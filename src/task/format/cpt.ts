@@ -1,7 +1,7 @@
 import { TrinityError } from '../../error.js'
 import type { FormatConfig } from '../task.js'
 import type { ChatCoder } from './chat-coder.js'
-import { type Format, formatters } from './formatter.js'
+import type { Format, FormatterType } from './formatter.js'
 import { rowError, textOf } from './messages.js'
 import { type Limits, sequenceExperience } from './sequence.js'
 
@@ -21,4 +21,4 @@ function create(format: FormatConfig, coder: ChatCoder, limits: Limits): Format 
   }
 }
 
-formatters.add('cpt', { doc: 'plain text for continued pre-training', create })
+export const cpt: FormatterType = { doc: 'plain text for continued pre-training', create }

@@ -4,7 +4,7 @@ import type { Experience } from '../../experience/experience.js'
 import type { Row } from '../source/row-source.js'
 import type { FormatConfig } from '../task.js'
 import type { ChatCoder, ChatMessages } from './chat-coder.js'
-import { type Format, formatters } from './formatter.js'
+import type { Format, FormatterType } from './formatter.js'
 import { messagesOf, promptMessages, rowError, textOf, toolsOf } from './messages.js'
 import { commonPrefix, type Limits, room } from './sequence.js'
 
@@ -95,4 +95,4 @@ function create(format: FormatConfig, coder: ChatCoder, limits: Limits): Format 
   })
 }
 
-formatters.add('dpo', { doc: 'pairs of a chosen and a rejected answer to one prompt', create })
+export const dpo: FormatterType = { doc: 'pairs of a chosen and a rejected answer to one prompt', create }

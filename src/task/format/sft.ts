@@ -1,7 +1,7 @@
 import { TrinityError } from '../../error.js'
 import type { FormatConfig } from '../task.js'
 import type { ChatCoder, ChatMessages } from './chat-coder.js'
-import { type Format, formatters } from './formatter.js'
+import type { Format, FormatterType } from './formatter.js'
 import { messagesOf, promptMessages, rowError, textOf, toolsOf } from './messages.js'
 import { commonPrefix, type Limits, type Sequence, sequenceExperience } from './sequence.js'
 
@@ -51,4 +51,4 @@ function create(format: FormatConfig, coder: ChatCoder, limits: Limits): Format 
   }
 }
 
-formatters.add('sft', { doc: 'answers to imitate: prompt and response, or conversations', create })
+export const sft: FormatterType = { doc: 'answers to imitate: prompt and response, or conversations', create }

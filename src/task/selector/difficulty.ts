@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { TrinityError } from '../../error.js'
 import { beta, Pcg64 } from '../../random/index.js'
 import { DifficultyEstimator } from './difficulty-estimator.js'
-import { CountingSelector, type SelectorContext, type SelectorState, selectors } from './selector.js'
+import { CountingSelector, type SelectorContext, type SelectorState, selector } from './selector.js'
 
 const args = z.strictObject({
   m: z.number().positive().default(16),
@@ -80,9 +80,9 @@ class DifficultySelector extends CountingSelector {
   }
 }
 
-selectors.add('difficulty_based', {
+export const difficultyBased = selector({
   doc: 'tasks near a target pass rate, estimated online from two reference pass rates (BOTS)',
   args,
   features: [2, 2],
-  create: (context: SelectorContext, options: Args) => new DifficultySelector(context, options),
+  create: (context, options) => new DifficultySelector(context, options),
 })

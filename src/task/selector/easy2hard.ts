@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type SelectorContext, selectors } from './selector.js'
+import { type SelectorContext, selector } from './selector.js'
 import { OrderedSelector } from './sequential.js'
 
 /** Rows by falling features (a high pass rate is an easy task); of equal rows the later one comes first. */
@@ -11,11 +11,11 @@ function easyFirst({ size, features }: SelectorContext): Int32Array {
   })
 }
 
-selectors.add('offline_easy2hard', {
+export const offlineEasy2Hard = selector({
   doc: 'rows sorted by their feature columns, highest (easiest) first',
   args: z.strictObject({}),
   features: [1, Number.MAX_SAFE_INTEGER],
-  create: (context: SelectorContext) => {
+  create: (context) => {
     const order = easyFirst(context)
     return new OrderedSelector(context.size, (i) => order[i])
   },

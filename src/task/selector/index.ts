@@ -1,16 +1,9 @@
-import './difficulty.js'
-import './easy2hard.js'
-import './random.js'
-import './sequential.js'
-import './shuffle.js'
-
+export { createSelector, type SelectorConfig, selectors } from './registry.js'
 export {
   CountingSelector,
-  createSelector,
   type Selector,
-  type SelectorConfig,
   type SelectorContext,
   type SelectorState,
   type SelectorType,
-  selectors,
+  selector,
 } from './selector.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Pcg64 } from '../../random/index.js'
-import { CountingSelector, type SelectorContext, selectors } from './selector.js'
+import { CountingSelector, type SelectorContext, selector } from './selector.js'
 
 /** Every batch is a choice without repetition, drawn from seed + position; batches are independent of each other. */
 class RandomSelector extends CountingSelector {
@@ -26,9 +26,9 @@ class RandomSelector extends CountingSelector {
   }
 }
 
-selectors.add('random', {
+export const random = selector({
   doc: 'an independent random choice for every batch, no row twice in a batch',
   args: z.strictObject({}),
   features: [0, 0],
-  create: (context: SelectorContext) => new RandomSelector(context),
+  create: (context) => new RandomSelector(context),
 })

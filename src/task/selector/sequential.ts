@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CountingSelector, type SelectorContext, selectors } from './selector.js'
+import { CountingSelector, selector } from './selector.js'
 
 /** Rows in a given order, again and again. */
 export class OrderedSelector extends CountingSelector {
@@ -19,9 +19,9 @@ export class OrderedSelector extends CountingSelector {
   }
 }
 
-selectors.add('sequential', {
+export const sequential = selector({
   doc: 'rows in their order, from the start again after the last',
   args: z.strictObject({}),
   features: [0, 0],
-  create: ({ size }: SelectorContext) => new OrderedSelector(size, (i) => i),
+  create: ({ size }) => new OrderedSelector(size, (i) => i),
 })

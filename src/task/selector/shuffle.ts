@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Pcg64 } from '../../random/index.js'
-import { CountingSelector, type SelectorContext, selectors } from './selector.js'
+import { CountingSelector, type SelectorContext, selector } from './selector.js'
 
 /** A new permutation for every epoch, drawn from seed + epoch; a batch may span two epochs. */
 class ShuffleSelector extends CountingSelector {
@@ -33,9 +33,9 @@ class ShuffleSelector extends CountingSelector {
   }
 }
 
-selectors.add('shuffle', {
+export const shuffle = selector({
   doc: 'every row once per epoch, in an order drawn anew for each epoch',
   args: z.strictObject({}),
   features: [0, 0],
-  create: (context: SelectorContext) => new ShuffleSelector(context),
+  create: (context) => new ShuffleSelector(context),
 })

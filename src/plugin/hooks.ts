@@ -1,0 +1,111 @@
+/**
+ * What Node's module loader asks while plugins are loaded. On Node 20 this file runs in the loader's own thread, so it
+ * imports nothing of ours and learns everything through `HookData`.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+export interface HookData {
+  /** The name under which plugins import the running program. */
+  packageName: string
+  /** Source of the module they get for it. */
+  hostSource: string
+  /** URLs of the plugin files. */
+  entries: string[]
+  /** URL of a file of ours, from which our dependencies are found. */
+  base: string
+}
+
+interface Resolved {
+  url: string
+  format?: string | null
+  shortCircuit?: boolean
+}
+interface Loaded {
+  format: string
+  source: string
+  shortCircuit: true
+}
+type Strip = (code: string, options: { transforms: 'typescript'[]; disableESTransforms: true }) => { code: string }
+
+export const HOST_URL = 'trinity-rft-host:index'
+
+export class PluginHooks {
+  readonly #data: HookData
+  /** Files that are plugins or are imported by them, other than packages. */
+  readonly #ours: Set<string>
+  #strip?: Strip
+
+  constructor(data: HookData) {
+    this.#data = data
+    this.#ours = new Set(data.entries)
+  }
+
+  /** The program itself; or the TypeScript file behind `./x.js` and `./x`. */
+  redirect(specifier: string, parent: string | undefined): string | undefined {
+    if (specifier === this.#data.packageName) return HOST_URL
+    if (!/^\.{1,2}\//.test(specifier) || parent === undefined || !this.#ours.has(parent)) return undefined
+    const url = new URL(specifier, parent).href
+    if (existsSync(fileURLToPath(url))) return undefined
+    const stem = url.replace(/\.(m?)js$/, '')
+    return [`${stem}.ts`, `${stem}.mts`, `${stem}.js`].find((candidate) => existsSync(fileURLToPath(candidate)))
+  }
+
+  /** What a plugin imports is treated as the plugin is. */
+  note(url: string, parent: string | undefined): void {
+    if (parent !== undefined && this.#ours.has(parent) && url.startsWith('file:') && !url.includes('/node_modules/')) {
+      this.#ours.add(url)
+    }
+  }
+
+  load(url: string): Loaded | undefined {
+    if (url === HOST_URL) return { format: 'module', source: this.#data.hostSource, shortCircuit: true }
+    if (!this.#ours.has(url)) return undefined
+    const ending = /\.(m?ts|m?js)(?:\?.*)?$/.exec(url)?.[1]
+    if (ending === undefined || ending === 'mjs') return undefined
+    const path = fileURLToPath(url)
+    const source = readFileSync(path, 'utf8')
+    // A plugin is an ES module whatever package.json lies around it.
+    return { format: 'module', source: ending === 'js' ? source : this.#withoutTypes(source, path), shortCircuit: true }
+  }
+
+  #withoutTypes(source: string, path: string): string {
+    this.#strip ??= (createRequire(this.#data.base)('sucrase') as { transform: Strip }).transform
+    try {
+      return this.#strip(source, { transforms: ['typescript'], disableESTransforms: true }).code
+    } catch (error) {
+      const { message, loc } = error as { message: string; loc?: { line: number; column: number } }
+      const at = loc ?? { line: Number(/\((\d+):/.exec(message)?.[1] ?? 1), column: 1 }
+      throw new SyntaxError(`${path}:${at.line}:${at.column}: ${message.replace(/\s*\(\d+:\d+\)$/, '')}`)
+    }
+  }
+}
+
+// ------------------------------------------------------------------------ Node 20: called in the loader's thread
+
+let hooks: PluginHooks
+
+export function initialize(data: HookData): void {
+  hooks = new PluginHooks(data)
+}
+
+export async function resolve(
+  specifier: string,
+  context: { parentURL?: string },
+  next: (specifier: string, context: object) => Promise<Resolved>,
+): Promise<Resolved> {
+  const target = hooks.redirect(specifier, context.parentURL)
+  if (target === HOST_URL) return { url: HOST_URL, format: 'module', shortCircuit: true }
+  const resolved = await next(target ?? specifier, context)
+  hooks.note(resolved.url, context.parentURL)
+  return resolved
+}
+
+export async function load(
+  url: string,
+  context: object,
+  next: (url: string, context: object) => Promise<unknown>,
+): Promise<unknown> {
+  return hooks.load(url) ?? next(url, context)
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import module from 'node:module'
+import { HOST_URL, type HookData, PluginHooks } from './hooks.js'
+import { withoutTypes } from './syntax.js'
+
+/** In Node from 22.15 on; the types of the oldest supported Node do not know it. */
+type RegisterHooks = (hooks: {
+  resolve(specifier: string, context: { parentURL?: string }, next: (s: string, c: object) => { url: string }): object
+  load(url: string, context: object, next: (url: string, context: object) => object): object
+}) => void
+
+/** Makes Node's loader ask our hooks: in this thread where Node can do that, otherwise in the loader's thread. */
+export function installHooks(data: HookData): void {
+  const { registerHooks } = module as unknown as { registerHooks?: RegisterHooks }
+  if (!registerHooks) {
+    module.register(hooksUrl(), { data })
+    return
+  }
+  const hooks = new PluginHooks(data)
+  registerHooks({
+    resolve(specifier, context, next) {
+      const target = hooks.redirect(specifier, context.parentURL)
+      if (target === HOST_URL) return { url: HOST_URL, format: 'module', shortCircuit: true }
+      const resolved = next(target ?? specifier, context)
+      hooks.note(resolved.url, context.parentURL)
+      return resolved
+    },
+    load: (url, context, next) => hooks.load(url) ?? next(url, context),
+  })
+}
+
+/** The compiled hooks; when this program runs from its TypeScript source (its own tests), compiled on the spot. */
+function hooksUrl(): string {
+  if (!import.meta.url.endsWith('.ts')) return new URL('./hooks.js', import.meta.url).href
+  const source = readFileSync(new URL('./hooks.ts', import.meta.url), 'utf8')
+  return `data:text/javascript,${encodeURIComponent(withoutTypes(source))}`
+}
