@@ -55,6 +55,7 @@ NAPI_MODULE_INIT() {
     export_function(env, exports, "peak", peak);
     export_model(env, exports);
     export_train(env, exports);
+    export_sample(env, exports);
   } catch (const std::exception& error) {
     napi_throw_error(env, "native/init", error.what());
   }

@@ -15,10 +15,13 @@ struct Handle {
 
 // Throws when `value` is not a handle.
 Handle& handle_of(napi_env env, napi_value value);
+// A packed micro-batch, checked.
+Pack read_pack(napi_env env, napi_value value, const Config& config);
 
 // Functions that this part of the addon gives to JavaScript.
 void export_model(napi_env env, napi_value exports);
 void export_train(napi_env env, napi_value exports);
+void export_sample(napi_env env, napi_value exports);
 
 using Callback = napi_value (*)(napi_env, napi_callback_info);
 void export_function(napi_env env, napi_value exports, const char* name, Callback callback);

@@ -5,7 +5,7 @@
 namespace trinity {
 
 // The caller has checked ids, lengths and temperatures; what would be undefined behaviour is checked here again.
-static Pack read_pack(napi_env env, napi_value o, const Config& c) {
+Pack read_pack(napi_env env, napi_value o, const Config& c) {
   Pack p;
   p.ids = array<int32_t>(env, field(env, o, "ids"));
   const std::vector<int32_t> lengths = array<int32_t>(env, field(env, o, "lengths"));

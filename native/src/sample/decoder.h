@@ -31,7 +31,7 @@ class Decoder {
   void attend(const Layout& l, KvCache& cache, int layer, const std::vector<Segment>& segments);
 
   Buffer x_, normed_, qkv_, attn_, gate_up_, act_, low_, hidden_;
-  std::vector<int32_t> positions_, page_, tokens_;
+  std::vector<int32_t> positions_, page_;  // of every row
   std::vector<Task> tasks_;
 };
 

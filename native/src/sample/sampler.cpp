@@ -1,0 +1,167 @@
+#include "sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "../pool.h"
+
+namespace trinity {
+
+// Logits held at once; more rows are computed in turns.
+constexpr int64_t LOGIT_FLOATS = 4 << 20;
+
+Sampler::Sampler(const Weights& weights, int pages, int max_len)
+    : weights_(weights), max_len_(max_len), cache_(*weights.layout, pages) {
+  if (!weights.layout->lm_head) throw std::invalid_argument("the model has no language-model head");
+}
+
+void Sampler::adopt(const Weights& next) {
+  const Config &a = weights_.layout->config, &b = next.layout->config;
+  const bool same = a.hidden == b.hidden && a.layers == b.layers && a.heads == b.heads && a.kv_heads == b.kv_heads &&
+                    a.head_dim == b.head_dim && a.inner == b.inner && a.vocab == b.vocab && a.eps == b.eps &&
+                    a.inv_freq == b.inv_freq && a.qk_norm == b.qk_norm && next.layout->lm_head;
+  if (!same) throw std::invalid_argument("the weights belong to a model of another shape");
+  weights_ = next;
+}
+
+const Rope& Sampler::rope(const Config& c, int64_t positions) {
+  if (!rope_ || rope_->positions() < positions) {
+    const int64_t size = std::min<int64_t>(max_len_, std::max<int64_t>(1024, 2 * positions));
+    rope_ = std::make_unique<Rope>(c.inv_freq, static_cast<int>(std::max(size, positions)));
+  }
+  return *rope_;
+}
+
+static void expect(bool fine, const char* what) {
+  if (!fine) throw std::invalid_argument(what);
+}
+static bool within(int64_t at, int64_t count, int64_t size) { return at >= 0 && count >= 0 && at <= size - count; }
+
+// The scheduler is trusted to be right, but a mistake in it must not write past the end of memory.
+void Sampler::check(const Config& c, const StepArgs& a) const {
+  const auto in_vocab = [&](const int32_t* ids, int64_t n) {
+    return std::all_of(ids, ids + n, [&](int32_t id) { return id >= 0 && id < c.vocab; });
+  };
+  const auto is_page = [&](int32_t p) { return p >= 0 && p < cache_.pages(); };
+  expect(in_vocab(a.ids, a.rows) && in_vocab(a.history, a.history_count) && in_vocab(a.banned, a.banned_count), "token id out of range");
+  expect(std::all_of(a.pages, a.pages + a.page_count, is_page), "page out of range");
+  expect(std::all_of(a.copies, a.copies + 2 * a.copy_count, is_page), "page out of range");
+  for (int64_t i = 0; i < a.out_count; i++) {
+    expect(within(a.outs[OUT_INTS * i], 1, a.rows) && a.outs[OUT_INTS * i + 1] < c.vocab, "row out of range");
+  }
+  int32_t out = 0;
+  for (int64_t i = 0; i < a.draw_count; i++) {
+    const int32_t* d = a.draws + DRAW_INTS * i;
+    expect(d[0] >= out && d[0] < a.out_count, "draws are out of order");
+    out = d[0];
+    expect(within(d[7], d[8], a.history_count) && within(d[9], d[10], a.banned_count) && within(d[11], d[12], a.top_count) &&
+               d[12] <= c.vocab, "draw out of range");
+  }
+}
+
+std::vector<Segment> Sampler::read_segments(const StepArgs& a) const {
+  std::vector<Segment> segments;
+  int64_t first = 0;
+  for (int64_t i = 0; i < a.segment_count; i++) {
+    const int32_t* s = a.segments + SEGMENT_INTS * i;
+    expect(s[0] > 0 && s[1] >= 0 && s[1] <= max_len_ - s[0] && within(s[2], s[3], a.page_count), "segment out of range");
+    expect(static_cast<int64_t>(s[3]) * KEYS >= s[1] + s[0], "a segment has too few pages");
+    segments.push_back({first, s[0], s[1], a.pages + s[2]});
+    first += s[0];
+  }
+  expect(first == a.rows, "segments do not add up");
+  return segments;
+}
+
+void Sampler::step(const Weights& w, const StepArgs& a) {
+  const Config& c = w.layout->config;
+  check(c, a);
+  const std::vector<Segment> segments = read_segments(a);
+  int64_t longest = 1;
+  for (const Segment& s : segments) longest = std::max<int64_t>(longest, s.start + s.rows);
+  cache_.touch(a.pages, a.page_count);
+  cache_.touch(a.copies, 2 * a.copy_count);
+  parallel_for(static_cast<int>(a.copy_count), [&](int i) { cache_.copy(a.copies[2 * i], a.copies[2 * i + 1]); });
+  std::vector<int32_t> wanted(a.out_count);
+  for (int64_t i = 0; i < a.out_count; i++) wanted[i] = a.outs[OUT_INTS * i];
+  decoder_.run(w, rope(c, longest), cache_, segments, a.ids, a.rows, wanted);
+  finish_rows(w, a);
+  count_memory();
+}
+
+void Sampler::finish_rows(const Weights& w, const StepArgs& a) {
+  const Layout& l = *w.layout;
+  const Panels all = vocabulary(w);
+  std::vector<int64_t> first_draw(a.out_count + 1, a.draw_count);
+  for (int64_t i = a.draw_count; i-- > 0;) first_draw[a.draws[DRAW_INTS * i]] = i;
+  const int64_t block = std::max<int64_t>(16, LOGIT_FLOATS / all.n);
+  logits_.grow(std::min(block, a.out_count) * all.n);
+  for (int64_t o0 = 0; o0 < a.out_count; o0 += block) {
+    const int64_t n = std::min(block, a.out_count - o0);
+    linear(decoder_.hidden() + o0 * l.hidden_p, l.hidden_p, n, all, logits_.data(), all.n, false);
+    parallel_for(static_cast<int>(n), [&](int i) {
+      finish_row(l.config, a, o0 + i, logits_.data() + i * all.n, first_draw[o0 + i]);
+    });
+  }
+}
+
+void Sampler::finish_row(const Config& c, const StepArgs& a, int64_t out, const float* logits, int64_t first_draw) {
+  static thread_local Drawer drawer;
+  const float inv_t = a.out_inv_t[out];
+  SoftmaxState state{-INFINITY, 0, 0};
+  for (int64_t v0 = 0; v0 < c.vocab; v0 += VOCAB_CHUNK)
+    kernels().softmax_fold(logits + v0, std::min<int64_t>(VOCAB_CHUNK, c.vocab - v0), inv_t, &state);
+  const int32_t target = a.outs[OUT_INTS * out + 1];
+  if (target >= 0) a.scores[out] = log_prob(logits[target], inv_t, state);
+  for (int64_t i = first_draw; i < a.draw_count && a.draws[DRAW_INTS * i] == out; i++) {
+    const int32_t* d = a.draws + DRAW_INTS * i;
+    const float* f = a.draw_floats + DRAW_FLOATS * i;
+    const uint64_t seed = static_cast<uint64_t>(static_cast<uint32_t>(d[4])) << 32 | static_cast<uint32_t>(d[3]);
+    const DrawParams p{d[1] != 0, inv_t, f[0], f[1], f[2], d[2], seed, d[5], d[6], a.history + d[7], d[8], a.banned + d[9], d[10]};
+    const Drawn drawn = drawer.draw(logits, c.vocab, state, p);
+    a.tokens[i] = drawn.token;
+    a.logprobs[i] = drawn.logprob;
+    a.drawn[i] = drawn.drawn;
+    if (d[12] > 0) drawer.top(logits, c.vocab, state, inv_t, d[12], a.top_tokens + d[11], a.top_logprobs + d[11]);
+  }
+}
+
+void Sampler::score(const Weights& w, const Pack& pack, float* logprob, float* entropy) {
+  int64_t longest = 1;
+  for (int64_t s = 0; s < pack.sequences(); s++) longest = std::max(longest, pack.starts[s + 1] - pack.starts[s]);
+  const Pass pass{w, rope(w.layout->config, longest), acts_};
+  forward(pass, pack);
+  score_tokens(pass, pack, logprob, entropy);
+  count_memory();
+}
+
+void Sampler::count_memory() { 
+  activation_bytes_ = decoder_.bytes() + logits_.bytes() + acts_.bytes() + (rope_ ? rope_->bytes() : 0);
+ }
+
+uint64_t checksum(const Weights& w) {
+  constexpr size_t CHUNK = 1 << 16;
+  uint64_t total = 0;
+  for (const Buffer* arena : {w.frozen.get(), w.live.get()}) {
+    std::vector<uint64_t> part((arena->size() + CHUNK - 1) / CHUNK);
+    parallel_for(static_cast<int>(part.size()), [&](int i) {
+      // Four chains side by side: one would wait for its own multiplication all the time.
+      uint64_t lane[4] = {1, 2, 3, 4};
+      const float* data = arena->data() + i * CHUNK;
+      const size_t n = std::min(CHUNK, arena->size() - i * CHUNK);
+      for (size_t j = 0; j < n; j++) {
+        uint32_t bits;
+        std::memcpy(&bits, data + j, sizeof bits);
+        lane[j % 4] = (lane[j % 4] ^ bits) * 0x9fb21c651e98df25ull;
+      }
+      uint64_t h = n;
+      for (uint64_t x : lane) h = ((h ^ x) * 0x9e3779b97f4a7c15ull) ^ (h >> 29);
+      part[i] = h;
+    });
+    for (uint64_t h : part) total = ((total ^ h) * 0x9e3779b97f4a7c15ull) ^ (total >> 31);
+  }
+  return total;
+}
+
+}  // namespace trinity
