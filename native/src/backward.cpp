@@ -78,6 +78,7 @@ void embed_back(const Back& b, const Pack& pack) {
   parallel_columns(n, [&](int c0, int c1) {
     for (int64_t t = 0; t < pack.tokens(); t++) {
       const int64_t id = pack.ids[t];
+      if (id == l.config.pad_id) continue;
       const float* d = b.g.dx.data() + t * ld;
       float* row = panels ? grad + id / l.nr * n * l.nr + id % l.nr : grad + id * ld;
       const int64_t stride = panels ? l.nr : 1;

@@ -12,6 +12,7 @@ enum class HeadKind { lm, value, reward };
 
 struct Config {
   int hidden = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0, inner = 0, vocab = 0, max_len = 0;
+  int pad_id = -1;  // its embedding row is not trained by inputs, as in PyTorch
   float eps = 1e-6f;
   bool tied = false, qkv_bias = false, out_bias = false, mlp_bias = false, qk_norm = false;
   HeadKind head = HeadKind::lm;

@@ -48,7 +48,7 @@ void drain(Job& job) {
 class Pool {
  public:
   Pool() {
-    int n = static_cast<int>(std::thread::hardware_concurrency());
+    int n = cores_;
     if (const char* wish = std::getenv("TRINITY_NATIVE_THREADS")) n = std::atoi(wish);
     resize(n < 1 ? 1 : n > 256 ? 256 : n);
   }
@@ -88,7 +88,7 @@ class Pool {
     slot->job = nullptr;
     slot->unlock();
     for (int spins = 0; job.helpers.load(std::memory_order_acquire) > 0; spins++) {
-      if (spins < 4000)
+      if (spins < 4000 && threads() <= cores_)
         TRINITY_RELAX();
       else
         std::this_thread::yield();
@@ -133,11 +133,12 @@ class Pool {
       const uint64_t seen = epoch_.load(std::memory_order_seq_cst);
       if (index < threads() && help()) continue;
       int spins = 0;
-      while (epoch_.load(std::memory_order_relaxed) == seen && spins < SPINS) {
+      const int limit = threads() > cores_ ? 1 : SPINS;  // more threads than cores: spinning takes time from work
+      while (epoch_.load(std::memory_order_relaxed) == seen && spins < limit) {
         TRINITY_RELAX();
         spins++;
       }
-      if (spins < SPINS) continue;
+      if (spins < limit) continue;
       std::unique_lock<std::mutex> guard(sleep_);
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
       wake_.wait(guard, [&] { return epoch_.load(std::memory_order_seq_cst) != seen; });
@@ -145,6 +146,7 @@ class Pool {
     }
   }
 
+  const int cores_ = static_cast<int>(std::thread::hardware_concurrency());
   std::atomic<int> threads_{1};
   std::vector<std::thread> workers_;
   std::mutex grow_;

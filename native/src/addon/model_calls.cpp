@@ -29,6 +29,7 @@ static Config read_config(napi_env env, napi_value o) {
   c.inner = integer("inner");
   c.vocab = integer("vocab");
   c.max_len = integer("maxLen");
+  c.pad_id = integer("padId");
   c.eps = static_cast<float>(number(env, o, "eps"));
   c.tied = boolean(env, o, "tied");
   c.qkv_bias = boolean(env, o, "qkvBias");

@@ -19,6 +19,8 @@ export interface NativeConfig {
   inner: number
   vocab: number
   maxLen: number
+  /** −1: none. Its row gets no gradient as an input, as in PyTorch and Transformers. */
+  padId: number
   eps: number
   tied: boolean
   qkvBias: boolean

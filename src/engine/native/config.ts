@@ -17,6 +17,7 @@ export function nativeConfig(config: ModelConfig, spec: ModelSpec, trainable: bo
     inner: config.intermediateSize,
     vocab: config.vocabSize,
     maxLen: maxModelLen(config, spec),
+    padId: config.padTokenId ?? -1,
     eps: config.rmsEps,
     tied: config.tieEmbeddings,
     qkvBias: config.qkvBias,

@@ -23,6 +23,7 @@ export function tinyConfig(change: Partial<NativeConfig> = {}): NativeConfig {
     inner: 20,
     vocab: 23,
     maxLen: 256,
+    padId: -1,
     eps: 1e-5,
     tied: false,
     qkvBias: false,
