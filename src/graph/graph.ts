@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Metric, ScoreKind } from './loss.js'
-import type { OpName } from './ops.js'
+import { type OpName, SCORE_KINDS } from './ops.js'
 
 export const GRAPH_VERSION = 1
 
@@ -66,7 +66,7 @@ export interface GraphInputs {
 export function graphInputs(graph: Pick<LossGraph, 'nodes'>): GraphInputs {
   const named = (op: OpName) => graph.nodes.filter((node) => node.op === op)
   return {
-    scores: [...new Set(named('score').map((node) => node.name as ScoreKind))],
+    scores: SCORE_KINDS.filter((kind) => named('score').some((node) => node.name === kind)),
     norms: [...new Set(named('norm').map((node) => node.name!))],
     columns: named('column').map((node) => ({ name: node.name!, shape: node.shape! })),
   }

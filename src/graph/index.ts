@@ -3,6 +3,6 @@ export { type Evaluation, evaluateLoss, evaluateTokens, type Scores } from './ev
 export * from './graph.js'
 export type { Loss, LossRow, Metric, Metrics, ScoreKind } from './loss.js'
 export type { Shape } from './ops.js'
-export { Expr, type Operand, Trace } from './trace.js'
 export type { TokenFormula } from './program.js'
+export { Expr, type Operand, Trace } from './trace.js'
 export { parseGraph, validateGraph } from './validate.js'

@@ -11,7 +11,12 @@ export class Mt19937 {
     }
   }
 
-  #next(): number {
+  /** Uniform in [0, 1), with 24 bits. */
+  next(): number {
+    return (this.#bits() & 0xffffff) / 2 ** 24
+  }
+
+  #bits(): number {
     const s = this.#state
     if (this.#index === 624) {
       for (let i = 0; i < 624; i++) {
@@ -29,6 +34,6 @@ export class Mt19937 {
 
   /** `torch.rand(n)` in float32. */
   rand(n: number): Float32Array {
-    return Float32Array.from({ length: n }, () => (this.#next() & 0xffffff) / 2 ** 24)
+    return Float32Array.from({ length: n }, () => this.next())
   }
 }

@@ -62,7 +62,8 @@ export function jsdToken(d: number, beta: number): { weight: number; estimate: n
   const u = Math.exp(log)
   if (beta === 0) return { weight: d, estimate: u - 1 - log }
   if (beta === 1) return { weight: u - 1, estimate: u * log - u + 1 }
-  const m = beta * u + 1 - beta
-  const logM = Math.log(m)
-  return { weight: (1 - beta) * logM, estimate: beta * u * log - m * logM }
+  // M/p_s = 1 + β·(u − 1), written so that small differences keep their digits.
+  const excess = beta * Math.expm1(log)
+  const logM = Math.log1p(excess)
+  return { weight: (1 - beta) * logM, estimate: beta * u * log - (1 + excess) * logM }
 }

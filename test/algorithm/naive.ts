@@ -1,0 +1,122 @@
+import type { LossGraph, LossRow, Scores } from '../../src/graph/index.js'
+
+type Values = Map<string, number>
+type Truth = number | boolean
+
+export type Naive = (node: number, r?: number, i?: number) => number
+
+/**
+ * The graph evaluated as its documentation says, one token at a time and with no thought of speed. It shares no code
+ * with the compiler and is what the compiler is checked against. What is detached is taken from `frozen` if given, so
+ * that finite differences do not see it move.
+ */
+export function naiveLoss(
+  graph: LossGraph,
+  rows: readonly LossRow[],
+  norms: Record<string, number>,
+  scores: Scores,
+  frozen?: Naive,
+): Naive {
+  const memo: Values[] = graph.nodes.map(() => new Map())
+  const starts: number[] = []
+  rows.reduce((at, row) => {
+    starts.push(at)
+    return at + row.mask.length
+  }, 0)
+  const active = (r: number) => [...rows[r].mask.keys()].filter((i) => rows[r].mask[i] !== 0)
+  const shape = (node: number): 'token' | 'row' | 'scalar' => {
+    const { op, shape: own, in: operands = [] } = graph.nodes[node]
+    if (op === 'column') return own!
+    if (op === 'score' || op === 'toTokens') return 'token'
+    if (op === 'count' || op === 'rowSum' || op === 'bundleSum') return 'row'
+    if (op === 'total') return 'scalar'
+    const shapes = operands.map(shape)
+    return shapes.includes('token') ? 'token' : shapes.includes('row') ? 'row' : 'scalar'
+  }
+  const sum = (values: number[]) => values.reduce((a, b) => a + b, 0)
+
+  function value(node: number, r: number, i: number): Truth {
+    const kind = shape(node)
+    const key = kind === 'token' ? `${r}.${i}` : kind === 'row' ? `${r}` : ''
+    const known = memo[node].get(key)
+    if (known !== undefined) return known
+    const found = compute(node, r, i)
+    memo[node].set(key, found as number)
+    return found
+  }
+
+  function compute(node: number, r: number, i: number): Truth {
+    const { op, in: operands = [], value: constant, name } = graph.nodes[node]
+    const num = (k: number) => value(operands[k], r, i) as number
+    switch (op) {
+      case 'const':
+        return constant!
+      case 'norm':
+        return norms[name!]
+      case 'score':
+        return scores[name as 'logprob']![starts[r] + i]
+      case 'column': {
+        const column = rows[r].columns[name!]
+        return typeof column === 'number' ? column : column[i]
+      }
+      case 'count':
+        return active(r).length
+      case 'rowSum':
+        return sum(active(r).map((t) => value(operands[0], r, t) as number))
+      case 'bundleSum': {
+        const same = rows.flatMap((row, k) =>
+          k === r || (row.bundle !== undefined && row.bundle === rows[r].bundle) ? [k] : [],
+        )
+        return sum(same.map((k) => value(operands[0], k, 0) as number))
+      }
+      case 'total':
+        return shape(operands[0]) === 'row'
+          ? sum(rows.map((_, k) => value(operands[0], k, 0) as number))
+          : sum(rows.flatMap((_, k) => active(k).map((t) => value(operands[0], k, t) as number)))
+      case 'where':
+        return value(operands[0], r, i) ? num(1) : num(2)
+      case 'and':
+        return Boolean(value(operands[0], r, i)) && Boolean(value(operands[1], r, i))
+      case 'or':
+        return Boolean(value(operands[0], r, i)) || Boolean(value(operands[1], r, i))
+      case 'not':
+        return !value(operands[0], r, i)
+      case 'toTokens':
+        return value(operands[0], r, i)
+      case 'detach':
+        return frozen ? frozen(operands[0], r, i) : value(operands[0], r, i)
+      default:
+        return elementary(
+          op,
+          operands.map((_, k) => num(k)),
+        )
+    }
+  }
+  return (node: number, r = 0, i = 0) => value(node, r, i) as number
+}
+
+function elementary(op: string, [a, b, c]: number[]): Truth {
+  const table: Record<string, () => Truth> = {
+    add: () => a + b,
+    sub: () => a - b,
+    mul: () => a * b,
+    div: () => a / b,
+    neg: () => -a,
+    exp: () => Math.exp(a),
+    log: () => Math.log(a),
+    abs: () => Math.abs(a),
+    sqrt: () => Math.sqrt(a),
+    sigmoid: () => 1 / (1 + Math.exp(-a)),
+    logSigmoid: () => -Math.log(1 + Math.exp(-a)),
+    logAddExp: () => Math.log(Math.exp(a) + Math.exp(b)),
+    min: () => Math.min(a, b),
+    max: () => Math.max(a, b),
+    clamp: () => Math.min(Math.max(a, b), c),
+    lt: () => a < b,
+    le: () => a <= b,
+    gt: () => a > b,
+    ge: () => a >= b,
+    eq: () => a === b,
+  }
+  return table[op]()
+}
