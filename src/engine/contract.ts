@@ -250,6 +250,10 @@ export interface SampleModel extends OpenModel {
   sample(request: SampleRequest, call: Call, onToken?: OnToken): Promise<Sample[]>
   /** Log-probs of given tokens under the sampler's weights. */
   score(rows: readonly Row[], call: Call): Promise<RowScores[]>
+  /** Writes the weights in use as a Hugging Face directory: what an exact resume needs when they are not the newest. */
+  saveWeights(dir: string, call: Call): Promise<void>
+  /** Takes weights from a Hugging Face directory, under the promises of WeightLink.transfer. */
+  loadWeights(dir: string, version: number, inFlight: InFlight, call: Call): Promise<void>
   stats(): SamplerStats
 }
 
@@ -275,9 +279,7 @@ export interface RewardModel extends OpenModel {
  * several version spans), or aborted.
  */
 export interface WeightLink {
-  transfer(
-    version: number,
-    inFlight: 'finish' | 'continue' | 'abort',
-    call: Call,
-  ): Promise<{ ms: number; checksum: string }>
+  transfer(version: number, inFlight: InFlight, call: Call): Promise<{ ms: number; checksum: string }>
 }
+
+export type InFlight = 'finish' | 'continue' | 'abort'

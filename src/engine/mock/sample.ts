@@ -3,6 +3,7 @@ import { TrinityError } from '../../error.js'
 import { within } from '../calls.js'
 import type {
   Call,
+  InFlight,
   MemoryReport,
   ModelInfo,
   OnToken,
@@ -85,8 +86,18 @@ export class MockSampleModel implements SampleModel {
     return rows.map((row) => this.weights.score(row, ['logprob']))
   }
 
+  saveWeights(dir: string, call: Call): Promise<void> {
+    return this.weights.save(dir, call)
+  }
+
+  async loadWeights(dir: string, version: number, inFlight: InFlight, call: Call): Promise<void> {
+    const loaded = new MockTrainModel(this.info, dir)
+    await loaded.load(dir, call)
+    await this.receive(loaded, version, inFlight)
+  }
+
   /** Takes new weights once the requests in flight are dealt with. */
-  async receive(from: MockTrainModel, version: number, inFlight: 'finish' | 'continue' | 'abort'): Promise<void> {
+  async receive(from: MockTrainModel, version: number, inFlight: InFlight): Promise<void> {
     let resume = () => {}
     this.#paused = new Promise((resolve) => {
       resume = resolve
