@@ -18,7 +18,7 @@ import type {
 } from '../contract.js'
 import { checkRows } from '../pack.js'
 import type { Reply } from './engine.js'
-import type { MockTrainModel } from './train.js'
+import { MockTrainModel } from './train.js'
 
 /** Samples from a bigram, or speaks what a script says. Requests run side by side, a token at a time. */
 export class MockSampleModel implements SampleModel {
