@@ -67,7 +67,7 @@ function readText(path: string, shown: string): string {
 function extendTree(tree: MapNode, path: string, chain: readonly string[], env: Env, problems: Problems): MapNode {
   const upper = applyAliases(wrapTrainerConfig(without(tree, ['extends'])), problems)
   const bases = child(tree, 'extends')
-  if (!bases) return upper
+  if (!bases || (bases.kind === 'scalar' && bases.type === 'null')) return upper
   const list: readonly Node[] = bases.kind === 'list' ? bases.items : [bases]
   let lower: MapNode | undefined
   for (const item of list) {

@@ -17,7 +17,7 @@ export function resolveCluster(config: Config, engines: Engines, scope: Scope): 
   const auxiliary = explores ? auxiliaries.reduce((sum, one) => sum + one.engine_num * one.gpu_per_engine, 0) : 0
   const trains = config.mode === 'both' || config.mode === 'train' || config.mode === 'colocate'
   const trainer =
-    !trains || !takesGpus(engines.trainer)
+    !trains || !takesGpus(engines.trainer, config)
       ? 0
       : config.mode === 'colocate'
         ? total
@@ -42,14 +42,14 @@ export function resolveCluster(config: Config, engines: Engines, scope: Scope): 
 }
 
 /** GPUs a model takes: those of its engine, or none where the engine computes elsewhere. */
-export function gpusOfEngine(model: Config['explorer']['rollout_model'], engine: string): number {
-  if (!takesGpus(engine)) return 0
+export function gpusOfEngine(model: Config['explorer']['rollout_model'], engine: string, config: Config): number {
+  if (!takesGpus(engine, config)) return 0
   return model.tensor_parallel_size * model.data_parallel_size * model.pipeline_parallel_size
 }
 
-/** The native engine plans the split that a file asks for, so that the file can be tried without GPUs. */
-function takesGpus(engine: string): boolean {
-  return runsOnGpu(engine) || engine === 'native'
+/** For the native engine, the split that a file asks for is planned too, so that the file can be tried without GPUs. */
+function takesGpus(engine: string, config: Config): boolean {
+  return runsOnGpu(engine) || (engine === 'native' && config.cluster.gpu_per_node > 0)
 }
 
 function usesGpus(config: Config, engines: Engines): boolean {
@@ -75,7 +75,7 @@ function checkSplit(config: Config, split: Cluster, engines: Engines, scope: Sco
   }
   if (split.explorer_gpu_num > split.total_gpu_num) {
     scope.error('gpu-split', key, `the GPUs do not suffice: ${numbers}`, 'use fewer engines or more GPUs')
-  } else if (config.mode === 'both' && split.trainer_gpu_num === 0 && takesGpus(engines.trainer)) {
+  } else if (config.mode === 'both' && split.trainer_gpu_num === 0 && takesGpus(engines.trainer, config)) {
     const hint = split.total_gpu_num === 1 ? 'with one GPU set mode: colocate' : 'use fewer engines or more GPUs'
     scope.error('gpu-split', key, `nothing is left for the trainer: ${numbers}`, hint)
   }

@@ -69,7 +69,7 @@ function fill(
   scope: Scope,
 ): InferenceModelConfig {
   const { model } = config
-  const gpus = gpusOfEngine(given, engine)
+  const gpus = gpusOfEngine(given, engine, config)
   return {
     ...given,
     engine_type: engine,

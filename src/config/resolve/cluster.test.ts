@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { BASE, errorsOf, resolveAll, settings, withKeys } from '../../../test/config-kit.js'
+
+const split = (set: Record<string, unknown>, machine = {}) => {
+  const { cluster } = withKeys(set, machine)
+  return [
+    cluster.total_gpu_num,
+    cluster.rollout_gpu_num,
+    cluster.auxiliary_model_gpu_num,
+    cluster.explorer_gpu_num,
+    cluster.trainer_gpu_num,
+  ]
+}
+const GPUS = { 'cluster.node_num': 1, 'cluster.gpu_per_node': 8 }
+const engines = (n: number, tp = 1) => ({
+  'explorer.rollout_model.engine_num': n,
+  'explorer.rollout_model.tensor_parallel_size': tp,
+})
+const gpuError = (set: Record<string, unknown>) => errorsOf(() => withKeys(set)).find((one) => one.code === 'gpu-split')
+
+describe('GPU split', () => {
+  it('the trainer gets what engines and auxiliary models leave', () => {
+    expect(split({ ...GPUS, ...engines(2) })).toEqual([8, 2, 0, 2, 6])
+    expect(
+      split({
+        ...GPUS,
+        ...engines(1, 2),
+        'explorer.auxiliary_models': [{ model_path: 'a', engine_num: 2, tensor_parallel_size: 2 }],
+      }),
+    ).toEqual([8, 2, 4, 6, 2])
+    expect(split({ ...GPUS, mode: 'train', 'buffer.train_batch_size': 4, ...engines(2) })).toEqual([8, 0, 0, 0, 8])
+    expect(split({ ...GPUS, mode: 'explore', ...engines(8) })).toEqual([8, 8, 0, 8, 0])
+  })
+
+  it('one that does not fit is an error with the numbers', () => {
+    expect(gpuError({ ...GPUS, ...engines(8) })?.message).toBe(
+      'nothing is left for the trainer: 1 × 8 = 8 GPUs; rollout takes 8 (8 × 1), auxiliary models 0',
+    )
+    expect(gpuError({ ...GPUS, ...engines(5, 2) })?.message).toBe(
+      'the GPUs do not suffice: 1 × 8 = 8 GPUs; rollout takes 10 (5 × 2), auxiliary models 0',
+    )
+    expect(gpuError({ ...GPUS, mode: 'explore', ...engines(9) })?.message).toMatch(/^the GPUs do not suffice/)
+  })
+
+  it('one GPU is no reason to change the mode silently', () => {
+    expect(gpuError({ 'cluster.node_num': 1, 'cluster.gpu_per_node': 1 })?.hint).toBe('with one GPU set mode: colocate')
+    expect(withKeys({ mode: 'bench' }, { gpus: 1, torch: true }).mode).toBe('bench')
+  })
+
+  it('several nodes: the trainer gets whole ones', () => {
+    const nodes = { 'cluster.node_num': 3, 'cluster.gpu_per_node': 4 }
+    const { cluster } = withKeys({ ...nodes, ...engines(4) })
+    expect(cluster).toMatchObject({ trainer_gpu_num: 8, trainer_node_num: 2, trainer_gpu_num_per_node: 4 })
+    expect(gpuError({ ...nodes, ...engines(2) })?.message).toMatch(/not whole nodes of 4/)
+    expect(withKeys({ ...nodes, ...engines(9) }).cluster).toMatchObject({
+      trainer_gpu_num: 3,
+      trainer_node_num: 1,
+      trainer_gpu_num_per_node: 3,
+    })
+  })
+
+  it('an engine larger than a node spans whole nodes', () => {
+    const nodes = { 'cluster.node_num': 4, 'cluster.gpu_per_node': 4 }
+    expect(withKeys({ ...nodes, ...engines(1, 8) }).explorer.rollout_model.nnodes).toBe(2)
+    expect(gpuError({ ...nodes, ...engines(1, 6) })?.message).toMatch(/an engine takes 6 GPUs/)
+    expect(
+      gpuError({
+        ...nodes,
+        ...engines(1, 4),
+        'explorer.rollout_model.data_parallel_size': 2,
+        'explorer.rollout_model.engine_type': 'vllm',
+      })?.message,
+    ).toMatch(/cannot spread/)
+    expect(
+      gpuError({
+        ...nodes,
+        ...engines(1, 2),
+        'explorer.rollout_model.data_parallel_size': 3,
+        'explorer.rollout_model.engine_type': 'sglang',
+      })?.message,
+    ).toMatch(/SGLang/)
+  })
+
+  it('sequence parallel sizes divide the GPUs of the trainer', () => {
+    expect(gpuError({ ...GPUS, ...engines(2), 'trainer.ulysses_sequence_parallel_size': 4 })?.key).toBe(
+      'trainer.ulysses_sequence_parallel_size',
+    )
+    expect(
+      withKeys({ ...GPUS, ...engines(4), 'trainer.ulysses_sequence_parallel_size': 4 }).cluster.trainer_gpu_num,
+    ).toBe(4)
+  })
+
+  it('colocate shares one GPU', () => {
+    const one = { mode: 'colocate', 'cluster.node_num': 1, 'cluster.gpu_per_node': 1 }
+    expect(split(one)).toEqual([1, 1, 0, 1, 1])
+    expect(
+      withKeys({ ...one, 'explorer.rollout_model.gpu_memory_utilization': 0.8 }).explorer.rollout_model
+        .gpu_memory_utilization,
+    ).toBe(0.25)
+    expect(gpuError({ ...GPUS, mode: 'colocate' })?.message).toMatch(/exactly one GPU/)
+  })
+
+  it('a machine without GPUs and a file without GPU keys is fine', () => expect(split({})).toEqual([0, 0, 0, 0, 0]))
+
+  it('GPU keys on the native engine give one note', () => {
+    const { remarks } = resolveAll(BASE, { set: settings({ ...GPUS, ...engines(2) }) })
+    expect(remarks).toMatchObject([{ severity: 'note', code: 'no-gpu', key: 'cluster' }])
+  })
+
+  it('who names engines that need no GPU is not asked for any', () => {
+    const native = { 'explorer.rollout_model.engine_type': 'native', 'trainer.trainer_type': 'native' }
+    expect(() => withKeys({ ...GPUS, ...engines(20), ...native })).not.toThrow()
+    expect(split({ ...GPUS, ...engines(20), 'model.tinker.enable': true })).toEqual([8, 0, 0, 0, 0])
+  })
+
+  it('auto asks the machine', () => {
+    const gpus = withKeys({}, { gpus: 4, torch: true })
+    expect(gpus.cluster).toMatchObject({ node_num: 1, gpu_per_node: 4, rollout_gpu_num: 1, trainer_gpu_num: 3 })
+    expect([gpus.explorer.rollout_model.engine_type, gpus.trainer.trainer_type]).toEqual(['torch', 'torch'])
+    const without = withKeys({}, { gpus: 4, torch: false })
+    expect([without.explorer.rollout_model.engine_type, without.trainer.trainer_type]).toEqual(['native', 'native'])
+    expect(withKeys({ 'explorer.rollout_model.engine_type': 'vllm' }).trainer.trainer_type).toBe('torch')
+    expect(withKeys({ 'trainer.trainer_type': 'verl' }).explorer.rollout_model.engine_type).toBe('torch')
+  })
+})
