@@ -51,6 +51,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .argument('<script>', 'shell script or YAML; - reads standard input')
     .option('-o, --output <file>', 'write to a file instead of standard output')
     .option('--force', 'overwrite the output file')
+    .option('--scale-steps', 'multiply numbers of steps by sync_interval, for as much training as in veRL')
     .action(async (script, options) => done(await (await import('./import-verl.js')).importVerl(script, options)))
 
   program

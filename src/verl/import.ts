@@ -9,6 +9,7 @@ import { mapTasksets } from './map/tasksets.js'
 import { mapTrainer } from './map/trainer.js'
 import { readSource } from './read.js'
 import { requireSettings } from './settings.js'
+import { ALWAYS_SET } from './shell/variables.js'
 import { clean, writeYaml } from './write.js'
 
 export interface ImportOptions {
@@ -61,7 +62,15 @@ export function importVerlText(text: string, options: ImportOptions = {}): VerlI
     'buffer.explorer_input',
     'veRL scores answers in Python by data source; say here how tasks are run and scored:\ndefault_workflow_type: math_workflow\ndefault_reward_fn_type: math_reward',
   )
+  noteEnvironment(mapping)
   return { yaml: compose(mapping, origin), missing: mapping.missing, covered: mapping.covered, notes: mapping.notes }
+}
+
+/** Environment variables the new file needs because the script did: without them it does not load. */
+function noteEnvironment(mapping: Mapping): void {
+  const names = new Set([...writeYaml(mapping.draft).matchAll(/\$\{oc\.env:(\w+)\}/g)].map((match) => match[1]))
+  const needed = [...names].filter((name) => !ALWAYS_SET.has(name))
+  if (needed.length > 0) mapping.notes.push(`set in the environment before this file is used: ${needed.join(', ')}`)
 }
 
 /** The YAML with a head that says where it comes from and a tail with everything that has no counterpart. */

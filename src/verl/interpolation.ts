@@ -73,7 +73,11 @@ function lookUp(
     return whole
   }
   const target = absolute(path, key)
-  const found = settings.get(target)?.value ?? (Object.hasOwn(defaults, target) ? defaults[target] : undefined)
+  const found = settings.has(target)
+    ? settings.get(target)!.value
+    : Object.hasOwn(defaults, target)
+      ? defaults[target]
+      : undefined
   if (found !== undefined) return resolve(found, target, settings, defaults, open, depth + 1)
   if (select)
     return select[2] === undefined

@@ -27,6 +27,10 @@ export class Settings {
     return this.#byKey.get(key)
   }
 
+  has(key: string): boolean {
+    return this.#byKey.has(key)
+  }
+
   /** Removes a key and everything below it; false when there was nothing. */
   remove(key: string): boolean {
     const doomed = [...this.#byKey.keys()].filter((name) => name === key || name.startsWith(`${key}.`))

@@ -36,7 +36,7 @@ export function parseYaml(text: string): unknown {
   }
 }
 
-/** A veRL YAML file to settings. `_target_` keys only name Python classes and nulls mean veRL's own default: both are skipped. */
+/** A veRL YAML file to settings. `_target_` keys only name Python classes and are skipped. */
 export function readVerlYaml(root: Record<string, unknown>): { settings: Settings; notes: string[] } {
   const settings = new Settings()
   const notes: string[] = []
@@ -55,9 +55,8 @@ export function readVerlYaml(root: Record<string, unknown>): { settings: Setting
 
 function flatten(key: string, value: unknown, settings: Settings, depth: number): void {
   if (depth > MAX_DEPTH) throw new TrinityError('verl/yaml', 'the YAML is nested over 50 deep', { path: key })
-  if (value === null || value === undefined || /(^|\.)(_target_|_partial_|_convert_)$/.test(key) || value === '???')
-    return
-  if (typeof value === 'object' && !Array.isArray(value)) {
+  if (value === undefined || /(^|\.)(_target_|_partial_|_convert_)$/.test(key) || value === '???') return
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
     for (const [name, inner] of Object.entries(value)) flatten(`${key}.${name}`, inner, settings, depth + 1)
     return
   }

@@ -10,10 +10,31 @@ export function applyRule(mapping: Mapping, setting: Setting, derived: Set<strin
   if (mapping.taken.has(key) || value === null) return
   const rule = ruleFor(key)
   if ('same' in rule) mapping.cover(key, rule.same)
-  else if ('none' in rule) mapping.none(key, rule.none)
-  else if ('by' in rule) mapping.none(key, 'has no effect together with the other settings, or no counterpart')
+  else if ('none' in rule) {
+    const off = mapping.source.complete ? switchedOff(mapping, key, value) : undefined
+    if (off) mapping.cover(key, off)
+    else mapping.none(key, rule.none)
+  } else if ('by' in rule) mapping.none(key, 'has no effect together with the other settings, or no counterpart')
   else if ('pass' in rule) passThrough(mapping, key, value, derived)
   else copy(mapping, key, value, rule)
+}
+
+/** A file that spells out every default lists much that is not in use; it would bury what really is missing. */
+function switchedOff(mapping: Mapping, key: string, value: Value): string | undefined {
+  if (
+    value === false ||
+    value === 0 ||
+    value === '' ||
+    (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+  )
+    return 'not in use'
+  const parts = key.split('.')
+  for (let length = parts.length - 1; length > 0; length--) {
+    const parent = parts.slice(0, length).join('.')
+    const flag = mapping.settings.get(`${parent}.enable`) ?? mapping.settings.get(`${parent}.enabled`)
+    if (flag?.value === false) return `${parent} is switched off`
+  }
+  return undefined
 }
 
 function passThrough(mapping: Mapping, key: string, value: Value, derived: Set<string>): void {

@@ -1,8 +1,10 @@
 import { type GpuSplit, splitGpus } from './gpus.js'
 import { type Mapping, numberFallback } from './mapping.js'
-import { type RewardModel, readRewardModels, writeRewardModels } from './rewards.js'
+import { type Pool, splitPools } from './pools.js'
+import { readRewardModels, writeRewardModels } from './rewards.js'
 
 const ROLLOUT = 'actor_rollout_ref.rollout'
+const GUESS = 'not in a veRL script; the rule is a quarter each, the rest trains. Change it freely'
 
 /** Cluster, rollout engines and auxiliary models: everything that needs to know the number of GPUs. */
 export function mapGpus(mapping: Mapping): void {
@@ -10,29 +12,27 @@ export function mapGpus(mapping: Mapping): void {
   const nodes = mapping.number('trainer.nnodes', numberFallback('trainer.nnodes'))
   const perNode = mapping.number('trainer.n_gpus_per_node', numberFallback('trainer.n_gpus_per_node'))
   const models = readRewardModels(mapping)
-  const size = (name: string, fallback: number) =>
-    Math.max(1, Math.floor(mapping.number(`${ROLLOUT}.${name}`, fallback).value))
+  const size = (name: string, fallback: number) => whole(mapping.number(`${ROLLOUT}.${name}`, fallback).value)
   const tensorParallel = size('tensor_model_parallel_size', numberFallback(`${ROLLOUT}.tensor_model_parallel_size`))
   const [data, pipeline] = [size('data_parallel_size', 1), size('pipeline_model_parallel_size', 1)]
-  const pools = readPools(mapping, nodes.value, perNode.value, models, tensorParallel * data * pipeline)
-  const split =
-    pools?.split ??
-    splitGpus({
-      nodes: Math.max(1, nodes.value),
-      gpusPerNode: Math.max(1, perNode.value),
-      tensorParallel,
-      otherParallel: data * pipeline,
-      auxiliary: models.map((model) => model.tensorParallel),
-      trainerMultiple: trainerMultiple(mapping),
-    })
-  draft.set('cluster.node_num', pools?.nodes ?? nodes.written, pools?.comment ?? nodes.comment)
+  const demand = {
+    nodes: whole(nodes.value),
+    gpusPerNode: whole(perNode.value),
+    tensorParallel,
+    otherParallel: data * pipeline,
+    auxiliary: models.map((model) => model.tensorParallel),
+    trainerMultiple: trainerMultiple(mapping),
+  }
+  const pools = splitPools(demand, readRolloutPool(mapping), models)
+  const split = pools?.split ?? splitGpus(demand)
+  draft.set('cluster.node_num', pools?.nodes ?? nodes.written, pools ? 'trainer.nnodes and the pools' : nodes.comment)
   draft.set(
     'cluster.gpu_per_node',
     pools?.gpusPerNode ?? perNode.written,
     pools ? 'trainer.n_gpus_per_node and the pools' : perNode.comment,
   )
   if (split.colocate) draft.set('mode', 'colocate', 'one GPU: rollout and training take turns on it')
-  writeEngine(mapping, split, tensorParallel, data, pipeline)
+  writeEngine(mapping, split, tensorParallel, [data, pipeline], pools ? 'as the pools of the script' : GUESS)
   const served = models.slice(0, split.auxiliary.length)
   writeRewardModels(mapping, served, split.auxiliary)
   for (const model of models.slice(served.length)) {
@@ -43,7 +43,13 @@ export function mapGpus(mapping: Mapping): void {
   }
 }
 
-function writeEngine(mapping: Mapping, split: GpuSplit, tensorParallel: number, data: number, pipeline: number): void {
+function writeEngine(
+  mapping: Mapping,
+  split: GpuSplit,
+  tensorParallel: number,
+  [data, pipeline]: [number, number],
+  reason: string,
+): void {
   const { draft } = mapping
   const key = `${ROLLOUT}.tensor_model_parallel_size`
   const engine = split.tensorParallel * split.otherParallel
@@ -53,9 +59,7 @@ function writeEngine(mapping: Mapping, split: GpuSplit, tensorParallel: number, 
   draft.set(
     'explorer.rollout_model.engine_num',
     split.engines,
-    split.colocate
-      ? undefined
-      : `${parts.join(', ')}. veRL does not say: a quarter each, the rest trains; change it freely`,
+    split.colocate ? undefined : `${parts.join(', ')}: ${reason}`,
   )
   const reduced = split.tensorParallel !== tensorParallel
   const comment = mapping.has(key) ? key : `${key}: veRL's default`
@@ -96,35 +100,16 @@ function trainerMultiple(mapping: Mapping): number {
   return Math.max(size('actor_rollout_ref.actor.ulysses_sequence_parallel_size'), parallel)
 }
 
-/**
- * Scripts that do say who gets which GPUs: the asynchronous recipes (`rollout.nnodes`, `rollout.n_gpus_per_node`) and
- * reward models with a resource pool of their own. Pools come on top of the trainer's GPUs.
- */
-function readPools(mapping: Mapping, nodes: number, perNode: number, models: RewardModel[], engine: number) {
-  const own = mapping.has('rollout.n_gpus_per_node') && mapping.bool('actor_rollout_ref.hybrid_engine') !== true
-  if (!own) return undefined
-  const rollout = {
-    nodes: mapping.number('rollout.nnodes', 1).value,
-    gpusPerNode: mapping.number('rollout.n_gpus_per_node', 8).value,
+/** The asynchronous recipes give rollout its own GPUs, on top of the trainer's. */
+function readRolloutPool(mapping: Mapping): Pool | undefined {
+  if (!mapping.has('rollout.n_gpus_per_node')) return undefined
+  const pool = {
+    nodes: whole(mapping.number('rollout.nnodes', 1).value),
+    gpusPerNode: whole(mapping.number('rollout.n_gpus_per_node', 8).value),
   }
-  const pools = [rollout, ...models.flatMap((model) => model.pool ?? [])]
-  if (models.some((model) => model.pool === undefined) || rollout.nodes * rollout.gpusPerNode < engine) return undefined
-  const sameNode = nodes === 1 && pools.every((pool) => pool.nodes === 1 && pool.gpusPerNode !== perNode)
-  if (!sameNode && pools.some((pool) => pool.gpusPerNode !== perNode)) return undefined
-  const split: GpuSplit = {
-    colocate: false,
-    engines: Math.floor((rollout.nodes * rollout.gpusPerNode) / engine),
-    tensorParallel: mapping.number(`${ROLLOUT}.tensor_model_parallel_size`, 2).value,
-    otherParallel: engine / mapping.number(`${ROLLOUT}.tensor_model_parallel_size`, 2).value,
-    auxiliary: models.map((model) =>
-      Math.max(1, Math.floor((model.pool!.nodes * model.pool!.gpusPerNode) / model.tensorParallel)),
-    ),
-    trainer: nodes * perNode,
-  }
-  const total = sameNode
-    ? { nodes: 1, gpusPerNode: perNode + pools.reduce((sum, pool) => sum + pool.gpusPerNode, 0) }
-    : { nodes: nodes + pools.reduce((sum, pool) => sum + pool.nodes, 0), gpusPerNode: perNode }
-  // Engines that do not fill their pool would leave GPUs to the trainer and break the split the script asks for.
-  if (split.engines * engine !== rollout.nodes * rollout.gpusPerNode) return undefined
-  return { split, ...total, comment: 'trainer.nnodes and rollout.nnodes' }
+  return mapping.settings.get('actor_rollout_ref.hybrid_engine')?.value === true ? undefined : pool
+}
+
+function whole(value: number): number {
+  return Math.max(1, Math.floor(value))
 }

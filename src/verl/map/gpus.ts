@@ -27,7 +27,14 @@ export interface GpuSplit {
  * trains; whole engines, at least one each; on several nodes the trainer gets whole nodes. What does not fit is made
  * smaller in this order: auxiliary engines, the trainer's preferred multiple, the engine's parallel size.
  */
-export function splitGpus(demand: GpuDemand): GpuSplit {
+export function splitGpus(given: GpuDemand): GpuSplit {
+  // Nobody has more; a slip of the pen must not make this run for hours.
+  const demand = {
+    ...given,
+    nodes: Math.min(given.nodes, 10_000),
+    gpusPerNode: Math.min(given.gpusPerNode, 64),
+    tensorParallel: Math.min(given.tensorParallel, 1024),
+  }
   const total = demand.nodes * demand.gpusPerNode
   if (total <= 1) return { colocate: true, engines: 1, tensorParallel: 1, otherParallel: 1, auxiliary: [], trainer: 1 }
   const share = Math.max(1, Math.floor(total / 4))

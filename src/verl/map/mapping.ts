@@ -70,10 +70,19 @@ export class Mapping {
     return typeof setting.value === 'string' ? this.known(setting.value, key) : setting.raw
   }
 
-  /** A file or directory: `~` is spelt out, a value that is nothing but an unset variable stays a reference to it. */
+  /** A file or directory: `~` is spelt out. */
   path(key: string): string | undefined {
-    const text = this.text(key)
-    return text === undefined ? undefined : expandHome(text)
+    const setting = this.take(key)
+    if (setting === undefined) return undefined
+    return this.fileName(typeof setting.value === 'string' ? setting.value : setting.raw, key)
+  }
+
+  /** A path in which a piece that is not known before a run is left as a gap to fill in: `<$1>/train.parquet`. */
+  fileName(text: string, key: string): string {
+    if (text.includes('${verl.unknown:')) {
+      this.notes.push(`${key}=${this.describe(text)} is not known before the script runs; fill in what stands in < >`)
+    }
+    return expandHome(text.replace(/\$\{verl\.unknown:\d+\}/g, (piece) => `<${this.describe(piece)}>`))
   }
 
   bool(key: string): boolean | undefined {

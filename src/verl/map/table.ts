@@ -23,6 +23,7 @@ const ROLLOUT_MODEL = 'explorer.rollout_model'
 const FOLLOWS = same(
   'follows the trainer: trainer.use_dynamic_bsz, max_token_len_per_gpu, ulysses_sequence_parallel_size, trainer_strategy',
 )
+const PROFILER = none('use `trinity perf` to measure a run')
 const REWARD = none(
   'veRL runs Python code for rewards; name a reward in buffer.explorer_input.default_reward_fn_type, or write one as a plugin',
 )
@@ -110,6 +111,7 @@ export const TABLE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
     loss_agg_mode: text('algorithm.loss_agg_mode'),
     use_token_level_loss: by('algorithm'),
     'router_replay.mode': by('trainer'),
+    'profiler.**': PROFILER,
     rollout_n: same('is algorithm.repeat_times'),
     'optim.lr': number('algorithm.optimizer.lr'),
     'optim.lr_warmup_steps': by('sections'),
@@ -134,6 +136,7 @@ export const TABLE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
     '**': pass,
   }),
   ...section('actor_rollout_ref.ref', {
+    'profiler.**': PROFILER,
     strategy: FOLLOWS,
     log_prob_use_dynamic_bsz: FOLLOWS,
     log_prob_max_token_len_per_gpu: FOLLOWS,
@@ -185,6 +188,7 @@ export const TABLE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ...section('actor_rollout_ref', { hybrid_engine: ENGINE, '**': pass }),
   ...section('critic', {
     'model.path': by('sections'),
+    'profiler.**': PROFILER,
     strategy: FOLLOWS,
     rollout_n: same('is algorithm.repeat_times'),
     ppo_mini_batch_size: same('is buffer.train_batch_size'),
@@ -233,12 +237,13 @@ export const TABLE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
     validation_data_dir: same('evaluation results are always kept in the job'),
     '**': none('Trinity has no such trainer setting'),
   }),
+  ['model_engine', by('trainer')],
   ['rollout.**', by('explorer')],
   ['model.**', by('sections')],
   ['async_training.**', none('asynchrony is set by synchronizer.sync_style, sync_interval and sync_offset')],
   ['ray_init.**', none('Ray is configured by cluster.* and by the way it was started')],
   ['ray_kwargs.**', none('Ray is configured by cluster.* and by the way it was started')],
-  ['global_profiler.**', none('use `trinity perf` to measure a run')],
+  ['global_profiler.**', PROFILER],
   ['hydra.**', none('files go to checkpoint_root_dir/project/name')],
   [
     'distillation.**',

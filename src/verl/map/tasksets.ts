@@ -1,6 +1,6 @@
 import { type Item, item } from '../draft.js'
 import { parseHydraValue, type Value } from '../value.js'
-import { expandHome, fallbackOf, type Mapping } from './mapping.js'
+import { fallbackOf, type Mapping } from './mapping.js'
 
 const SPLITS = /^(train|training|test|testing|val|valid|validation|dev|eval)$/i
 
@@ -140,7 +140,7 @@ function files(mapping: Mapping, key: string): DataFile[] {
   // A list that went through two layers of quotes arrives as text.
   if (typeof value === 'string' && /^\s*\[[\s\S]*\]\s*$/.test(value)) value = parseHydraValue(value)
   const paths = (Array.isArray(value) ? value : [value]).filter((path) => path !== null && path !== '')
-  return paths.map((path) => describeFile(expandHome(mapping.known(String(path), key))))
+  return paths.map((path) => describeFile(mapping.fileName(String(path), key)))
 }
 
 /** `…/gsm8k/train.parquet` is the split `train` of the directory `…/gsm8k`; any other file stands for itself. */
@@ -158,7 +158,7 @@ function describeFile(path: string): DataFile {
 
 /** A name without references to variables. */
 function nameOf(text: string): string {
-  return text.includes('$') || text === '.' || text === '..' ? '' : text
+  return /[$<>]/.test(text) || text === '.' || text === '..' ? '' : text
 }
 
 function unique(name: string, used: Set<string>): string {

@@ -29,7 +29,7 @@ function mapSchedule(mapping: Mapping): void {
     const rate = mapping.settings.get(`${ACTOR}.optim.lr`)?.value ?? 1e-6
     const minimum = mapping.number(least, 0).value
     if (typeof rate === 'number' && rate > 0)
-      draft.set('algorithm.optimizer.min_lr_ratio', minimum / rate, `${least} / lr`)
+      draft.set('algorithm.optimizer.min_lr_ratio', Number((minimum / rate).toPrecision(12)), `${least} / lr`)
     else mapping.none(least, 'min_lr_ratio needs a known lr')
   }
 }
@@ -42,6 +42,8 @@ function mapStrategy(mapping: Mapping): void {
   if (given !== undefined && ['fsdp', 'fsdp2', 'megatron'].includes(given))
     draft.set('trainer.trainer_strategy', given, key)
   else if (given !== undefined) mapping.none(key, 'trainer_strategy is fsdp, fsdp2 or megatron')
+  else if (mapping.word('model_engine') === 'megatron')
+    draft.set('trainer.trainer_strategy', 'megatron', 'model_engine')
   else if (/megatron/.test(mapping.source.configName ?? ''))
     draft.set('trainer.trainer_strategy', 'megatron', `--config-name ${mapping.source.configName}`)
   else if (mapping.below(`${ACTOR}.megatron`).length > 0)

@@ -192,7 +192,7 @@ function expandDefault(text: string, variables: Variables, line: number, depth: 
 }
 
 function reference(name: string, variables: Variables, line: number): string {
-  if (/^\d+$/.test(name)) return variables.markUnknown(`argument ${name} of the script ($${name})`, line)
+  if (/^\d+$/.test(name)) return variables.markUnknown(`$${name}`, line)
   return /^[A-Za-z_]/.test(name) ? `\${oc.env:${name}}` : variables.markUnknown(`$${name}`, line)
 }
 

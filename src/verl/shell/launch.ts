@@ -7,7 +7,20 @@ export interface Launch {
 }
 
 const TRAINER_MODULE = /(?:^|[./])(?:main_\w+|\w*_(?:sft_)?trainer|ppo_trainer)(?:\.py)?$/
-const NOT_LAUNCHERS = new Set(['echo', 'printf', 'grep', 'pkill', 'pgrep', 'cat', 'cp', 'ls', 'vim', 'sed', 'awk'])
+/** Commands that only show or search for the text of a launch. */
+export const NOT_LAUNCHERS = new Set([
+  'echo',
+  'printf',
+  'grep',
+  'pkill',
+  'pgrep',
+  'cat',
+  'cp',
+  'ls',
+  'vim',
+  'sed',
+  'awk',
+])
 const OVERRIDE =
   /^[+~]{0,2}(?:data|actor_rollout_ref|algorithm|trainer|critic|reward_model|rollout|actor|model)[./][\w./-]+=/
 

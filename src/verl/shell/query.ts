@@ -1,4 +1,4 @@
-import { mentionsLaunch } from './launch.js'
+import { mentionsLaunch, NOT_LAUNCHERS } from './launch.js'
 import { type ArrayLiteral, plainText, type Word } from './lexer.js'
 import type { Node } from './syntax.js'
 
@@ -25,18 +25,25 @@ export function stops(node: Node): boolean {
   return someSimple(node, (item) => ['exit', 'return'].includes(plainText(item) ?? ''))
 }
 
+/** Whether a branch starts a trainer; a command that only prints the launch does not. */
 export function launchesIn(node: Node): boolean {
-  return someSimple(node, (item) => mentionsLaunch(wordSource(item)))
+  return someSimple(
+    node,
+    (item, items) => mentionsLaunch(wordSource(item)) && !NOT_LAUNCHERS.has(plainText(items[0]) ?? ''),
+  )
 }
 
 export function assigns(node: Node): boolean {
   return someSimple(node, isAssignment)
 }
 
-function someSimple(node: Node, holds: (item: Word | ArrayLiteral) => boolean): boolean {
+function someSimple(
+  node: Node,
+  holds: (item: Word | ArrayLiteral, items: (Word | ArrayLiteral)[]) => boolean,
+): boolean {
   switch (node.type) {
     case 'simple':
-      return node.items.some(holds)
+      return node.items.some((item) => holds(item, node.items))
     case 'list':
     case 'pipe':
       return node.nodes.some((child) => someSimple(child, holds))

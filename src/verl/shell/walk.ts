@@ -6,6 +6,7 @@ import { findLaunch, type Launch, mentionsLaunch } from './launch.js'
 import { type ArrayLiteral, plainText, tokenize, type Word } from './lexer.js'
 import { globToRegExp } from './pattern.js'
 import { ASSIGNMENT, assigns, headOf, isAssignment, launchesIn, stops, withoutHead } from './query.js'
+import { slurmVariables } from './slurm.js'
 import { type Node, parseShell } from './syntax.js'
 import { assumeUnset, Variables } from './variables.js'
 
@@ -19,6 +20,7 @@ export interface ScriptReading {
 /** Reads a script without running anything: follows assignments and branches up to the commands that launch veRL. */
 export function readScript(text: string, scriptName: string): ScriptReading {
   const walker = new Walker(new Variables(scriptName))
+  for (const [name, value] of slurmVariables(text)) walker.variables.set(name, value)
   walker.run(parseShell(tokenize(text)))
   return { launches: walker.launches, variables: walker.variables, notes: [...walker.notes] }
 }
@@ -56,7 +58,7 @@ class Walker {
       case 'test':
         return evaluateTest(node.tokens, this.variables)
       case 'arith': {
-        const value = this.#arithmetic(node.body, node.line)
+        const value = this.#arithmetic(node.body, node.line, true)
         return value === undefined ? undefined : value !== 0
       }
       case 'not':
@@ -278,9 +280,10 @@ class Walker {
     else this.variables.setArray(name, [[expandSource(index, this.variables, item.line, 0), value]], true)
   }
 
-  /** `((x = 1, y += 2))` and `let`: a single assignment or a value. */
-  #arithmetic(body: string, line: number): number | undefined {
-    const text = expandSource(body, this.variables, line, 0)
+  /** `((x = 1))`, `((x++))` and `let`: a single assignment or a value. In a test, names that nothing sets are 0. */
+  #arithmetic(body: string, line: number, test = false): number | undefined {
+    const expanded = expandSource(body, this.variables, line, 0)
+    const text = test ? (assumeUnset(expanded) ?? expanded) : expanded
     const step = /^\s*([A-Za-z_]\w*)\s*(\+\+|--)\s*$/.exec(text)
     const assignment = step
       ? [text, step[1], step[2][0], '1']
@@ -290,7 +293,7 @@ class Walker {
         ? `${assignment[1]} ${assignment[2]} (${assignment[3]})`
         : assignment[3]
       : text
-    const value = evaluateArithmetic(source, (name) => this.variables.get(name))
+    const value = evaluateArithmetic(source, (name) => this.variables.get(name) ?? (test ? '0' : undefined))
     if (assignment)
       this.variables.set(
         assignment[1],
