@@ -79,7 +79,7 @@ describe('the experience pipeline', () => {
       output: await output(),
     })
     await pipeline.process(batch())
-    const cut = JSON.parse(JSON.stringify(pipeline.cut()))
+    const cut = JSON.parse(JSON.stringify(await pipeline.cut()))
     await pipeline.process(batch())
     expect(await pipeline.restore(cut)).toBe(5)
     await pipeline.process(batch())

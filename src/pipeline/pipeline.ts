@@ -125,8 +125,10 @@ export class ExperiencePipeline {
   }
 
   /** Where the kept raw experiences end, for a checkpoint. */
-  cut(): { inputEnd?: number } {
-    return { inputEnd: this.#options.input?.end }
+  async cut(): Promise<{ inputEnd?: number }> {
+    const inputEnd = this.#options.input?.end
+    await this.#options.input?.flush()
+    return { inputEnd }
   }
 
   /** Removes raw experiences that came after the cut; gives their number. */

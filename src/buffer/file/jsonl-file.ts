@@ -150,6 +150,10 @@ export class JsonlFile {
     return removed
   }
 
+  async flush(): Promise<void> {
+    await this.#handle.datasync()
+  }
+
   async close(): Promise<void> {
     await this.#handle.close()
   }

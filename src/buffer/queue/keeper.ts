@@ -13,6 +13,8 @@ export interface Keeper {
   taken(rows: readonly number[]): Promise<void>
   /** Removes everything behind `end` and notes how often these rows have been used; gives the number removed. */
   restore(end: number, rows: readonly number[], uses: readonly number[]): Promise<number>
+  /** What is kept survives a power cut too. */
+  flush(): Promise<void>
   close(): Promise<void>
 }
 
@@ -44,6 +46,10 @@ export class JsonlKeeper implements Keeper {
 
   restore(end: number): Promise<number> {
     return this.file.truncate(end)
+  }
+
+  flush(): Promise<void> {
+    return this.file.flush()
   }
 
   close(): Promise<void> {
@@ -87,6 +93,10 @@ export class SqlKeeper implements Keeper {
     const removed = await this.#table.restore({ lastId: end, ready })
     this.#end = end
     return removed
+  }
+
+  flush(): Promise<void> {
+    return this.#table.db.flush()
   }
 
   close(): Promise<void> {

@@ -152,7 +152,9 @@ export class QueueBuffer implements ExperienceBuffer {
       noise: saved.noise,
       producers: { ...this.#producers },
     }
-    return { version: 1, kind: this.kind, marks: { ...this.#marks }, data }
+    const marks = { ...this.#marks }
+    await this.#keeper?.flush()
+    return { version: 1, kind: this.kind, marks, data }
   }
 
   async restore(cut: Cut | undefined): Promise<Restored> {

@@ -13,8 +13,10 @@ export interface Database {
   readonly where: string
   /** All of `work` or nothing of it; writers wait for each other. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
-  /** One statement outside a transaction. */
+  /** One statement that changes nothing. */
   query(sql: string, values?: readonly Value[]): Promise<Row[]>
+  /** What is committed survives a power cut too. */
+  flush(): Promise<void>
   close(): Promise<void>
 }
 

@@ -99,6 +99,21 @@ describe('the job of a database', () => {
   })
 })
 
+describe('restoring', () => {
+  it('says that the rows of the checkpoint are gone, and leaves the database as it was', async () => {
+    const { file, config } = place()
+    const buffer = await openBuffer(config)
+    await buffer.put([experience(), experience()])
+    const cut = await buffer.cut()
+    const other = new Libsql(file)
+    other.exec('DELETE FROM experience_buffer WHERE id = 2')
+    other.close()
+    await expect(buffer.restore(cut)).rejects.toThrow(/1 experiences of the checkpoint are not in/)
+    expect((await buffer.state()).ready).toBe(1)
+    await buffer.close()
+  })
+})
+
 describe('opening', () => {
   it('says what is wrong with a path', async () => {
     const config = { name: 'b', storage_type: 'sql' }

@@ -96,13 +96,13 @@ export class SqlBuffer implements ExperienceBuffer {
   }
 
   async finish(who = 'explorer'): Promise<void> {
-    await this.#retrying(() => this.#producers.note(this.#table.db, who, true))
+    await this.#retrying(() => this.#table.db.transaction((tx) => this.#producers.note(tx, who, true)))
     this.#waiters.wake()
   }
 
   async cut(): Promise<Cut> {
     const now = Date.now()
-    return this.#table.db.transaction(async (tx) => {
+    const cut = await this.#table.db.transaction(async (tx): Promise<Cut> => {
       const { lastId, ready } = await this.#table.cut(tx)
       const producers = await this.#producers.save(tx)
       const data: SqlCut = {
@@ -114,6 +114,8 @@ export class SqlBuffer implements ExperienceBuffer {
       const marks = Object.fromEntries(producers.flatMap((p) => (p.mark === undefined ? [] : [[p.producer, p.mark]])))
       return { version: 1, kind: this.kind, marks, data }
     })
+    await this.#table.db.flush()
+    return cut
   }
 
   async restore(cut: Cut | undefined): Promise<Restored> {

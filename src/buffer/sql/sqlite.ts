@@ -16,8 +16,11 @@ const dialect: Dialect = {
   idsIn: (column, ids) => ({ sql: `${column} IN (SELECT value FROM json_each(?))`, value: JSON.stringify(ids) }),
 }
 
-/** Milliseconds a statement waits for another process's transaction before the wait goes on asynchronously. */
-const BUSY_MS = 2000
+/** Milliseconds a statement waits, blocking, for another process; after that the wait goes on asynchronously. */
+const BUSY_MS = 200
+const BUSY_ATTEMPTS = 300
+/** An experience of usual length lies in one page, not in a chain of small ones. */
+const PAGE_BYTES = 16384
 
 /**
  * One connection per file and process, shared by all who open it: two connections of one process would wait for each
@@ -37,6 +40,7 @@ export async function openSqlite(path: string): Promise<Database> {
     where: path,
     transaction: (work) => connection.transaction(work),
     query: (sql, values) => connection.alone(async (tx) => tx.query(sql, values)),
+    flush: () => connection.flush(),
     async close() {
       if (closed) return
       closed = true
@@ -63,7 +67,10 @@ class Connection {
     mkdirSync(dirname(file), { recursive: true })
     try {
       this.#db = new Libsql(file)
-      this.#db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`)
+      this.#db.exec(
+        `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = ${PAGE_BYTES};
+         PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`,
+      )
     } catch (cause) {
       throw new TrinityError('buffer/open', `cannot open ${file} as a SQLite database: ${messageOf(cause)}`, {
         path: file,
@@ -101,7 +108,10 @@ class Connection {
         this.#db.exec('BEGIN IMMEDIATE')
         return
       } catch (error) {
-        if (!/busy|locked/i.test(`${(error as { code?: string }).code} ${messageOf(error)}`) || attempt >= 30)
+        if (
+          !/busy|locked/i.test(`${(error as { code?: string }).code} ${messageOf(error)}`) ||
+          attempt >= BUSY_ATTEMPTS
+        )
           throw error
         await new Promise((resolve) => setTimeout(resolve, 20 * Math.random()))
       }
@@ -132,6 +142,13 @@ class Connection {
       if (ids) made.push(Number(lastInsertRowid))
     }
     return made
+  }
+
+  /** In WAL mode a commit is synced to the disk only with the next checkpoint of the log. */
+  flush(): Promise<void> {
+    return this.#mutex.run(async () => {
+      this.#db.pragma('wal_checkpoint(PASSIVE)')
+    })
   }
 
   close(): Promise<void> {

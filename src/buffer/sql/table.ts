@@ -115,14 +115,14 @@ export class ExperienceTable {
   }
 
   /** Rows of an older policy are never handed out again; gives their number. */
-  discardOlder(version: number): Promise<number> {
+  async discardOlder(version: number): Promise<number> {
+    const where = `FROM ${this.#table} WHERE ready = 1 AND model_version < ?`
+    const [some] = await this.db.query(`SELECT 1 AS one ${where} LIMIT 1`, [version])
+    if (!some) return 0
     return this.db.transaction(async (tx) => {
-      const old = await tx.query(`SELECT count(*) AS n FROM ${this.#table} WHERE ready = 1 AND model_version < ?`, [
-        version,
-      ])
-      if (Number(old[0].n) === 0) return 0
+      const [old] = await tx.query(`SELECT count(*) AS n ${where}`, [version])
       await tx.query(`UPDATE ${this.#table} SET ready = 0 WHERE ready = 1 AND model_version < ?`, [version])
-      return Number(old[0].n)
+      return Number(old.n)
     })
   }
 
@@ -146,11 +146,11 @@ export class ExperienceTable {
     })
   }
 
-  async markTaken(ids: readonly number[]): Promise<void> {
+  markTaken(ids: readonly number[]): Promise<void> {
     const where = this.db.dialect.idsIn('id', ids)
-    await this.db.query(`UPDATE ${this.#table} SET consumed = consumed + 1, ready = 0 WHERE ${where.sql}`, [
-      where.value,
-    ])
+    return this.db.transaction(async (tx) => {
+      await tx.query(`UPDATE ${this.#table} SET consumed = consumed + 1, ready = 0 WHERE ${where.sql}`, [where.value])
+    })
   }
 
   async counts(now: number): Promise<{ ready: number; cooling: number }> {
@@ -203,6 +203,14 @@ export class ExperienceTable {
           `UPDATE ${this.#table} SET ready = 1, consumed = ?, priority = ?, available_at = ? WHERE ${where.sql}`,
           [consumed, priority ?? 0, availableAt ?? 0, where.value],
         )
+      }
+      const [back] = await tx.query(`SELECT count(*) AS n FROM ${this.#table} WHERE ready = 1`)
+      if (Number(back.n) !== cut.ready.length) {
+        const missing = cut.ready.length - Number(back.n)
+        throw new TrinityError('buffer/cut', `${missing} experiences of the checkpoint are not in ${this.db.where}`, {
+          path: this.db.where,
+          hint: 'the database was replaced after the checkpoint; delete the job folder to start afresh',
+        })
       }
       await also?.(tx)
       return Number(after.n)
