@@ -3,7 +3,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openBuffer } from '../../src/buffer/index.js'
+import { ExperienceView, openBuffer } from '../../src/buffer/index.js'
+import { createExperience } from '../../src/experience/index.js'
 import { bundle } from '../bundle.js'
 import { keepsItsPromises } from './contract.js'
 import { crowd } from './crowd.js'
@@ -45,6 +46,20 @@ describe.skipIf(!binaries)(
       await expect(openBuffer(config, { job: 'p/two' })).rejects.toThrow(
         /belongs to job 'p\/one', this is job 'p\/two'/,
       )
+    })
+
+    it('can be looked into', async () => {
+      const config = await fresh()
+      const buffer = await openBuffer(config)
+      await buffer.put([createExperience({ tokens: [7, 1], reward: 0.5 })])
+      await buffer.close()
+      const view = await ExperienceView.open(config.path)
+      expect(await view.tables()).toEqual(['b'])
+      expect(await view.query('b', { rewardMin: 0.5 })).toMatchObject([
+        { id: 1, consumed: 0, experience: { reward: 0.5 } },
+      ])
+      expect(await view.count('b', { rewardMin: 0.6 })).toBe(0)
+      await view.close()
     })
 
     it('never shows a password', async () => {

@@ -32,6 +32,8 @@ export interface Dialect {
   readonly key: string
   /** Makes processes that create the same tables go one after the other. */
   readonly lockSchema?: string
+  /** Gives the `name` of every table. */
+  readonly listTables: string
   readonly now: string
   readonly blob: string
   readonly real: string

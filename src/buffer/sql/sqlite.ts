@@ -9,6 +9,7 @@ import { Mutex } from './mutex.js'
 const dialect: Dialect = {
   serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',
   key: 'INTEGER PRIMARY KEY',
+  listTables: "SELECT name FROM sqlite_master WHERE type = 'table'",
   now: "TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))",
   blob: 'BLOB',
   real: 'REAL',
