@@ -59,11 +59,12 @@ export const jsd = advantageFn({
 /** d = log u. Gives the policy-gradient weight −(f − u·f') and f(u), for f as above; KL(s ‖ t) uses u − 1 − log u. */
 export function jsdToken(d: number, beta: number): { weight: number; estimate: number } {
   const log = Math.min(MAX_LOG_RATIO, Math.max(-MAX_LOG_RATIO, d))
-  const u = Math.exp(log)
-  if (beta === 0) return { weight: d, estimate: u - 1 - log }
-  if (beta === 1) return { weight: u - 1, estimate: u * log - u + 1 }
+  const above = Math.expm1(log)
+  const u = above + 1
+  if (beta === 0) return { weight: d, estimate: above - log }
+  if (beta === 1) return { weight: above, estimate: u * log - above }
   // M/p_s = 1 + β·(u − 1), written so that small differences keep their digits.
-  const excess = beta * Math.expm1(log)
+  const excess = beta * above
   const logM = Math.log1p(excess)
   return { weight: (1 - beta) * logM, estimate: beta * u * log - (1 + excess) * logM }
 }
