@@ -42,9 +42,13 @@ export function offline(
   missing: readonly string[],
   cause?: unknown,
 ): TrinityError {
-  const what = missing.length > 0 ? `${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''} of ` : ''
+  const files = `${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`
+  const what =
+    missing.length > 0
+      ? `${files} of the ${kind} '${id}' is not in the cache`
+      : `'${id}' is neither a local path nor a ${kind} in the cache`
   const why = hub.offline ? 'network access is switched off (HF_HUB_OFFLINE)' : `${hub.name} cannot be reached`
-  return new TrinityError('hub/offline', `${what}the ${kind} '${id}' is not in the cache, and ${why}`, {
+  return new TrinityError('hub/offline', `${what}, and ${why}`, {
     path: hub.cache(kind, id).dir,
     hint: `download it on a machine with access and give its directory as the path, or copy that machine's cache to ${hub.cache(kind, id).dir}`,
     cause,

@@ -75,7 +75,7 @@ const hasNumpy = (() => {
 
 describe.skipIf(!hasNumpy)('Pcg64 against an installed NumPy (skipped: no .venv with numpy)', () => {
   it('agrees on random seeds and sizes', () => {
-    const cases = fc.sample(fc.record({ seed: fc.nat(), size: fc.integer({ min: 1, max: 20000 }), pick: fc.nat() }), {
+    const cases = fc.sample(fc.record({ seed: fc.nat(), size: fc.integer({ min: 1, max: 12000 }), pick: fc.nat() }), {
       numRuns: 40,
       seed: 1,
     })

@@ -4,7 +4,7 @@ import type { FormatConfig, RolloutArgs } from './task.js'
 /** A task set, under its names in the YAML. */
 export interface TasksetConfig {
   name?: string
-  /** `file`, or the name of a storage that a plugin added. */
+  /** `file`, `sql`, or the name of a storage that a plugin added. */
   storage_type?: string
   path?: string | null
   subset_name?: string | null

@@ -13,12 +13,23 @@ export interface TaskStorage {
 export const taskStorages = new Registry<TaskStorage>('task storage', {
   file: {
     doc: 'a file, a directory or the id of a data set on a hub',
-    open(config) {
-      if (config.path) return openDataset({ ...config, path: config.path })
-      throw new TrinityError('task/no-path', `the task set '${config.name ?? ''}' has no path`, {
-        path: 'path',
-        hint: 'set `path` to a file, a directory or the id of a data set, for example openai/gsm8k',
-      })
+    async open(config) {
+      return openDataset({ ...config, path: pathOf(config) })
+    },
+  },
+  sql: {
+    doc: 'a table of a database, named like the task set, with the columns id and raw_task',
+    async open(config) {
+      const { SqlSource } = await import('./source/sql.js')
+      return SqlSource.open(pathOf(config), config.name ?? 'task')
     },
   },
 })
+
+function pathOf(config: TasksetConfig): string {
+  if (config.path) return config.path
+  throw new TrinityError('task/no-path', `the task set '${config.name ?? ''}' has no path`, {
+    path: 'path',
+    hint: 'set `path` to a file, a directory or the id of a data set, for example openai/gsm8k',
+  })
+}

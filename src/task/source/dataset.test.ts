@@ -128,6 +128,14 @@ describe('directories', () => {
     await expect(openDataset({ path: saved, split: 'dev' })).rejects.toMatchObject({ hint: 'found: train, test' })
   })
 
+  it('says which file of a saved data set is damaged', async () => {
+    const dir = await tree({ 'dataset_dict.json': '{"splits":["train"]}', 'train/state.json': '{' })
+    await expect(numbers(dir)).rejects.toMatchObject({
+      code: 'data/malformed',
+      message: expect.stringContaining('train/state.json'),
+    })
+  })
+
   it('refuses one split in two formats', async () => {
     await expect(numbers(await tree({ 'train.jsonl': [1], 'train.csv': 'n\n1' }))).rejects.toMatchObject({
       code: 'data/ambiguous',

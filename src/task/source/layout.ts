@@ -1,4 +1,4 @@
-import { TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../../error.js'
 import { nearest } from '../../nearest.js'
 import { type CardSubset, readDataCard } from './data-card.js'
 import { globToRegExp } from './glob.js'
@@ -46,7 +46,7 @@ export async function findSplits(tree: FileTree, subset?: string | null): Promis
 /** `dataset_dict.json` with one directory per split, or `state.json` with one data set. */
 async function savedToDisk(tree: FileTree): Promise<Splits | undefined> {
   if (tree.files.includes('dataset_dict.json')) {
-    const { splits } = JSON.parse(await tree.text('dataset_dict.json')) as { splits?: string[] }
+    const { splits } = await json<{ splits?: string[] }>(tree, 'dataset_dict.json')
     const found: Splits = new Map()
     for (const split of splits ?? []) found.set(split, await arrowFiles(tree, `${split}/`))
     return found
@@ -57,14 +57,26 @@ async function savedToDisk(tree: FileTree): Promise<Splits | undefined> {
 }
 
 async function arrowFiles(tree: FileTree, prefix: string): Promise<string[]> {
-  const state = JSON.parse(await tree.text(`${prefix}state.json`)) as { _data_files?: { filename: string }[] }
+  const state = await json<{ _data_files?: { filename: string }[] }>(tree, `${prefix}state.json`)
   return (state._data_files ?? []).map(({ filename }) => prefix + filename)
 }
 
 /** `state.json` names the split the data came from; a data set made in memory has none. */
 async function savedSplit(tree: FileTree): Promise<string> {
-  const { _split: split } = JSON.parse(await tree.text('state.json')) as { _split?: string | null }
+  const { _split: split } = await json<{ _split?: string | null }>(tree, 'state.json')
   return split ?? 'train'
+}
+
+async function json<T>(tree: FileTree, path: string): Promise<T> {
+  try {
+    return JSON.parse(await tree.text(path))
+  } catch (error) {
+    throw new TrinityError('data/malformed', `cannot read ${path} of ${tree.name}: ${messageOf(error)}`, {
+      path: `${tree.name}/${path}`,
+      hint: 'save the data set again with save_to_disk',
+      cause: error,
+    })
+  }
 }
 
 async function readCard(tree: FileTree): Promise<CardSubset[]> {

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs'
+import { type Database, openDatabase } from '../../buffer/sql/database.js'
+import { quoted, sqlitePath, withoutPassword } from '../../buffer/sql/names.js'
+import { messageOf, TrinityError } from '../../error.js'
+import type { Row, RowSource } from './row-source.js'
+
+/** A table with the columns `id` and `raw_task` (the record as JSON), in the order of the ids at the time of opening. */
+export class SqlSource implements RowSource {
+  readonly #database: Database
+  readonly #table: string
+  readonly #ids: Float64Array
+
+  private constructor(database: Database, table: string, ids: Float64Array) {
+    this.#database = database
+    this.#table = table
+    this.#ids = ids
+  }
+
+  static async open(url: string, table: string): Promise<SqlSource> {
+    if (url.startsWith('sqlite:') && !existsSync(sqlitePath(url))) {
+      throw new TrinityError('data/not-found', `there is no database at '${url}'`, { path: sqlitePath(url) })
+    }
+    const database = await openDatabase(url)
+    try {
+      const rows = await database.query(`SELECT id FROM ${quoted(table)} ORDER BY id`)
+      const ids = Float64Array.from(rows, (row) => Number(row.id))
+      if (ids.length > 0) return new SqlSource(database, table, ids)
+      throw new TrinityError('data/empty', `the table '${table}' has no rows`, { path: withoutPassword(url) })
+    } catch (error) {
+      await database.close()
+      if (error instanceof TrinityError && error.code === 'data/empty') throw error
+      throw new TrinityError('data/malformed', `cannot read tasks from the table '${table}': ${messageOf(error)}`, {
+        path: withoutPassword(url),
+        hint: 'the table is named like the task set and has the columns id and raw_task',
+        cause: error,
+      })
+    }
+  }
+
+  get length(): number {
+    return this.#ids.length
+  }
+
+  async row(index: number): Promise<Row> {
+    const sql = `SELECT raw_task FROM ${quoted(this.#table)} WHERE id = ?`
+    const [found] = await this.#database.query(sql, [this.#ids[index]])
+    // PostgreSQL has a JSON type and gives the object itself.
+    const value: unknown = typeof found?.raw_task === 'string' ? parsed(found.raw_task) : found?.raw_task
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Row
+    throw new TrinityError('data/malformed', found ? 'raw_task is not a JSON object' : 'the row has been deleted', {
+      path: await this.where(index),
+    })
+  }
+
+  async *scan(): AsyncIterable<Row> {
+    for (let i = 0; i < this.length; i++) yield await this.row(i)
+  }
+
+  async where(index: number): Promise<string> {
+    return `${this.#database.where}, table ${this.#table}, id ${this.#ids[index]}`
+  }
+
+  close(): Promise<void> {
+    return this.#database.close()
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
