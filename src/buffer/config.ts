@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { TrinityError } from '../error.js'
-import { type PriorityOf, priorityFns } from './priority/priority.js'
+import { priorityFns } from './priority/priority.js'
+import type { PriorityOf } from './priority/priority-fn.js'
 
 /** The part of an experience buffer's configuration that the buffers read, under its names in the YAML. */
 export interface BufferConfig {
@@ -51,7 +52,7 @@ export function replayOf(config: BufferConfig): Replay | undefined {
     })
   }
   const seconds = replay.reuse_cooldown_time
-  return { priorityOf: fn.create(args.data), cooldownMs: seconds == null ? undefined : seconds * 1000 }
+  return { priorityOf: fn.create(args.data as never), cooldownMs: seconds == null ? undefined : seconds * 1000 }
 }
 
 function issues(error: z.ZodError): string {

@@ -33,6 +33,17 @@ describe('createExperience', () => {
     expect(responseLength(experience)).toBe(3)
   })
 
+  it('leaves out what is given as undefined', () => {
+    const experience = createExperience({
+      tokens: [1, 2],
+      reward: undefined,
+      logprobs: undefined,
+      promptText: undefined,
+    })
+    expect(Object.keys(experience)).not.toEqual(expect.arrayContaining(['reward']))
+    expect('promptText' in experience || 'logprobs' in experience).toBe(false)
+  })
+
   it('infers several turns from a mask, and a pair from two answers', () => {
     expect(createExperience({ tokens: [1, 2, 3], actionMask: [true, false] }).type).toBe('multi_turn')
     const pair = createExperience({ tokens: [1, 2, 3], promptLength: 1, chosen: [4], rejected: [5, 6] })

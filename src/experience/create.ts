@@ -52,6 +52,9 @@ export function createExperience(init: ExperienceInit): Experience {
     const given = init[field]
     if (given !== undefined) experience[field] = given instanceof Float32Array ? given : Float32Array.from(given)
   }
+  // A field given as undefined is a field that is not there.
+  for (const key in experience)
+    if (experience[key as keyof Experience] === undefined) delete experience[key as 'reward']
   return checkExperience(experience)
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import Libsql from 'libsql'
 import { afterAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { z } from 'zod'
 import { openBuffer, priorityFns } from '../../src/buffer/index.js'
 import { createExperience } from '../../src/experience/index.js'
 import { operators } from '../../src/pipeline/index.js'
@@ -43,21 +44,19 @@ it('the plugin works', async () => {
   const entry = join(folder, 'plugin.ts')
   writeFileSync(entry, blocks('ts')[0])
   // The registry of this process stands for the package.
-  Object.assign(globalThis, { trinityForDocs: { ...(await import('../../src/pipeline/index.js')) } })
-  const here = new URL('../..', import.meta.url).pathname
+  Object.assign(globalThis, { trinityForDocs: { ...(await import('../../src/pipeline/index.js')), z } })
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
     format: 'esm',
     write: false,
-    nodePaths: [join(here, 'node_modules')],
     plugins: [
       {
         name: 'package',
         setup: (b) => {
           b.onResolve({ filter: /^trinity-rft$/ }, () => ({ path: 'trinity-rft', namespace: 'global' }))
           b.onLoad({ filter: /./, namespace: 'global' }, () => ({
-            contents: 'export const { operator, operators } = globalThis.trinityForDocs',
+            contents: 'export const { operator, operators, z } = globalThis.trinityForDocs',
           }))
         },
       },

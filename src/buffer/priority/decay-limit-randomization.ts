@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { PriorityFn } from './priority.js'
+import { priorityFn } from './priority-fn.js'
 
 /** priority = model_version − decay · use_count + N(0, σ²), while use_count < use_count_limit */
-export const decayLimitRandomization: PriorityFn<{ decay: number; use_count_limit: number; sigma: number }> = {
+export const decayLimitRandomization = priorityFn({
   doc: 'linear_decay with noise, and a limit on how often an experience is used.',
   args: z.strictObject({
     decay: z.number().default(2).describe('Versions that one use costs.'),
@@ -16,4 +16,4 @@ export const decayLimitRandomization: PriorityFn<{ decay: number; use_count_limi
       const priority = modelVersion - decay * useCount
       return sigma > 0 ? priority + sigma * normal() : priority
     },
-}
+})
