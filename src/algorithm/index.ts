@@ -22,7 +22,8 @@ export { applyKlPenalty } from './kl/penalty.js'
 export { type BuiltLoss, buildLoss, type LossConfig, parseArgs } from './loss.js'
 export { policyLossFns } from './policy-loss/index.js'
 export { type PolicyLoss, type PolicyLossContext, policyLoss } from './policy-loss/policy-loss.js'
-export { toRows } from './rows.js'
+export { correctRollout, type RolloutCorrection, rolloutCorrectionArgs } from './rollout-correction.js'
+export { type RowContext, toRows } from './rows.js'
 export { sampleStrategies } from './sample-strategy/index.js'
 export {
   type ExperienceSource,
