@@ -1,3 +1,5 @@
+import { TrinityError } from '../error.js'
+
 /** What a repository holds. */
 export type RepoKind = 'model' | 'dataset'
 
@@ -48,4 +50,15 @@ export interface RepoCache {
   find(commit: string, file: HubFile): Promise<string | undefined>
   /** Where to download to, and how to make it part of the snapshot afterwards. */
   target(commit: string, file: HubFile): { path: string; publish: () => Promise<void> }
+}
+
+/** Paths are joined to the cache directory: none may climb out of it. */
+export function insidePath(path: string): string {
+  if (!path.startsWith('/') && !path.split(/[\\/]/).includes('..')) return path
+  throw new TrinityError('hub/failed', `the repository names a file outside itself: '${path}'`, { path })
+}
+
+/** HF_HUB_OFFLINE stands for every hub. */
+export function isOffline(env: NodeJS.ProcessEnv): boolean {
+  return /^(1|true|yes|on)$/i.test(env.HF_HUB_OFFLINE ?? '')
 }

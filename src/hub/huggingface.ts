@@ -3,11 +3,8 @@ import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/p
 import { homedir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import type { ListFileEntry } from '@huggingface/hub'
-import { TrinityError } from '../error.js'
 import { refused } from './error.js'
-import type { Hub, HubFile, Listing, RepoCache, RepoKind } from './hub.js'
-
-const isOn = (value: string | undefined) => /^(1|true|yes|on)$/i.test(value ?? '')
+import { type Hub, type HubFile, insidePath, isOffline, type Listing, type RepoCache, type RepoKind } from './hub.js'
 
 /** Hugging Face, or a mirror named by HF_ENDPOINT. The cache is the one Python's `huggingface_hub` uses. */
 export class HuggingFace implements Hub {
@@ -39,7 +36,7 @@ export class HuggingFace implements Hub {
   }
 
   get offline(): boolean {
-    return isOn(this.#env.HF_HUB_OFFLINE)
+    return isOffline(this.#env)
   }
 
   page(kind: RepoKind, id: string): string {
@@ -93,11 +90,7 @@ export class HuggingFace implements Hub {
 
 function fileOf(entry: ListFileEntry): HubFile {
   const { path, size, lfs, oid } = entry
-  // The path is joined to the cache directory: nothing may climb out of it.
-  if (path.startsWith('/') || path.split(/[\\/]/).includes('..')) {
-    throw new TrinityError('hub/failed', `the repository names a file outside itself: '${path}'`)
-  }
-  return { path, size: lfs?.size ?? size, sha256: lfs?.oid, blob: lfs?.oid ?? oid }
+  return { path: insidePath(path), size: lfs?.size ?? size, sha256: lfs?.oid, blob: lfs?.oid ?? oid }
 }
 
 /** `blobs/<content id>`, `snapshots/<commit>/<path>` linked to them, `refs/<revision>` holding the commit. */

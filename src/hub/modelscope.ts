@@ -1,9 +1,8 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { TrinityError } from '../error.js'
 import { refused } from './error.js'
-import type { Hub, HubFile, Listing, RepoCache, RepoKind } from './hub.js'
+import { type Hub, type HubFile, insidePath, isOffline, type Listing, type RepoCache, type RepoKind } from './hub.js'
 
 const PAGE = 200
 
@@ -40,7 +39,7 @@ export class ModelScope implements Hub {
   }
 
   get offline(): boolean {
-    return /^(1|true|yes|on)$/i.test(this.#env.HF_HUB_OFFLINE ?? '')
+    return isOffline(this.#env)
   }
 
   page(kind: RepoKind, id: string): string {
@@ -81,10 +80,7 @@ export class ModelScope implements Hub {
 }
 
 function fileOf({ Path, Size, Sha256 }: Entry): HubFile {
-  if (Path.startsWith('/') || Path.split(/[\\/]/).includes('..')) {
-    throw new TrinityError('hub/failed', `the repository names a file outside itself: '${Path}'`)
-  }
-  return { path: Path, size: Size, sha256: Sha256 || undefined }
+  return { path: insidePath(Path), size: Size, sha256: Sha256 || undefined }
 }
 
 /** Files under their own names; another revision than the default lies beside it. */

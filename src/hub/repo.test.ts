@@ -134,6 +134,12 @@ describe('Hugging Face', () => {
     )
   })
 
+  it('refuses a repository that names files outside itself', async () => {
+    hub.files['../../evil'] = Buffer.from('x')
+    expect((await fails(resolveRepo('dataset', 'org/name', options()))).message).toContain('outside itself')
+    expect((await fails(resolveRepo('dataset', 'ms://org/name', options()))).message).toContain('outside itself')
+  })
+
   it('honours HF_HUB_CACHE', async () => {
     const cache = join(home, 'elsewhere')
     expect(await resolveRepo('model', 'org/name', options({ HF_HUB_CACHE: cache }))).toContain(cache)

@@ -3,6 +3,7 @@ import { MapRow, Message, Table, tableFromIPC, tableToIPC, Vector } from 'apache
 import { messageOf, TrinityError } from '../../error.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
 import { plain } from './plain.js'
+import { readAt } from './read-at.js'
 import type { Row, RowSource } from './row-source.js'
 
 /** Where one encapsulated message lies in the file. */
@@ -45,8 +46,12 @@ export class ArrowSource implements RowSource {
     const handle = await open(path, 'r')
     try {
       const layout = await scanMessages(handle)
-      const schema = layout.schema ? await readSpan(handle, layout.schema) : await schemaFromFooter(handle)
-      const dictionaries = await Promise.all(layout.dictionaries.map((span) => readSpan(handle, span)))
+      const schema = layout.schema
+        ? await readAt(handle, layout.schema.start, layout.schema.length)
+        : await schemaFromFooter(handle)
+      const dictionaries = await Promise.all(
+        layout.dictionaries.map(({ start, length }) => readAt(handle, start, length)),
+      )
       return new ArrowSource(path, handle, layout, Buffer.concat([schema, ...dictionaries]))
     } catch (error) {
       await handle.close()
@@ -80,7 +85,7 @@ export class ArrowSource implements RowSource {
     return this.#batches.get(batch, span.length, async () => {
       try {
         // Schema, dictionaries and one batch are a complete stream of their own.
-        return tableFromIPC([this.#prefix, await readSpan(this.#handle, span)])
+        return tableFromIPC([this.#prefix, await readAt(this.#handle, span.start, span.length)])
       } catch (error) {
         throw malformed(this.#path, error)
       }
@@ -91,14 +96,14 @@ export class ArrowSource implements RowSource {
 /** Both forms hold the same messages; the file form has `ARROW1` before and a footer behind them. */
 async function scanMessages(handle: FileHandle): Promise<Layout> {
   const { size } = await handle.stat()
-  const magic = await readSpan(handle, { start: 0, length: Math.min(8, size) })
+  const magic = await readAt(handle, 0, Math.min(8, size))
   let at = magic.toString('latin1', 0, 6) === 'ARROW1' ? 8 : 0
   let schema: Span | undefined
   const dictionaries: Span[] = []
   const batches: Span[] = []
   const firstRows: number[] = []
   let rows = 0
-  const read = (start: number, length: number) => readSpan(handle, { start, length })
+  const read = (start: number, length: number) => readAt(handle, start, length)
   while (at + 8 <= size) {
     const { message, length } = await messageAt(read, at, size)
     if (!message) break
@@ -139,20 +144,10 @@ async function messageAt(
 /** Needs the whole file for a moment, since only the library's file reader knows the footer. */
 async function schemaFromFooter(handle: FileHandle): Promise<Uint8Array> {
   const { size } = await handle.stat()
-  const { schema } = tableFromIPC(await readSpan(handle, { start: 0, length: size }))
+  const { schema } = tableFromIPC(await readAt(handle, 0, size))
   const stream = tableToIPC(new Table(schema), 'stream')
   const { length } = await messageAt((start, bytes) => stream.subarray(start, start + bytes), 0, stream.length)
   return stream.subarray(0, length)
-}
-
-async function readSpan(handle: FileHandle, { start, length }: Span): Promise<Buffer> {
-  const bytes = Buffer.alloc(length)
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await handle.read(bytes, done, length - done, start + done)
-    if (bytesRead === 0) throw new Error('unexpected end of file')
-    done += bytesRead
-  }
-  return bytes
 }
 
 function rowOf(table: Table, index: number): Row {

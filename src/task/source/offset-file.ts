@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { TrinityError } from '../../error.js'
+import { readAt, UnexpectedEnd } from './read-at.js'
 
 const CHUNK = 1 << 20
 
@@ -94,18 +95,16 @@ export class OffsetFile {
 
   async #read(from: number, to: number): Promise<Buffer> {
     const start = this.#start(from)
-    const bytes = Buffer.allocUnsafe(this.#start(to) - start)
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesRead } = await this.#handle.read(bytes, done, bytes.length - done, start + done)
-      if (bytesRead === 0) {
-        throw new TrinityError('data/changed', `${this.path} became shorter while it was being read`, {
-          path: this.path,
-          hint: 'data files must not change during a run; start again',
-        })
-      }
-      done += bytesRead
+    try {
+      return await readAt(this.#handle, start, this.#start(to) - start)
+    } catch (error) {
+      if (!(error instanceof UnexpectedEnd)) throw error
+      throw new TrinityError('data/changed', `${this.path} became shorter while it was being read`, {
+        path: this.path,
+        hint: 'data files must not change during a run; start again',
+        cause: error,
+      })
     }
-    return bytes
   }
 }
 

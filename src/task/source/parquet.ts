@@ -4,6 +4,7 @@ import { compressors } from 'hyparquet-compressors'
 import { messageOf, TrinityError } from '../../error.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
 import { plain } from './plain.js'
+import { readAt } from './read-at.js'
 import type { Row, RowSource } from './row-source.js'
 
 /** A Parquet file, one row group in memory at a time (more while they fit the budget). */
@@ -34,15 +35,7 @@ export class ParquetSource implements RowSource {
     const handle = await open(path, 'r')
     try {
       const { size } = await handle.stat()
-      const slice = async (start: number, end = size): Promise<ArrayBuffer> => {
-        const bytes = new Uint8Array(end - start)
-        for (let done = 0; done < bytes.length; ) {
-          const { bytesRead } = await handle.read(bytes, done, bytes.length - done, start + done)
-          if (bytesRead === 0) throw new Error('unexpected end of file')
-          done += bytesRead
-        }
-        return bytes.buffer
-      }
+      const slice = async (start: number, end = size) => (await readAt(handle, start, end - start)).buffer
       const file: AsyncBuffer = { byteLength: size, slice }
       return new ParquetSource(path, handle, file, await parquetMetadataAsync(file))
     } catch (error) {
