@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FileBuffer } from '../buffer/file/file-buffer.js'
 import { Chat } from '../model/chat.js'
 import type { ChatCoder } from './format/index.js'
 import { TrainingData, type TrainingDataConfig } from './training-data.js'
@@ -44,6 +45,37 @@ describe('training data', () => {
     expect(Buffer.from(first.tokens).toString()).toBe(`text ${rows[0]}`)
     expect(first.eid.task).toBe(rows[0])
     await Promise.all([one.close(), two.close()])
+  })
+
+  it('serves as the source of a file buffer: batches, end of data, exact resume', async () => {
+    const path = join(dir, 'buffer.jsonl')
+    await writeFile(path, Array.from({ length: 7 }, (_, i) => JSON.stringify({ prompt: `text ${i}` })).join('\n'))
+    const config = {
+      path,
+      schema_type: 'cpt',
+      format: { prompt_type: 'plaintext' },
+      data_selector: { selector_type: 'shuffle' },
+    }
+    const open = async () => {
+      const source = await TrainingData.open(config, bytes)
+      return new FileBuffer({ name: 'sft', source, order: source.order, total: () => 2 * source.length })
+    }
+    const rest = async (buffer: FileBuffer) => {
+      const seen: unknown[] = []
+      for (let batch = await buffer.take(3); batch.length > 0; batch = await buffer.take(3)) {
+        seen.push(...batch.map(({ eid }) => eid.task))
+      }
+      await buffer.close()
+      return seen
+    }
+    const one = await open()
+    await one.take(3)
+    const cut = JSON.parse(JSON.stringify(await one.cut()))
+    const two = await open()
+    await two.restore(cut)
+    const wanted = await rest(one)
+    expect(wanted.length).toBe(9)
+    expect(await rest(two)).toEqual(wanted)
   })
 
   it('names row, file and line of what does not fit', async () => {
