@@ -2,7 +2,8 @@ import { TrinityError } from '../error.js'
 import { Registry } from '../registry.js'
 import type { ExperienceBuffer } from './buffer.js'
 import { type BufferConfig, DEFAULT_CAPACITY, DEFAULT_TIMEOUT_S, replayOf } from './config.js'
-import { type ExperienceSource, FileBuffer, type IndexOrder, JsonlSource, SequentialOrder } from './file/file-buffer.js'
+import { ExperienceFile } from './file/experience-file.js'
+import { type ExperienceSource, FileBuffer, type IndexOrder, SequentialOrder } from './file/file-buffer.js'
 import type { Repair } from './file/jsonl-file.js'
 import { Noise } from './priority/noise.js'
 import { FifoOrder } from './queue/fifo-order.js'
@@ -25,7 +26,7 @@ export interface BufferContext {
   onRepair?: (repair: Repair) => void
   /** File buffers: data other than a JSONL file of experiences, and an order other than that of the file. */
   source?: ExperienceSource
-  order?: IndexOrder
+  order?: IndexOrder | ((length: number) => IndexOrder | Promise<IndexOrder>)
   now?: () => number
 }
 
@@ -90,16 +91,17 @@ export async function openTable(url: string, name: string, context: BufferContex
 
 async function openFile(config: BufferConfig, context: BufferContext): Promise<ExperienceBuffer> {
   let source = context.source
-  let append: JsonlSource['append'] | undefined
+  let append: ExperienceFile['append'] | undefined
   if (!source) {
-    const jsonl = await JsonlSource.open(requiredPath(config))
+    const jsonl = await ExperienceFile.open(requiredPath(config))
     if (jsonl.repair) context.onRepair?.(jsonl.repair)
     source = jsonl
     append = (experiences) => jsonl.append(experiences)
   }
   const steps = config.total_steps
   const data = source
-  const order = context.order ?? new SequentialOrder(() => data.length)
+  const given = typeof context.order === 'function' ? await context.order(data.length) : context.order
+  const order = given ?? new SequentialOrder(() => data.length)
   const total = () => (steps ? steps * (config.batch_size || 1) : data.length * (config.total_epochs ?? 1))
   return new FileBuffer({ name: config.name, source, order, total, append })
 }

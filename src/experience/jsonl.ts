@@ -12,18 +12,28 @@ export const JSONL_VERSION = 1
 const FLOATS = new Set<string>(Object.values(TOKEN_FLOATS))
 const INTS = new Set(['tokens', 'chosen', 'rejected'])
 
-/** One line, without its line break. */
+/** One line, without its line break: the fields for people first, the arrays behind them. */
 export function toJsonLine(experience: Experience): string {
   const { plain, arrays } = toFields(experience)
-  const line: Record<string, unknown> = { v: JSONL_VERSION, ...plain }
-  const columns: Record<string, unknown> = (plain.columns as Record<string, unknown>) ?? {}
-  line.response_length = experience.tokens.length - experience.promptLength
+  const { columns, ...rest } = plain
+  const line = { v: JSONL_VERSION, ...rest, response_length: experience.tokens.length - experience.promptLength }
+  const parts = [stringify(line, experience).slice(0, -1)]
+  const columnParts = Object.entries((columns as Record<string, unknown>) ?? {}).map(
+    ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+  )
   for (const array of arrays) {
-    if (array.name.startsWith('columns:')) columns[array.name.slice(8)] = list(array.data)
-    else if (array.shape === undefined && array.dtype === undefined) line[array.name] = list(array.data)
-    else line[array.name] = tensorOut(array)
+    if (array.name.startsWith('columns:')) {
+      columnParts.push(`${JSON.stringify(array.name.slice(8))}:${listText(array.data)}`)
+    } else if (array.shape === undefined && array.dtype === undefined) {
+      parts.push(`,${JSON.stringify(array.name)}:${listText(array.data)}`)
+    } else parts.push(`,${JSON.stringify(array.name)}:${JSON.stringify(tensorOut(array))}`)
   }
-  if (Object.keys(columns).length > 0) line.columns = columns
+  if (columnParts.length > 0) parts.push(`,"columns":{${columnParts.join(',')}}`)
+  parts.push('}')
+  return parts.join('')
+}
+
+function stringify(line: unknown, experience: Experience): string {
   try {
     return JSON.stringify(line)
   } catch (cause) {
@@ -65,13 +75,23 @@ export function fromJsonLine(line: string, where = 'line'): Experience {
   return fromFields({ plain, arrays }, where)
 }
 
-function list(data: TensorData): unknown[] {
-  if (data instanceof Float32Array) {
-    const values: (number | string)[] = new Array(data.length)
-    for (let i = 0; i < data.length; i++) values[i] = numberOut(short(data[i]))
-    return values
+/** Writing the text ourselves is more than twice as fast as JSON.stringify of a boxed copy. */
+function listText(data: TensorData): string {
+  if (!(data instanceof Float32Array)) return `[${data.join(',')}]`
+  let text = ''
+  let last = Number.NaN
+  let lastText = ''
+  for (let i = 0; i < data.length; i++) {
+    const value = data[i]
+    // Advantages and returns are often the same number in every place; 0 and −0 are equal, but not the same text.
+    if (value !== last || value === 0) {
+      last = value
+      const out = numberOut(short(value))
+      lastText = typeof out === 'string' ? `"${out}"` : String(out)
+    }
+    text += i === 0 ? lastText : `,${lastText}`
   }
-  return Array.from(data as Int32Array)
+  return `[${text}]`
 }
 
 const SCALES = [1e3, 1e6, 1e7, 1e8, 1e9, 1e10]

@@ -15,3 +15,4 @@ export {
   type PipelineReport,
 } from './pipeline.js'
 export { operators } from './registry.js'
+export { runTaskPipeline, type TaskPipelineConfig } from './task-pipeline.js'

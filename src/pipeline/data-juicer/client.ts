@@ -6,8 +6,8 @@ export interface DataJuicerService {
   port?: number | null
 }
 
-/** Milliseconds: creating a session may load models; a batch may go through a language model. */
-const DEADLINE = { health: 10_000, create: 600_000, process: 1_800_000, close: 30_000 }
+/** Milliseconds: creating a session may load models; a batch, or a whole task set, may go through a language model. */
+const DEADLINE = { health: 10_000, create: 600_000, process: 1_800_000, tasks: 24 * 3_600_000, close: 30_000 }
 
 /** A Data-Juicer service over HTTP. */
 export class DataJuicerClient {
@@ -84,6 +84,14 @@ export class DataJuicerSession {
     return { table, metrics: numbers(answer.headers.get('X-Metrics')) }
   }
 
+  /** Files named when the session was created go through its operators; the service writes the result itself. */
+  async processTasks(signal?: AbortSignal): Promise<Record<string, number>> {
+    const request = json({ session_id: this.#id })
+    const answer = await this.#client.send('/process_task', request, DEADLINE.tasks, signal)
+    const { metrics } = (await answer.json()) as { metrics?: unknown }
+    return onlyNumbers(metrics)
+  }
+
   async close(): Promise<void> {
     await this.#client.send('/close', json({ session_id: this.#id }), DEADLINE.close)
   }
@@ -96,13 +104,15 @@ function json(body: unknown): RequestInit {
 function numbers(text: string | null): Record<string, number> {
   if (!text) return {}
   try {
-    const parsed = JSON.parse(text) as Record<string, unknown>
-    return Object.fromEntries(
-      Object.entries(parsed ?? {}).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
-    )
+    return onlyNumbers(JSON.parse(text))
   } catch {
     return {}
   }
+}
+
+function onlyNumbers(given: unknown): Record<string, number> {
+  const entries = Object.entries((given ?? {}) as Record<string, unknown>)
+  return Object.fromEntries(entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number'))
 }
 
 function errorOf(text: string): string {

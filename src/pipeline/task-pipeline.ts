@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { TrinityError } from '../error.js'
+import { DataJuicerClient, type DataJuicerService } from './data-juicer/client.js'
+import type { OperatorConfig } from './pipeline.js'
+
+/** `data_processor.task_pipeline`, under its names in the YAML. */
+export interface TaskPipelineConfig {
+  operators?: readonly OperatorConfig[]
+  num_process?: number
+  config_path?: string | null
+  /** Files of tasks. */
+  inputs?: readonly string[]
+  /** The task set that is written: a folder. */
+  output?: { path?: string | null } | null
+  target_fields?: readonly string[]
+  priority_weights?: Readonly<Record<string, number>>
+  top_k?: number
+}
+
+/**
+ * Sends task files through the operators of a Data-Juicer service before a run: scores, orders, keeps the best `top_k`.
+ * The service reads the inputs and writes `output.jsonl` itself, so it must see the same files. Gives its metrics.
+ */
+export async function runTaskPipeline(
+  config: TaskPipelineConfig,
+  service: DataJuicerService | null | undefined,
+  signal?: AbortSignal,
+): Promise<Record<string, number>> {
+  const output = config.output?.path
+  if (!output) throw wrong('output.path', 'the task pipeline does not know where to write its tasks')
+  if (!config.inputs?.length) throw wrong('inputs', 'the task pipeline has no input files')
+  const session = await new DataJuicerClient(service ?? {}).create({
+    pipeline_type: 'task',
+    operators: (config.operators ?? []).map(({ name, args }) => ({ [name]: args ?? {} })),
+    np: config.num_process ?? 4,
+    config_path: config.config_path ?? null,
+    inputs: config.inputs,
+    target_fields: config.target_fields ?? [],
+    output_dir: output,
+    priority_weights: config.priority_weights ?? {},
+    top_k: config.top_k ?? -1,
+  })
+  try {
+    const metrics = await session.processTasks(signal)
+    const written = join(output, 'output.jsonl')
+    if (!existsSync(written)) {
+      throw new TrinityError('data-juicer/answer', `the Data-Juicer service ended without writing ${written}`, {
+        path: written,
+        hint: 'the service must run where it can write to the folder of the task set',
+      })
+    }
+    return metrics
+  } finally {
+    await session.close()
+  }
+}
+
+function wrong(key: string, message: string): TrinityError {
+  return new TrinityError('pipeline/args', message, { path: `data_processor.task_pipeline.${key}` })
+}
