@@ -36,6 +36,8 @@ enum class Slot { weight, merged, gradient, first_moment, second_moment };
 class Model {
  public:
   explicit Model(const Config& config);
+  // Shares the weights of a snapshot.
+  explicit Model(const Weights& weights) : layout_(weights.layout), weights_(weights) {}
 
   const Layout& layout() const { return *layout_; }
   // A snapshot that stays as it is whatever the trainer does next.

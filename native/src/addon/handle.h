@@ -13,6 +13,7 @@ struct Handle {
   }
 };
 
+napi_value make_handle(napi_env env, std::shared_ptr<Model> model, std::unique_ptr<Runner> runner);
 // Throws when `value` is not a handle.
 Handle& handle_of(napi_env env, napi_value value);
 // A packed micro-batch, checked.

@@ -18,6 +18,14 @@ Handle& handle_of(napi_env env, napi_value value) {
   return handle;
 }
 
+napi_value make_handle(napi_env env, std::shared_ptr<Model> model, std::unique_ptr<Runner> runner) {
+  Handle* handle = new Handle{std::move(model), std::move(runner)};
+  napi_value out;
+  must(napi_create_external(env, handle, [](napi_env, void* data, void*) { delete static_cast<Handle*>(data); }, nullptr, &out));
+  must(napi_type_tag_object(env, out, &TAG));
+  return out;
+}
+
 static Config read_config(napi_env env, napi_value o) {
   Config c;
   const auto integer = [&](const char* name) { return static_cast<int>(number(env, o, name)); };
@@ -61,13 +69,7 @@ static napi_value open(napi_env env, napi_callback_info info) {
     Runner& thread = **runner;
     return Loop::of(env).promise(env, thread, nullptr, [config = read_config(env, args[0]), runner]() -> Reply {
       auto model = std::make_shared<Model>(config);
-      return [model, runner](napi_env e) {
-        Handle* handle = new Handle{model, std::move(*runner)};
-        napi_value out;
-        must(napi_create_external(e, handle, [](napi_env, void* data, void*) { delete static_cast<Handle*>(data); }, nullptr, &out));
-        must(napi_type_tag_object(e, out, &TAG));
-        return out;
-      };
+      return [model, runner](napi_env e) { return make_handle(e, model, std::move(*runner)); };
     });
   });
 }

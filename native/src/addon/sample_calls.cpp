@@ -53,6 +53,13 @@ static napi_value snapshot(napi_env env, napi_callback_info info) {
   });
 }
 
+// openSnapshot(snapshot): a model that shares these weights, to read them.
+static napi_value open_snapshot(napi_env env, napi_callback_info info) {
+  return entry<1>(env, info, [&](napi_value* args) {
+    return make_handle(env, std::make_shared<Model>(snapshot_of(env, args[0])), std::make_unique<Runner>());
+  });
+}
+
 static napi_value release_snapshot(napi_env env, napi_callback_info info) {
   return entry<1>(env, info, [&](napi_value* args) {
     snapshot_of(env, args[0]) = Weights{};
@@ -92,6 +99,20 @@ static napi_value close_sampler(napi_env env, napi_callback_info info) {
       sampler->reset();
       return [](napi_env e) { return nothing(e); };
     });
+  });
+}
+
+// weightsOf(sampler): a snapshot of what it samples with.
+static napi_value weights_of(napi_env env, napi_callback_info info) {
+  return entry<1>(env, info, [&](napi_value* args) {
+    return external(env, std::make_unique<Weights>(sampler_of(env, args[0]).sampler->weights()), SNAPSHOT_TAG);
+  });
+}
+
+static napi_value check_weights(napi_env env, napi_callback_info info) {
+  return entry<2>(env, info, [&](napi_value* args) {
+    sampler_of(env, args[0]).sampler->check_fit(snapshot_of(env, args[1]));
+    return nothing(env);
   });
 }
 
@@ -152,7 +173,9 @@ static napi_value sample_step(napi_env env, napi_callback_info info) {
 static napi_value sample_score(napi_env env, napi_callback_info info) {
   return entry<2>(env, info, [&](napi_value* args) {
     SamplerHandle& h = sampler_of(env, args[0]);
-    auto pack = std::make_shared<Pack>(read_pack(env, args[1], h.sampler->weights().layout->config));
+    Config config = h.sampler->weights().layout->config;
+    config.max_len = h.sampler->max_len();
+    auto pack = std::make_shared<Pack>(read_pack(env, args[1], config));
     return Loop::of(env).promise(env, *h.runner, args[0],
                                  [sampler = h.sampler, weights = h.sampler->weights(), pack]() -> Reply {
                                    auto logprob = std::make_shared<std::vector<float>>(pack->scored());
@@ -177,10 +200,13 @@ static napi_value sampler_memory(napi_env env, napi_callback_info info) {
 void export_sample(napi_env env, napi_value exports) {
   set(env, exports, "pageTokens", make(env, static_cast<double>(KEYS)));
   export_function(env, exports, "snapshot", snapshot);
+  export_function(env, exports, "openSnapshot", open_snapshot);
+  export_function(env, exports, "weightsOf", weights_of);
   export_function(env, exports, "releaseSnapshot", release_snapshot);
   export_function(env, exports, "checksum", checksum_call);
   export_function(env, exports, "openSampler", open_sampler);
   export_function(env, exports, "closeSampler", close_sampler);
+  export_function(env, exports, "checkWeights", check_weights);
   export_function(env, exports, "setWeights", set_weights);
   export_function(env, exports, "sampleStep", sample_step);
   export_function(env, exports, "sampleScore", sample_score);

@@ -16,12 +16,16 @@ Sampler::Sampler(const Weights& weights, int pages, int max_len)
   if (!weights.layout->lm_head) throw std::invalid_argument("the model has no language-model head");
 }
 
-void Sampler::adopt(const Weights& next) {
+void Sampler::check_fit(const Weights& next) const {
   const Config &a = weights_.layout->config, &b = next.layout->config;
   const bool same = a.hidden == b.hidden && a.layers == b.layers && a.heads == b.heads && a.kv_heads == b.kv_heads &&
                     a.head_dim == b.head_dim && a.inner == b.inner && a.vocab == b.vocab && a.eps == b.eps &&
                     a.inv_freq == b.inv_freq && a.qk_norm == b.qk_norm && next.layout->lm_head;
   if (!same) throw std::invalid_argument("the weights belong to a model of another shape");
+}
+
+void Sampler::adopt(const Weights& next) {
+  check_fit(next);
   weights_ = next;
 }
 

@@ -24,7 +24,10 @@ class Sampler {
   Sampler(const Weights& weights, int pages, int max_len);
 
   const Weights& weights() const { return weights_; }
-  // For the steps started from now on. Throws when the weights are those of another kind of model.
+  int max_len() const { return max_len_; }
+  // Throws when the weights are those of another kind of model.
+  void check_fit(const Weights& next) const;
+  // For the steps started from now on.
   void adopt(const Weights& next);
 
   void step(const Weights& w, const StepArgs& args);

@@ -21,22 +21,7 @@ const version = 1
  * in). `lora_adapter/`: the adapter alone, as PEFT has it. `optimizer.safetensors`: both moments. `native_state.json`.
  */
 export async function saveState(model: NativeModel, dir: string, signal: AbortSignal): Promise<void> {
-  const hf = join(dir, 'huggingface')
-  await mkdir(hf, { recursive: true })
-  const base = model.params.filter(({ name }) => !isAdapter(name))
-  await writeTensors(
-    model,
-    join(hf, 'model.safetensors'),
-    base,
-    ({ name }) => name,
-    model.spec.lora ? 'merged' : 'weight',
-    signal,
-  )
-  await writeJsonFile(join(hf, 'config.json'), savedConfig(model))
-  await copyTokenizer(model.spec.path, hf)
-  await copyFile(join(model.spec.path, 'generation_config.json'), join(hf, 'generation_config.json')).catch(
-    ignoreMissing,
-  )
+  await saveHuggingFace(model, join(dir, 'huggingface'), signal)
   const trained = model.params.filter((param) => param.trained)
   if (model.spec.lora) {
     const adapter = join(dir, 'lora_adapter')
@@ -64,6 +49,18 @@ export async function saveState(model: NativeModel, dir: string, signal: AbortSi
     steps: model.addon.steps(model.handle),
     lora: model.spec.lora !== undefined,
   })
+}
+
+/** A directory for any loader; an adapter is merged in. */
+export async function saveHuggingFace(model: NativeModel, dir: string, signal: AbortSignal): Promise<void> {
+  await mkdir(dir, { recursive: true })
+  const base = model.params.filter(({ name }) => !isAdapter(name))
+  const slot = base.length < model.params.length ? 'merged' : 'weight'
+  await writeTensors(model, join(dir, 'model.safetensors'), base, ({ name }) => name, slot, signal)
+  await writeJsonFile(join(dir, 'config.json'), savedConfig(model))
+  await copyTokenizer(model.spec.path, dir)
+  const generation = 'generation_config.json'
+  await copyFile(join(model.spec.path, generation), join(dir, generation)).catch(ignoreMissing)
 }
 
 function writeTensors(

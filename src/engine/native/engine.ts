@@ -1,31 +1,47 @@
 import { TrinityError } from '../../error.js'
 import { within } from '../calls.js'
-import type { Call, Caps, Head, ModelSpec, RewardModel, ScoreModel, ScoreSpec, TrainModel } from '../contract.js'
+import type {
+  Call,
+  Caps,
+  Engine,
+  Head,
+  ModelSpec,
+  RewardModel,
+  SampleModel,
+  SampleSpec,
+  ScoreModel,
+  ScoreSpec,
+  TrainModel,
+  WeightLink,
+} from '../contract.js'
 import { type NativeModel, openNative } from './model.js'
 import { NativeRewardModel } from './reward.js'
+import { NativeWeightLink } from './sampler/link.js'
+import { NativeSampleModel } from './sampler/model.js'
+import { openSampler } from './sampler/open.js'
 import { NativeScoreModel } from './score.js'
 import { NativeTrainModel } from './train.js'
 
 export const nativeCaps: Caps = {
   train: true,
-  sample: false,
+  sample: true,
   reward: true,
   heads: ['lm', 'value', 'reward'],
   lora: true,
   logprobs: 'model',
-  drawnLogprobs: false,
-  promptLogprobs: false,
-  streaming: false,
+  drawnLogprobs: true,
+  promptLogprobs: true,
+  streaming: true,
   abort: true,
   batchInvariant: true,
-  weights: [],
+  weights: ['memory'],
 }
 
-/** Trains and scores real transformers on the processor of this machine, in this process. */
-export class NativeEngine {
+/** Trains, scores and samples real transformers on the processor of this machine, in this process. */
+export class NativeEngine implements Engine {
   readonly name = 'native'
   readonly caps = nativeCaps
-  protected readonly models = new Set<NativeModel>()
+  readonly #models = new Set<NativeModel | NativeSampleModel>()
 
   async openTrain(spec: ModelSpec, call: Call): Promise<TrainModel> {
     refuseHead(spec, ['lm', 'value'])
@@ -48,16 +64,37 @@ export class NativeEngine {
     })
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.models].map((model) => model.close()))
+  async openSample(spec: SampleSpec, call: Call): Promise<SampleModel> {
+    refuseHead(spec, ['lm'])
+    const source = spec.shareWith
+    if (source && !(source instanceof NativeTrainModel)) throw foreign('shareWith')
+    return within(call, `opening ${spec.path}`, async (signal) =>
+      this.#keep(await openSampler(spec, source, signal, this.#forget)),
+    )
   }
 
-  #keep<T extends NativeModel>(model: T): T {
-    this.models.add(model)
+  link(from: TrainModel, to: readonly SampleModel[]): WeightLink {
+    const isOwn = (model: SampleModel): model is NativeSampleModel => model instanceof NativeSampleModel
+    if (!(from instanceof NativeTrainModel) || !to.every(isOwn)) throw foreign('link')
+    return new NativeWeightLink(from, to)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#models].map((model) => model.close()))
+  }
+
+  #keep<T extends NativeModel | NativeSampleModel>(model: T): T {
+    this.#models.add(model)
     return model
   }
 
-  readonly #forget = (model: NativeModel) => void this.models.delete(model)
+  readonly #forget = (model: NativeModel | NativeSampleModel) => void this.#models.delete(model)
+}
+
+function foreign(where: string): TrinityError {
+  return new TrinityError('engine/foreign-model', `${where} names a model of another engine`, {
+    hint: 'open trainer and sampler with the same engine',
+  })
 }
 
 function refuseHead(spec: ModelSpec, allowed: readonly Head[]): void {

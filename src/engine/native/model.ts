@@ -72,7 +72,7 @@ export class NativeModel implements OpenModel {
   }
 }
 
-interface Opened {
+export interface Opened {
   readonly addon: NativeAddon
   readonly handle: NativeHandle
   readonly config: ModelConfig
