@@ -1,0 +1,7 @@
+import { describeEngine } from '../../../test/support/engine-conformance.js'
+import { fixture } from '../../../test/support/shared-data.js'
+import { NativeEngine } from './engine.js'
+
+for (const name of ['tiny-llama', 'tiny-qwen2', 'tiny-qwen3']) {
+  describeEngine(`native, ${name}`, async () => ({ engine: new NativeEngine(), path: fixture(name) }))
+}
