@@ -11,6 +11,8 @@ export interface Keeper {
   load(rows: readonly number[]): Promise<Experience[]>
   /** Says that these were handed out. */
   taken(rows: readonly number[]): Promise<void>
+  /** Says that these will never be handed out. */
+  dropped(rows: readonly number[]): Promise<void>
   /** Removes everything behind `end` and notes how often these rows have been used; gives the number removed. */
   restore(end: number, rows: readonly number[], uses: readonly number[]): Promise<number>
   /** What is kept survives a power cut too. */
@@ -43,6 +45,7 @@ export class JsonlKeeper implements Keeper {
 
   /** A line that was written stays as it is. */
   async taken(): Promise<void> {}
+  async dropped(): Promise<void> {}
 
   restore(end: number): Promise<number> {
     return this.file.truncate(end)
@@ -85,7 +88,11 @@ export class SqlKeeper implements Keeper {
   }
 
   taken(rows: readonly number[]): Promise<void> {
-    return this.#table.markTaken(rows)
+    return this.#table.setAside(rows, 1)
+  }
+
+  dropped(rows: readonly number[]): Promise<void> {
+    return this.#table.setAside(rows, 0)
   }
 
   async restore(end: number, rows: readonly number[], uses: readonly number[]): Promise<number> {

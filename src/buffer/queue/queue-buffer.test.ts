@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Libsql from 'libsql'
 import { describe, expect, it } from 'vitest'
 import { createExperience } from '../../experience/create.js'
 import type { Experience } from '../../experience/experience.js'
@@ -61,6 +65,28 @@ describe('a full queue', () => {
     await Promise.all(putting)
     expect(taken).toEqual([0, 1, 2, 3])
   })
+})
+
+it('shows in its database what was taken and what was thrown away', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trinity-queue-'))
+  const file = join(folder, 'q.db')
+  const config = { name: 'q', storage_type: 'queue', path: `sqlite:///${file}`, capacity: 2 }
+  const buffer = await openBuffer({ ...config, replay_buffer: { enable: true } })
+  for (const version of [1, 2, 3, 4]) await buffer.put(item(version))
+  await buffer.take(1)
+  await expect(buffer.take(1, { minModelVersion: 4, deadlineMs: 1 })).rejects.toMatchObject({ code: 'buffer/timeout' })
+  await buffer.put(item(5))
+  await buffer.close()
+  const rows = new Libsql(file).prepare('SELECT model_version, consumed, ready FROM q ORDER BY id').raw().all()
+  // 1 and 2 were pushed out, 4 was taken, 3 was too old, 5 is waiting.
+  expect(rows).toEqual([
+    [1, 0, 0],
+    [2, 0, 0],
+    [3, 0, 0],
+    [4, 1, 0],
+    [5, 0, 1],
+  ])
+  rmSync(folder, { recursive: true })
 })
 
 describe('replay', () => {

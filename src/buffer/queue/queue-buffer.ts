@@ -30,6 +30,8 @@ export class QueueBuffer implements ExperienceBuffer {
   /** By name: whether it has finished. */
   #producers: Record<string, boolean> = {}
   #marks: Record<string, unknown> = {}
+  /** Rows thrown away that the keeper has not been told of yet. */
+  #dropped: number[] = []
   #counts = { put: 0, taken: 0, discarded: 0 }
 
   constructor(options: QueueOptions) {
@@ -47,8 +49,9 @@ export class QueueBuffer implements ExperienceBuffer {
       if (experiences.length > 0) {
         const rows = await this.#keeper?.append(experiences)
         const entries = experiences.map((experience, i): Entry => ({ experience, row: rows?.[i] }))
-        this.#counts.discarded += this.#order.add(entries).length
+        this.#discard(this.#order.add(entries))
         this.#counts.put += experiences.length
+        await this.#tellKeeper()
       }
       if (options.mark !== undefined) this.#marks[who] = options.mark
       this.#producers[who] = false
@@ -85,6 +88,7 @@ export class QueueBuffer implements ExperienceBuffer {
     const entries = this.#tryTake(count, options.minModelVersion) ?? (await this.#waitToTake(count, options))
     const rows = entries.flatMap((entry) => entry.row ?? [])
     if (rows.length > 0) await this.#keeper?.taken(rows)
+    await this.#tellKeeper()
     return entries.map((entry) => entry.experience)
   }
 
@@ -110,7 +114,7 @@ export class QueueBuffer implements ExperienceBuffer {
   }
 
   #tryTake(count: number, minModelVersion = 0): Entry[] | undefined {
-    if (minModelVersion > 0) this.#counts.discarded += this.#order.discardOlder(minModelVersion).length
+    if (minModelVersion > 0) this.#discard(this.#order.discardOlder(minModelVersion))
     const ended = this.#finished() && !this.#putting
     if (this.#order.ready < count && !ended) return undefined
     const entries = this.#order.take(count)
@@ -118,6 +122,15 @@ export class QueueBuffer implements ExperienceBuffer {
     this.#counts.taken += entries.length
     if (entries.length > 0) this.#waiters.wake()
     return entries
+  }
+
+  #discard(entries: Entry[]): void {
+    this.#counts.discarded += entries.length
+    for (const entry of entries) if (entry.row !== undefined) this.#dropped.push(entry.row)
+  }
+
+  async #tellKeeper(): Promise<void> {
+    if (this.#dropped.length > 0) await this.#keeper?.dropped(this.#dropped.splice(0))
   }
 
   async finish(who = 'explorer'): Promise<void> {

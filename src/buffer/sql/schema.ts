@@ -29,10 +29,19 @@ export const COLUMNS = [
   'messages',
 ]
 
-export async function createTables({ dialect, transaction, query }: Database, name: string): Promise<void> {
+export async function createTables({ dialect, where, transaction, query }: Database, name: string): Promise<void> {
   const table = quoted(name)
-  const known = await query(`SELECT 1 FROM ${table} LIMIT 1`).catch(() => undefined)
-  if (known) return
+  const tables = await query(dialect.listTables)
+  if (tables.some((row) => row.name === name)) {
+    await query(`SELECT ${COLUMNS.join(', ')} FROM ${table} LIMIT 0`).catch((cause) => {
+      throw new TrinityError('buffer/schema', `table ${name} in ${where} has other columns than this version uses`, {
+        path: where,
+        hint: 'it was made by another program or version: use another file or another buffer name',
+        cause,
+      })
+    })
+    return
+  }
   await transaction(async (tx) => {
     if (dialect.lockSchema) await tx.query(dialect.lockSchema)
     await tx.query(

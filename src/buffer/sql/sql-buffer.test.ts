@@ -128,6 +128,14 @@ describe('opening', () => {
     await expect(openBuffer(config)).rejects.toMatchObject({ code: 'buffer/open' })
   })
 
+  it('refuses a table that another program has made', async () => {
+    const { file, config } = place()
+    const other = new Libsql(file)
+    other.exec('CREATE TABLE experience_buffer (id INTEGER PRIMARY KEY, task_id TEXT, reward REAL)')
+    other.close()
+    await expect(openBuffer(config)).rejects.toMatchObject({ code: 'buffer/schema' })
+  })
+
   it('lets two buffers of one process share a file', async () => {
     const { config } = place()
     const one = await openBuffer(config)

@@ -146,10 +146,12 @@ export class ExperienceTable {
     })
   }
 
-  markTaken(ids: readonly number[]): Promise<void> {
+  /** These rows will not be handed out any more; `uses` more have been made of them. */
+  setAside(ids: readonly number[], uses: number): Promise<void> {
     const where = this.db.dialect.idsIn('id', ids)
     return this.db.transaction(async (tx) => {
-      await tx.query(`UPDATE ${this.#table} SET consumed = consumed + 1, ready = 0 WHERE ${where.sql}`, [where.value])
+      const change = `consumed = consumed + ${uses}, ready = 0`
+      await tx.query(`UPDATE ${this.#table} SET ${change} WHERE ${where.sql}`, [where.value])
     })
   }
 
