@@ -11,15 +11,15 @@ namespace {
 
 size_t scratch_floats(int64_t m) {
   const Kernels& k = kernels();
-  return static_cast<size_t>(pad_to(m, k.mr) + k.nr) * KC_MAX;
+  return static_cast<size_t>(pad_to(m, k.mr) + k.nr * B_GROUP) * KC_MAX;
 }
 
 // Cuts the output into tiles, each computed whole by one task. Rows first: a tile packs its rows once for all columns.
-void grid(GemmBlock whole, int64_t m, int64_t panels) {
+void grid(GemmBlock whole, int64_t m, int64_t panels, int64_t most = MC, int per_thread = 4) {
   const int threads = pool_threads();
   const int mr = kernels().mr;
-  const int64_t want = threads == 1 ? 1 : static_cast<int64_t>(threads) * 4;
-  const int64_t limit = MC / mr * mr;
+  const int64_t want = threads == 1 ? 1 : static_cast<int64_t>(threads) * per_thread;
+  const int64_t limit = most / mr * mr;
   int64_t row_blocks = (m + limit - 1) / limit;
   const int64_t rows = pad_to((m + row_blocks - 1) / row_blocks, mr);
   row_blocks = (m + rows - 1) / rows;
@@ -64,7 +64,7 @@ void linear_weight_grad(const float* dy, int64_t lddy, const float* x, int64_t l
                         float* dw) {
   const int nr = kernels().nr;
   GemmBlock g{x, 1, ldx, dy, nr, lddy, dw, nr, k * nr, 0, 0, static_cast<int>(m), true, nullptr};
-  grid(g, k, n / nr);
+  grid(g, k, n / nr, MC_PACKING, 3);
 }
 
 }  // namespace trinity

@@ -8,11 +8,15 @@ namespace trinity {
 
 // Keys per attention block: softmax statistics are merged once per block, so every path must use the same size.
 constexpr int KEYS = 32;
-// Queries per attention block in training.
-constexpr int QUERIES = 48;
-// Most rows of one gemm_block call.
-constexpr int MC = 120;
+// Queries per attention block in training: whole tiles for every instruction set.
+constexpr int QUERIES = 84;
+// Rows of one gemm_block call: as many as keep the packed rows in the second-level cache.
+constexpr int MC = 168;
+// The same where the right-hand side must be packed as well, once per block of rows.
+constexpr int MC_PACKING = 504;
 constexpr int KC_MAX = 256;
+// Panels of a row-major right-hand side that are packed together.
+constexpr int B_GROUP = 8;
 // Vocabulary columns whose softmax statistics are folded at once: one constant for every path, because folding rounds.
 constexpr int VOCAB_CHUNK = 1024;
 // Tokens whose probabilities are summed at once when one is drawn.

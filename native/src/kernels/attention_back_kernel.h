@@ -11,7 +11,7 @@ static void weigh_transposed(const float* p, int rows, int cols, const float* b,
                              ptrdiff_t ldc) {
   for (int m = 0; m < cols; m += MR) {
     const int r = cols - m < MR ? cols - m : MR;
-    for (int d = 0; d < dim; d += NR) micros.at[r](rows, p + m, KEYS, b + d, ldb, c + m * ldc + d, ldc, true);
+    for (int d = 0; d < dim; d += NR) micros.at[r](rows, p + m, KEYS, b + d, ldb, c + m * ldc + d, ldc, true, b, 0);
   }
 }
 

@@ -31,7 +31,8 @@ static void scores(const float* q, ptrdiff_t ldq, float scale, int rows, int dim
     for (int i = 0; i < r; i++)
       for (int d = 0; d < dim; d++) qp[d * MR + i] = q[(m + i) * ldq + d] * scale;
     for (int p = 0; p < KEY_PANELS; p++)
-      micros.at[r](dim, qp, MR, kt + static_cast<ptrdiff_t>(p) * dim * NR, NR, out + m * KEYS + p * NR, KEYS, false);
+      micros.at[r](dim, qp, MR, kt + static_cast<ptrdiff_t>(p) * dim * NR, NR, out + m * KEYS + p * NR, KEYS, false,
+                   qp, 0);
   }
 }
 
@@ -42,7 +43,7 @@ static void weigh(const float* p, int rows, int keys, const float* b, ptrdiff_t 
     const int r = rows - m < MR ? rows - m : MR;
     for (int i = 0; i < r; i++)
       for (int j = 0; j < keys; j++) pp[j * MR + i] = p[(m + i) * KEYS + j];
-    for (int d = 0; d < dim; d += NR) micros.at[r](keys, pp, MR, b + d, ldb, c + m * ldc + d, ldc, true);
+    for (int d = 0; d < dim; d += NR) micros.at[r](keys, pp, MR, b + d, ldb, c + m * ldc + d, ldc, true, b, 0);
   }
 }
 

@@ -13,7 +13,7 @@ namespace trinity {
 namespace TRINITY_ISA {
 
 #if defined(__AVX512F__)
-constexpr int VL = 16, NV = 2, MR = 12;
+constexpr int VL = 16, NV = 2, MR = 14;
 #elif defined(__AVX2__)
 constexpr int VL = 8, NV = 2, MR = 6;
 #elif defined(__ARM_NEON)
