@@ -5,6 +5,7 @@ import { ALIASES } from './alias.js'
 /** A place where each record stands. */
 const PLACES: Record<string, string> = {
   ExplorerConfig: 'explorer',
+  ModelConfig: 'model',
   InferenceModelConfig: 'explorer.rollout_model',
   TasksetConfig: 'buffer.explorer_input.taskset',
   ExplorerInput: 'buffer.explorer_input',
@@ -19,7 +20,16 @@ const PLACES: Record<string, string> = {
   TaskPipelineConfig: 'data_processor.task_pipeline',
   ExperiencePipelineConfig: 'data_processor.experience_pipeline',
 }
+const ACTOR = 'trainer_config.actor_rollout_ref.actor'
 const VALUES: Record<string, unknown> = {
+  [`${ACTOR}.optim.lr_scheduler_type`]: 'cosine',
+  [`${ACTOR}.optim.warmup_style`]: 'cosine',
+  [`${ACTOR}.optim.betas`]: [0.8, 0.9],
+  [`${ACTOR}.optim.lr_warmup_steps_ratio`]: 0.5,
+  [`${ACTOR}.megatron.sequence_parallel`]: false,
+  'policy_loss_fn_args.use_token_level_loss_in_sft': true,
+  input_buffers: [{ name: 'i', path: 'in.jsonl' }],
+  reward_shaping: [{ stats_key: 'k', op_type: 'ADD' }],
   use_token_level_loss: false,
   'policy_loss_fn_args.use_token_level_loss': true,
   actor_use_kl_loss: false,
@@ -35,6 +45,11 @@ const VALUES: Record<string, unknown> = {
   lam: 0.8,
 }
 const RESULTS: Record<string, unknown> = {
+  'policy_loss_fn_args.use_token_level_loss_in_sft': 'token-mean',
+  input_buffers: ['in.jsonl'],
+  reward_shaping: [
+    { name: 'reward_shaping_mapper', args: { reward_shaping_configs: [{ stats_key: 'k', op_type: 'ADD' }] } },
+  ],
   use_token_level_loss: 'seq-mean-token-mean',
   'policy_loss_fn_args.use_token_level_loss': 'token-mean',
   actor_use_kl_loss: 'none',
@@ -101,6 +116,25 @@ describe('every older key', () => {
     const { config } = parse(text).stages[0]
     expect(config.buffer.trainer_input.auxiliary_buffers.a.replay_buffer?.enable).toBe(true)
     expect(config.algorithm.policy_loss_fn_args).toEqual({ clip_range: 0.3 })
+  })
+
+  it('an optimiser inside trainer_config is the more particular one', () => {
+    const text =
+      'algorithm: {optimizer: {lr: 1e-6}}\ntrainer: {trainer_config: {actor_rollout_ref: {actor: {optim: {lr: 1e-5}}}}}'
+    const { stages, problems } = parse(text)
+    expect(stages[0].config.algorithm.optimizer.lr).toBe(1e-5)
+    expect(problems.remarks).toMatchObject([{ severity: 'warning', message: 'used instead of algorithm.optimizer.lr' }])
+  })
+
+  it('references may use the older names', () => {
+    const tree =
+      '{actor_rollout_ref: {actor: {use_dynamic_bsz: false, ppo_max_token_len_per_gpu: 9}, ref: {log_prob_use_dynamic_bsz: "${trainer.trainer_config.actor_rollout_ref.actor.use_dynamic_bsz}", log_prob_max_token_len_per_gpu: "${trainer.trainer_config.actor_rollout_ref.actor.ppo_max_token_len_per_gpu}"}}, critic: {ppo_epochs: "${trainer.trainer_config.actor_rollout_ref.actor.ppo_epochs}"}}'
+    const { trainer } = parse(`trainer: {trainer_config: ${tree}}`).stages[0].config
+    expect(trainer).toMatchObject({ use_dynamic_bsz: false, max_token_len_per_gpu: 9 })
+    expect(trainer.trainer_config).toEqual({
+      actor_rollout_ref: { ref: { log_prob_use_dynamic_bsz: false, log_prob_max_token_len_per_gpu: 9 } },
+      critic: { ppo_epochs: 1 },
+    })
   })
 
   it('words for values', () => {

@@ -1,7 +1,8 @@
 import type { Field, RecordSpec } from './field.js'
-import { at, type MapNode, type Node, pathParts, plain, removeAt, scalarNode, withNode } from './node.js'
+import { at, type MapNode, type Node, nodeOf, pathParts, plain, removeAt, withNode } from './node.js'
 import type { Problems } from './problem.js'
 import { config } from './section/config.js'
+import { megatron } from './section/trainer.js'
 import { warmupStages } from './warmup.js'
 
 /** An older spelling of a key. Words for values (`online`, `dynamic_by_explorer`) stand with their keys in section/. */
@@ -17,12 +18,21 @@ interface Alias {
   readonly each?: readonly string[]
   /** No counterpart: why nothing is lost. */
   readonly gone?: string
+  /** The old place is the more particular one: it wins over the new key. */
+  readonly wins?: boolean
 }
 
 const TASKSETS = ['taskset', 'tasksets', 'eval_tasksets'] as const
 const BUFFERS = ['trainer_input.experience_buffer', ...TASKSETS.map((key) => `explorer_input.${key}`)]
 const SCALED = (old: unknown) => (old === true ? 'token-mean' : 'seq-mean-token-mean')
 const KIND = 'known from where it stands'
+const OLD_PIPELINE = [
+  ...['dj_process_desc', 'agent_model_name', 'clean_strategy', 'min_size_ratio', 'min_priority_score'],
+  ...['data_dist', 'dynamic', 'format'],
+]
+const PATHS = (old: unknown) =>
+  Array.isArray(old) ? old.map((one: unknown) => (one as { path?: unknown } | null)?.path ?? one) : [old]
+const SHAPING = (old: unknown) => [{ name: 'reward_shaping_mapper', args: { reward_shaping_configs: old } }]
 
 /** Every older key of the versions since 0.1, with what it is now. */
 export const ALIASES: readonly Alias[] = [
@@ -70,6 +80,15 @@ export const ALIASES: readonly Alias[] = [
     now: 'policy_loss_fn_args.loss_agg_mode',
     value: SCALED,
   },
+  {
+    in: 'AlgorithmConfig',
+    old: 'policy_loss_fn_args.use_token_level_loss_in_sft',
+    now: 'policy_loss_fn_args.sft_loss_agg_mode',
+    value: SCALED,
+  },
+  { in: 'AlgorithmConfig', old: 'mu', now: 'policy_loss_fn_args.mu' },
+  { in: 'BufferConfig', old: 'expert_data_ratio', now: '/algorithm.sample_strategy_args.expert_data_ratio' },
+  { in: 'ModelConfig', old: 'max_token_len', now: 'max_model_len' },
   { in: 'OptimizerConfig', old: 'lr_decay_style', now: 'lr_scheduler_type' },
   { in: 'OptimizerConfig', old: 'lr_decay_steps', gone: 'the schedule ends with trainer.total_steps' },
   { in: 'OptimizerConfig', old: 'lr_warmup_init', gone: 'the warm-up starts at 0' },
@@ -88,11 +107,13 @@ export const ALIASES: readonly Alias[] = [
   { in: 'DataProcessorConfig', old: 'data_processor_url', now: '/service.data_juicer.server_url' },
   { in: 'DataProcessorConfig', old: 'data_workflow_url', now: '/service.data_juicer.server_url' },
   ...['TaskPipelineConfig', 'ExperiencePipelineConfig'].flatMap((record) =>
-    ['dj_process_desc', 'agent_model_name', 'clean_strategy', 'min_size_ratio', 'min_priority_score', 'data_dist'].map(
-      (old) => ({ in: record, old, gone: 'use operators' }),
-    ),
+    OLD_PIPELINE.map((old) => ({ in: record, old, gone: 'use operators' })),
   ),
   { in: 'TaskPipelineConfig', old: 'dj_config_path', now: 'config_path' },
+  { in: 'TaskPipelineConfig', old: 'input_buffers', now: 'inputs', value: PATHS },
+  { in: 'ExperiencePipelineConfig', old: 'input_buffers', gone: 'the explorer is the input' },
+  { in: 'ExperiencePipelineConfig', old: 'dj_config_path', gone: 'use an operator data_juicer with config_path' },
+  { in: 'ExperiencePipelineConfig', old: 'reward_shaping', now: 'operators', value: SHAPING },
   { in: 'TaskPipelineConfig', old: 'output_buffer', now: 'output' },
   { in: 'ExperiencePipelineConfig', old: 'output_buffer', now: 'output' },
   ...lifted('trainer.max_actor_ckpt_to_keep', 'max_checkpoints_to_keep'),
@@ -107,20 +128,28 @@ export const ALIASES: readonly Alias[] = [
   ...lifted('actor_rollout_ref.actor.use_remove_padding', 'use_remove_padding'),
   ...lifted('actor_rollout_ref.model.use_remove_padding', 'use_remove_padding'),
   ...lifted('algorithm.rollout_correction', '/algorithm.rollout_correction'),
+  ...['lr', 'lr_warmup_steps', 'lr_warmup_steps_ratio', 'min_lr_ratio', 'warmup_style', 'lr_scheduler_type'].flatMap(
+    (key) => lifted(`actor_rollout_ref.actor.optim.${key}`, `/algorithm.optimizer.${key}`, true),
+  ),
+  ...['betas', 'weight_decay'].flatMap((key) =>
+    lifted(`actor_rollout_ref.actor.optim.${key}`, `/algorithm.optimizer.${key}`, true),
+  ),
+  ...Object.keys(megatron.fields).flatMap((key) =>
+    lifted(`actor_rollout_ref.actor.megatron.${key}`, `megatron.${key}`, true),
+  ),
 ]
 
 /** A key of veRL's tree that has a place of its own in the configuration. */
-function lifted(old: string, now: string): Alias[] {
-  return [{ in: 'TrainerConfig', old: `trainer_config.${old}`, now }]
+function lifted(old: string, now: string, wins = false): Alias[] {
+  return [{ in: 'TrainerConfig', old: `trainer_config.${old}`, now, wins }]
 }
 
 /** Rewrites older keys to the present ones and notes which were used. */
 export function applyAliases(tree: MapNode, problems: Problems): MapNode {
-  const renamed = renameRecord(config, tree, '', problems, [])
-  return warmupStages(renamed, problems)
+  return renameRecord(config, warmupStages(tree, problems), '', problems, [])
 }
 
-type Moved = { to: string; node: Node; from: string }[]
+type Moved = { to: string; node: Node; from: string; wins: boolean }[]
 
 function renameRecord(spec: RecordSpec, map: MapNode, path: string, problems: Problems, out: Moved): MapNode {
   const isRoot = spec.name === 'Config' || spec.name === 'StageConfig'
@@ -134,7 +163,7 @@ function renameRecord(spec: RecordSpec, map: MapNode, path: string, problems: Pr
     if (field) entries.set(key, { ...entry, node: renameIn(field, entry.node, below, problems, moved) })
   }
   result = { ...result, entries }
-  if (isRoot) for (const move of moved) result = place(result, move.to, move.node, move.from, path, problems)
+  if (isRoot) for (const move of moved) result = place(result, move, path, problems)
   return result
 }
 
@@ -166,13 +195,13 @@ function apply(alias: Alias, map: MapNode, path: string, problems: Problems, mov
   }
   const value = alias.value ? alias.value(plain(old)) : undefined
   if (alias.value && value === undefined) return rest
-  const node = alias.value ? scalarNode(value as string, old.mark) : old
+  const node = alias.value ? nodeOf(value, old.mark) : old
   const now = alias.now as string
   if (now.startsWith('/')) {
-    moved.push({ to: now.slice(1), node, from })
+    moved.push({ to: now.slice(1), node, from, wins: alias.wins === true })
     return rest
   }
-  if (!alias.each) return place(rest, now, node, from, path, problems)
+  if (!alias.each) return place(rest, { to: now, node, from, wins: alias.wins === true }, path, problems)
   let result = rest
   for (const target of alias.each) {
     const below = at(result, target)
@@ -186,20 +215,17 @@ function apply(alias: Alias, map: MapNode, path: string, problems: Problems, mov
   return result
 }
 
-/** Puts a value at its new place; a value that already stands there wins. */
-function place(map: MapNode, to: string, node: Node, from: string, base: string, problems: Problems): MapNode {
+/** Puts a value at its new place; a value that already stands there wins, unless the old place is more particular. */
+function place(map: MapNode, { to, node, from, wins }: Moved[number], base: string, problems: Problems): MapNode {
   const full = base === '' ? to : `${base}.${to}`
   const there = at(map, to)
-  if (there === undefined || (there.kind === 'map' && node.kind === 'map')) {
+  const isSame = there !== undefined && JSON.stringify(plain(there)) === JSON.stringify(plain(node))
+  if (isSame) return map
+  if (there?.kind === 'map' && node.kind === 'map') {
     problems.note('alias', from, `is now ${full}`, node.mark)
-    const merged =
-      there?.kind === 'map' && node.kind === 'map'
-        ? { ...there, entries: new Map([...node.entries, ...there.entries]) }
-        : node
-    return withNode(map, pathParts(to), merged) as MapNode
+    return withNode(map, pathParts(to), { ...there, entries: new Map([...node.entries, ...there.entries]) }) as MapNode
   }
-  if (JSON.stringify(plain(there)) !== JSON.stringify(plain(node))) {
-    problems.warn('alias', from, `ignored, ${full} is set as well`, node.mark)
-  }
-  return map
+  if (there === undefined) problems.note('alias', from, `is now ${full}`, node.mark)
+  else problems.warn('alias', from, wins ? `used instead of ${full}` : `ignored, ${full} is set as well`, node.mark)
+  return there === undefined || wins ? (withNode(map, pathParts(to), node) as MapNode) : map
 }

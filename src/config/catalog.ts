@@ -8,6 +8,7 @@ export interface Catalog {
   readonly sampleStrategies: Lookup<Component>
   readonly selectors: Lookup<Component>
   readonly priorityFns: Lookup<Component>
+  readonly operators: Lookup<Component>
 }
 
 export interface Lookup<T> {
@@ -47,10 +48,11 @@ export interface AlgorithmFacts {
 
 /** Everything that is registered, plugins included. */
 export async function loadCatalog(): Promise<Catalog> {
-  const [algorithm, selector, priority] = await Promise.all([
+  const [algorithm, selector, priority, pipeline] = await Promise.all([
     import('../algorithm/index.js'),
     import('../task/selector/index.js'),
     import('../buffer/priority/priority.js'),
+    import('../pipeline/registry.js'),
   ])
   return {
     algorithms: algorithm.algorithms as unknown as Lookup<AlgorithmFacts>,
@@ -61,5 +63,6 @@ export async function loadCatalog(): Promise<Catalog> {
     sampleStrategies: algorithm.sampleStrategies,
     selectors: selector.selectors,
     priorityFns: priority.priorityFns,
+    operators: pipeline.operators,
   }
 }

@@ -11,9 +11,12 @@ const RESOLVERS = ['oc.env', 'oc.decode', 'oc.select'] as const
 const MAX_NODES = 200_000
 const MAX_DEPTH = 60
 
-/** Replaces every `${...}` of a configuration. Problems are reported where the text stands. */
-export function interpolate(tree: MapNode, env: Env, problems: Problems): MapNode {
-  return new Interpolation(tree, env, problems).run()
+/**
+ * Replaces every `${...}` of a configuration. Problems are reported where the text stands. `written` is the file with
+ * its older names, under which it may refer to its own keys.
+ */
+export function interpolate(tree: MapNode, env: Env, problems: Problems, written?: MapNode): MapNode {
+  return new Interpolation(tree, env, problems, written).run()
 }
 
 /** Replaces `${oc.env:...}` and literals in a single text that stands outside a configuration. */
@@ -24,6 +27,7 @@ export function interpolateText(node: ScalarNode, env: Env, problems: Problems):
 
 class Interpolation {
   readonly #root: MapNode
+  readonly #written: MapNode | undefined
   readonly #env: Env
   readonly #problems: Problems
   readonly #done = new Map<string, Node>()
@@ -33,8 +37,9 @@ class Interpolation {
   #count = 0
   #depth = 0
 
-  constructor(root: MapNode, env: Env, problems: Problems) {
+  constructor(root: MapNode, env: Env, problems: Problems, written?: MapNode) {
     this.#root = root
+    this.#written = written
     this.#env = env
     this.#problems = problems
   }
@@ -43,9 +48,9 @@ class Interpolation {
     return this.#resolve(this.#root, []) as MapNode
   }
 
-  #resolve(node: Node, path: readonly string[]): Node {
+  #resolve(node: Node, path: readonly string[], from: MapNode | undefined = this.#root): Node {
     if (node.kind === 'scalar' && !(node.type === 'str' && hasTemplate(node.text))) return node
-    const id = path.join('.')
+    const id = `${path.join('.')}${from === this.#root ? '' : ' (as written)'}`
     const done = this.#done.get(id)
     if (done) return done
     if (this.#open.includes(id)) {
@@ -55,20 +60,20 @@ class Interpolation {
     if (++this.#count > MAX_NODES || this.#open.length > MAX_DEPTH * 4)
       return this.#fail(node, id, 'references multiply without end')
     this.#open.push(id)
-    const made = this.#evaluate(node, path, id)
+    const made = this.#evaluate(node, path, id, from)
     const value = this.#sizeOf(made) > MAX_NODES ? this.#fail(node, id, 'references multiply without end') : made
     this.#open.pop()
     this.#done.set(id, value)
     return value
   }
 
-  #evaluate(node: Node, path: readonly string[], id: string): Node {
+  #evaluate(node: Node, path: readonly string[], id: string, from: MapNode | undefined): Node {
     if (node.kind === 'list') {
-      return { ...node, items: node.items.map((item, i) => this.#resolve(item, [...path, String(i)])) }
+      return { ...node, items: node.items.map((item, i) => this.#resolve(item, [...path, String(i)], from)) }
     }
     if (node.kind === 'map') {
       const entries = [...node.entries].map(([key, entry]) => {
-        return [key, { ...entry, node: this.#resolve(entry.node, [...path, key]) }] as const
+        return [key, { ...entry, node: this.#resolve(entry.node, [...path, key], from) }] as const
       })
       return { ...node, entries: new Map(entries) }
     }
@@ -177,12 +182,14 @@ class Interpolation {
   }
 
   #find(target: readonly string[]): Node | undefined {
-    let node: Node | undefined = this.#root
-    for (let i = 0; i < target.length && node; i++) {
-      if (node.kind === 'scalar') node = this.#resolve(node, target.slice(0, i))
-      node = child(node, target[i])
+    for (const tree of [this.#root, this.#written]) {
+      let node: Node | undefined = tree
+      for (let i = 0; i < target.length && node; i++) {
+        if (node.kind === 'scalar') node = this.#resolve(node, target.slice(0, i), tree)
+        node = child(node, target[i])
+      }
+      if (node) return this.#resolve(node, target, tree)
     }
-    if (node) return this.#resolve(node, target)
     const initial = schemaDefault(target)
     return initial === undefined ? undefined : nodeOf(initial, this.#root.mark)
   }

@@ -123,6 +123,24 @@ describe('extends', () => {
   })
 })
 
+describe('trainer_config_path of older files', () => {
+  it('is read beside the configuration, below what the file says itself', () => {
+    const files = {
+      'ex/f.yaml':
+        'trainer: {trainer_config_path: examples/x/train.yaml, trainer_config: {critic: {cliprange_value: 0.2}}}',
+      'ex/train.yaml':
+        'data: {train_batch_size: 4}\nactor_rollout_ref: {actor: {ppo_epochs: 3, grad_clip: 0.5, optim: {lr: 1e-5}}}\ncritic: {cliprange_value: 0.5, ppo_epochs: "${actor_rollout_ref.actor.ppo_epochs}"}',
+    }
+    const config = load(files, 'ex/f.yaml')
+    expect(config.trainer).toMatchObject({ trainer_config_path: '', grad_clip: 0.5 })
+    expect(config.algorithm.optimizer.lr).toBe(1e-5)
+    expect(config.trainer.trainer_config).toMatchObject({
+      actor_rollout_ref: { actor: { ppo_epochs: 3 } },
+      critic: { cliprange_value: 0.2, ppo_epochs: 3 },
+    })
+  })
+})
+
 describe('--set', () => {
   it('overrides, makes and reaches into lists', () => {
     const text = 'name: a\nbuffer: {explorer_input: {tasksets: [{path: x}, {path: y}]}}'

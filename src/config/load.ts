@@ -1,10 +1,10 @@
-import { readFileSync, statSync } from 'node:fs'
-import { dirname, isAbsolute, resolve } from 'node:path'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { messageOf, TrinityError } from '../error.js'
 import { applyAliases } from './alias.js'
 import { type Env, interpolate, interpolateText } from './interpolate.js'
 import { merge } from './merge.js'
-import { child, type MapNode, type Node, pathParts, withNode, without } from './node.js'
+import { at, child, type MapNode, type Node, pathParts, removeAt, type ScalarNode, withNode, without } from './node.js'
 import { Problems } from './problem.js'
 import { type Parsed, parseStages } from './stages.js'
 import { wrapTrainerConfig } from './trainer-config.js'
@@ -17,33 +17,46 @@ export interface LoadOptions {
   readonly set?: readonly string[]
 }
 
+/** A file with its present names, and as it was written. */
+interface Trees {
+  tree: MapNode
+  written: MapNode
+}
+
+interface Reading {
+  readonly cwd: string
+  readonly env: Env
+  readonly problems: Problems
+}
+
 /** Reads and checks a configuration file, without deriving anything. Throws one error with all problems. */
 export function loadConfig(file: string, options: LoadOptions = {}): Parsed {
-  const cwd = options.cwd ?? process.cwd()
-  const problems = new Problems()
-  const tree = readTree(resolve(cwd, file), file, [], options.env ?? process.env, problems)
-  return finish(tree, file, options, problems)
+  const reading = readingOf(options)
+  return finish(readTrees(resolve(reading.cwd, file), file, [], reading), file, options, reading)
 }
 
 /** The same for a text that is not in a file. `extends` is read from the current folder. */
 export function parseConfig(text: string, file: string, options: LoadOptions = {}): Parsed {
-  const problems = new Problems()
-  const path = resolve(options.cwd ?? process.cwd(), file)
-  const tree = extendTree(parseYaml(text, file), path, [path], options.env ?? process.env, problems)
-  return finish(tree, file, options, problems)
+  const reading = readingOf(options)
+  const path = resolve(reading.cwd, file)
+  return finish(extendTrees(parseYaml(text, file), path, [path], reading), file, options, reading)
 }
 
-function finish(tree: MapNode, file: string, options: LoadOptions, problems: Problems): Parsed {
-  const changed = (options.set ?? []).reduce(override, tree)
-  const present = changed === tree ? tree : applyAliases(wrapTrainerConfig(changed), problems)
-  const whole = interpolate(present, options.env ?? process.env, problems)
+function readingOf(options: LoadOptions): Reading {
+  return { cwd: options.cwd ?? process.cwd(), env: options.env ?? process.env, problems: new Problems() }
+}
+
+function finish(trees: Trees, file: string, options: LoadOptions, { env, problems }: Reading): Parsed {
+  const changed = (options.set ?? []).reduce(override, trees.tree)
+  const present = changed === trees.tree ? changed : applyAliases(wrapTrainerConfig(changed), problems)
+  const whole = interpolate(present, env, problems, trees.written)
   const parsed = parseStages(whole, file, problems)
   problems.throwIfErrors(file)
   return parsed
 }
 
-function readTree(path: string, shown: string, chain: readonly string[], env: Env, problems: Problems): MapNode {
-  return extendTree(parseYaml(readText(path, shown), shown), path, [...chain, path], env, problems)
+function readTrees(path: string, shown: string, chain: readonly string[], reading: Reading): Trees {
+  return extendTrees(parseYaml(readText(path, shown), shown), path, [...chain, path], reading)
 }
 
 function readText(path: string, shown: string): string {
@@ -64,13 +77,15 @@ function readText(path: string, shown: string): string {
 }
 
 /** Brings older keys up to date and lays the file over the ones it extends. */
-function extendTree(tree: MapNode, path: string, chain: readonly string[], env: Env, problems: Problems): MapNode {
-  const upper = applyAliases(wrapTrainerConfig(without(tree, ['extends'])), problems)
-  const bases = child(tree, 'extends')
+function extendTrees(raw: MapNode, path: string, chain: readonly string[], reading: Reading): Trees {
+  const { env, problems } = reading
+  const own = includeTrainerFile(without(raw, ['extends']), path, reading)
+  let upper: Trees = { tree: applyAliases(wrapTrainerConfig(own), problems), written: own }
+  const bases = child(raw, 'extends')
   if (!bases || (bases.kind === 'scalar' && bases.type === 'null')) return upper
   const list: readonly Node[] = bases.kind === 'list' ? bases.items : [bases]
-  let lower: MapNode | undefined
-  for (const item of list) {
+  // the last base is the nearest: each is laid under what is above it
+  for (const item of [...list].reverse()) {
     const base = item.kind === 'scalar' && item.type === 'str' ? interpolateText(item, env, problems) : item
     if (base.kind !== 'scalar' || base.type !== 'str') {
       if (!(base.kind === 'scalar' && base.failed)) {
@@ -78,22 +93,48 @@ function extendTree(tree: MapNode, path: string, chain: readonly string[], env: 
       }
       continue
     }
-    const name = base.value as string
-    const file = isAbsolute(name) ? name : resolve(dirname(path), name)
-    if (chain.includes(file)) {
-      const circle = [...chain.slice(chain.indexOf(file)), file].map((link) => relative(link, path)).join(' → ')
-      problems.error('extends', 'extends', `files extend each other in a circle: ${circle}`, item.mark)
-      continue
-    }
-    try {
-      const read = readTree(file, relative(file, path, item.mark.file), chain, env, problems)
-      lower = lower ? merge(lower, read) : read
-    } catch (error) {
-      if (!(error instanceof TrinityError) || error.code !== 'config/not-found') throw error
-      problems.error('extends', 'extends', error.message, item.mark, error.hint)
-    }
+    const lower = readBase(base, path, chain, reading)
+    if (lower) upper = { tree: merge(lower.tree, upper.tree), written: merge(lower.written, upper.written) }
   }
-  return lower ? merge(lower, upper) : upper
+  return upper
+}
+
+function readBase(base: ScalarNode, path: string, chain: readonly string[], reading: Reading): Trees | undefined {
+  const name = base.value as string
+  const file = isAbsolute(name) ? name : resolve(dirname(path), name)
+  const { problems } = reading
+  if (chain.includes(file)) {
+    const circle = [...chain.slice(chain.indexOf(file)), file].map((link) => relative(link, path)).join(' → ')
+    problems.error('extends', 'extends', `files extend each other in a circle: ${circle}`, base.mark)
+    return undefined
+  }
+  try {
+    return readTrees(file, relative(file, path, base.mark.file), chain, reading)
+  } catch (error) {
+    if (!(error instanceof TrinityError) || error.code !== 'config/not-found') throw error
+    problems.error('extends', 'extends', error.message, base.mark, error.hint)
+    return undefined
+  }
+}
+
+const TRAINER_FILE = ['trainer', 'trainer_config_path']
+const TRAINER_TREE = ['trainer', 'trainer_config']
+
+/** Old files kept veRL's tree in a file of its own: its content is what now stands under trainer_config. */
+function includeTrainerFile(tree: MapNode, beside: string, { cwd, env, problems }: Reading): MapNode {
+  const node = at(tree, TRAINER_FILE.join('.'))
+  if (node?.kind !== 'scalar' || node.type !== 'str' || node.text === '') return tree
+  const named = interpolateText(node, env, problems)
+  const name = named.kind === 'scalar' ? named.text : ''
+  // written for the root of a checkout, or beside the configuration itself
+  const places = [resolve(cwd, name), resolve(dirname(beside), name), resolve(dirname(beside), basename(name))]
+  const path = places.find((place) => existsSync(place) && statSync(place).isFile())
+  if (path === undefined) return tree
+  const included = interpolate(parseYaml(readText(path, node.text), node.text), env, problems)
+  const given = at(tree, TRAINER_TREE.join('.'))
+  problems.note('alias', TRAINER_FILE.join('.'), 'is read as trainer.trainer_config', node.mark)
+  const whole = given?.kind === 'map' ? merge(included, given) : included
+  return withNode(removeAt(tree, TRAINER_FILE), TRAINER_TREE, whole) as MapNode
 }
 
 /** A file as it is shown: beside the file that names it, in the same style. */

@@ -37,7 +37,7 @@ export function warmupStages(tree: MapNode, problems: Problems): MapNode {
   )
   first = withNode(first, pathParts('buffer.trainer_input.experience_buffer'), dataset)
   first = withNode(first, pathParts('buffer.total_steps'), steps)
-  if (!at(tree, 'buffer.train_batch_size')) {
+  if (!at(tree, 'buffer.train_batch_size') && !at(tree, 'buffer.read_batch_size')) {
     const size = Number(numberAt(tree, 'buffer.batch_size')) * Number(numberAt(tree, 'algorithm.repeat_times'))
     first = withNode(first, pathParts('buffer.train_batch_size'), scalarNode(size, dataset.mark))
   }

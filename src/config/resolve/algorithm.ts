@@ -28,6 +28,8 @@ export function resolveAlgorithm(config: Config, scope: Scope): Algorithm {
   }
   result.repeat_times =
     facts.schema === 'dpo' ? 2 : (given.repeat_times ?? (facts.defaults.repeat_times as number | undefined) ?? 1)
+  // veRL says the same in its rollout correction
+  result.bypass_old_logprobs = given.bypass_old_logprobs && given.rollout_correction?.bypass_mode !== false
   for (const slot of SLOTS) Object.assign(result, resolveSlot(slot, given, scope))
   result.loss_agg_mode = aggregation(given, result, scope)
   const policy = result.policy_loss_fn_args

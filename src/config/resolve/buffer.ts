@@ -35,6 +35,10 @@ export function resolveBuffer(config: Config, scope: Scope): Buffer {
 function trainBatchSize(config: Config, scope: Scope): number {
   const { train_batch_size: set, batch_size: tasks } = config.buffer
   if (set > 0) return set
+  if (config.mode === 'train' && isOffline(scope) && scope.isSet('buffer.batch_size')) {
+    scope.note('alias', 'buffer.batch_size', 'is read as train_batch_size: there are no tasks')
+    return tasks
+  }
   if (config.mode === 'train') {
     scope.error('missing', 'buffer.train_batch_size', 'mode train needs the number of experiences of a step')
     return 0

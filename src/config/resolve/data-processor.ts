@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import type { Config } from '../section/config.js'
+import { resolveArguments } from './arguments.js'
 import type { Scope } from './scope.js'
 
-type Operators = Config['data_processor']['experience_pipeline']['operators']
+type Operator = Config['data_processor']['experience_pipeline']['operators'][number]
 
 export function resolveDataProcessor(config: Config, scope: Scope): Config['data_processor'] {
   const { experience_pipeline: experiences, task_pipeline: tasks } = config.data_processor
@@ -10,22 +11,33 @@ export function resolveDataProcessor(config: Config, scope: Scope): Config['data
   return {
     experience_pipeline: {
       ...experiences,
-      operators: operators(experiences.operators, 'data_processor.experience_pipeline', config, scope),
+      operators: experiences.operators.map((one, i) => experienceOperator(one, i, config, scope)),
       input_save_path:
         experiences.input_save_path ?? (experiences.save_input && config.mode !== 'train' ? saved : null),
     },
     task_pipeline: tasks && {
       ...tasks,
-      operators: operators(tasks.operators, 'data_processor.task_pipeline', config, scope),
+      operators: tasks.operators.map((one, i) => named(one, `data_processor.task_pipeline.operators[${i}]`, scope)),
     },
   }
 }
 
-/** Data-Juicer operators learn where their service is. */
-function operators(list: Operators, key: string, config: Config, scope: Scope): Operators {
-  return list.map((operator, i) => {
-    if (operator.name === '') scope.error('missing', `${key}.operators[${i}].name`, 'an operator needs a name')
-    if (operator.name !== 'data_juicer' || !config.service.data_juicer) return operator
-    return { ...operator, args: { service_config: config.service.data_juicer, ...operator.args } }
-  })
+/** Known by name with checked arguments, or brought by a dotted path. Data-Juicer learns where its service is. */
+function experienceOperator(given: Operator, index: number, config: Config, scope: Scope): Operator {
+  const key = `data_processor.experience_pipeline.operators[${index}]`
+  const { operators } = scope.catalog
+  const component = operators.find(given.name)
+  if (!component) {
+    if (given.name !== '' && !given.name.includes('.'))
+      scope.unknownName(`${key}.name`, 'operator', given.name, operators)
+    return named(given, key, scope)
+  }
+  const service = given.name === 'data_juicer' ? config.service.data_juicer : null
+  const args = service ? { service_config: service, ...given.args } : given.args
+  return { ...given, args: resolveArguments(component, args, `${key}.args`, scope) }
+}
+
+function named(given: Operator, key: string, scope: Scope): Operator {
+  if (given.name === '') scope.error('missing', `${key}.name`, 'an operator needs a name')
+  return given
 }

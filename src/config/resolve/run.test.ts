@@ -200,7 +200,7 @@ describe('trainer', () => {
   })
 
   it('a configuration file of its own is gone', () =>
-    expect(errorsOf(() => trainer({ 'trainer.trainer_config_path': 'x.yaml' }))[0].code).toBe('gone'))
+    expect(errorsOf(() => trainer({ 'trainer.trainer_config_path': 'x.yaml' }))[0].code).toBe('missing-file'))
 
   it('adapters are not trained with megatron', () =>
     expect(trainer({ 'trainer.trainer_strategy': 'megatron', 'model.lora_configs': [{}] }).trainer_strategy).toBe(

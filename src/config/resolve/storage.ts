@@ -17,7 +17,7 @@ export function resolveStorage(
   return {
     ...given,
     storage_type: storage,
-    path: given.path ?? defaultPath(storage, given.name, cache, config.mode),
+    path: given.path || defaultPath(storage, given.name, cache, config.mode),
     batch_size: config.buffer.train_batch_size,
     tokenizer_path: config.model.model_path || null,
     ray_namespace: config.ray_namespace,

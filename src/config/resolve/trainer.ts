@@ -7,8 +7,8 @@ type Trainer = Config['trainer']
 export function resolveTrainer(config: Config, engines: Engines, scope: Scope): Trainer {
   const given = config.trainer
   if (given.trainer_config_path !== '') {
-    const hint = 'put the content of that file under trainer.trainer_config'
-    scope.error('gone', 'trainer.trainer_config_path', 'a file of its own is no longer read', hint)
+    const hint = 'give its path from the current folder, or put its content under trainer.trainer_config'
+    scope.error('missing-file', 'trainer.trainer_config_path', `there is no file ${given.trainer_config_path}`, hint)
   }
   const critic = scope.algorithm?.use_critic ?? false
   if (given.critic_warmup > 0 && !critic) {

@@ -1,3 +1,4 @@
+import { nearest } from '../../nearest.js'
 import { bool, dict, float, int, list, oneOf, optional, record, str } from '../field.js'
 
 export const format = record('FormatConfig', 'Which columns of a data set hold what.', {
@@ -26,7 +27,7 @@ export const generation = record('GenerationConfig', 'Sampling of the rollouts o
   top_k: int('Sample from the k most likely tokens; -1 is all.', null, { auto: 'model.top_k' }),
   logprobs: int('Log-probs of how many other tokens to keep.', null, { min: 0, auto: 'model.logprobs' }),
   max_tokens: int('Longest response.', null, { min: 1, auto: 'model.max_response_tokens' }),
-  n: int('Rollouts of a task.', null, { derived: true, auto: 'repeat_times' }),
+  n: int('Rollouts of a task.', null, { derived: true, noEffect: 'use repeat_times', auto: 'repeat_times' }),
 })
 
 export const SELECTORS = ['sequential', 'shuffle', 'random', 'offline_easy2hard', 'difficulty_based'] as const
@@ -38,9 +39,9 @@ export const dataSelector = record('DataSelectorConfig', 'In which order rows ar
   kwargs: dict('Arguments of the selector.'),
 })
 
-/** `file`, `sql`, `queue`, or the dotted path of a reader of one's own. */
+/** `file`, `sql`, `queue`, the name of a kind that a plugin brings, or the dotted path of one. */
 export const STORAGES = ['file', 'sql', 'queue'] as const
 export const storageOptions = {
-  accept: (text: string) => (/^[\w-]+(\.[\w-]+)+$/.test(text) ? text : undefined),
-  openText: 'the dotted path of your own reader',
+  accept: (text: string) => (/^[\w.-]+$/.test(text) && nearest(text, STORAGES) === undefined ? text : undefined),
+  openText: 'a kind that a plugin brings',
 }

@@ -45,5 +45,5 @@ export const trainer = record('TrainerConfig', 'Training.', {
   megatron: section(megatron, 'Megatron.'),
   trust_remote_code: derived(bool('Copy of model.trust_remote_code.', false)),
   trainer_config: dict("veRL's own tree, see TrainerBackend; unknown keys are passed on with a warning."),
-  trainer_config_path: str('Gone: put the content under trainer_config.', ''),
+  trainer_config_path: str('Old: file whose content stands under trainer_config.', ''),
 })
