@@ -24,8 +24,10 @@ export type Aggregate = (tokens: Expr) => Expr
  */
 export function aggregate(g: LossTrace, mode: AggMode, set?: RowSet): Aggregate {
   const inSet = (row: LossRow) => set === undefined || (row.columns[set.column] === 1) === set.holds
-  const norm = (what: string, compute: (rows: readonly LossRow[]) => number) =>
-    g.norm(set ? `${set.name}/${what}` : what, (rows) => Math.max(1, compute(rows.filter(inSet))))
+  const norm = (what: string, compute: (rows: readonly LossRow[]) => number) => {
+    const name = set ? `${set.name}/${what}` : what
+    return g.norms.has(name) ? g.norm(name) : g.norm(name, (rows) => Math.max(1, compute(rows.filter(inSet))))
+  }
   const pick = (x: Expr) => {
     if (x.shape !== 'token') {
       throw new TrinityError('graph/invalid', `a loss is aggregated from tokens, not from a ${x.shape} value`)

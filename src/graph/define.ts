@@ -1,3 +1,4 @@
+import { TrinityError } from '../error.js'
 import { type GraphMetric, graphInputs, type LossGraph } from './graph.js'
 import type { Loss, LossRow } from './loss.js'
 import type { OpName } from './ops.js'
@@ -13,6 +14,10 @@ export class LossTrace extends Trace {
 
   /** `reads`: row columns that `compute` looks at. */
   override norm(name: string, compute?: NormFn, reads: readonly string[] = []): Expr {
+    const known = this.#norms.get(name)
+    if (compute && known && known !== compute) {
+      throw new TrinityError('graph/duplicate', `there is already a normaliser named '${name}'`, { path: name })
+    }
     if (compute) this.#norms.set(name, compute)
     for (const column of reads) this.#reads.add(column)
     return super.norm(name)

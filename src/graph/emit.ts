@@ -96,7 +96,8 @@ export class Emitter {
         else row.text.push(fillStore(node))
       }
       for (const node of inPass.filter((i) => !ofTokens.includes(i))) {
-        const value = this.#row(operand(node), row, sweep)
+        let value = ''
+        for (const part of this.#below(operand(node))) value = this.#row(part, row, sweep)
         const { op } = this.#list.nodes[node]
         row.text.push(op === 'bundleSum' ? `store${node}[bundles[r]] += ${value}` : accumulate(op, node, value, 'n'))
       }
@@ -113,7 +114,13 @@ export class Emitter {
   }
 
   /** Name or literal of a scalar; its definition goes before the loops. */
-  #scalar(node: number): string {
+  #scalar(target: number): string {
+    let name = ''
+    for (const node of this.#below(target)) name = this.#defineScalar(node)
+    return name
+  }
+
+  #defineScalar(node: number): string {
     const { op, value, name, in: operands = [] } = this.#list.nodes[node]
     if (op === 'const') return value! < 0 || Object.is(value, -0) ? `(${value})` : `${value}`
     if (isTotal(op)) return `n${node}`
@@ -121,7 +128,7 @@ export class Emitter {
       const code =
         op === 'norm'
           ? `norms[${indexIn(this.layout.norms, name!)}]`
-          : mapOp(op)!.js(...operands.map((i) => this.#scalar(i)))
+          : mapOp(op)!.js(...operands.map((i) => this.#defineScalar(i)))
       this.#head.push(`const n${node} = ${code}`)
       this.#declared.add(node)
     }
@@ -130,27 +137,33 @@ export class Emitter {
 
   #row(node: number, row: RowScope, sweep: number): string {
     if (this.#list.types[node].shape === 'scalar') return this.#scalar(node)
-    const { op, name, in: operands = [] } = this.#list.nodes[node]
-    if (op === 'rowSum' && this.#positions[node].sweep === sweep) return `s${node}`
+    if (this.#list.nodes[node].op === 'rowSum' && this.#positions[node].sweep === sweep) return `s${node}`
     if (!row.known.has(node)) {
-      if (op === 'rowSum' || op === 'bundleSum') this.#stored.add(node)
-      const code =
-        op === 'rowSum'
-          ? `store${node}[r]`
-          : op === 'bundleSum'
-            ? `store${node}[bundles[r]]`
-            : op === 'count'
-              ? 'counts[r]'
-              : op === 'column'
-                ? `columns[${indexIn(this.layout.rowColumns, name!)}][r]`
-                : mapOp(op)!.js(...operands.map((i) => this.#row(i, row, sweep)))
-      row.text.push(`const n${node} = ${code}`)
       row.known.add(node)
+      row.text.push(`const n${node} = ${this.#rowCode(node, row, sweep)}`)
     }
     return `n${node}`
   }
 
-  #token(node: number, loop: TokenScope, row: RowScope, sweep: number): string {
+  #rowCode(node: number, row: RowScope, sweep: number): string {
+    const { op, name, in: operands = [] } = this.#list.nodes[node]
+    if (op === 'rowSum' || op === 'bundleSum') this.#stored.add(node)
+    if (op === 'rowSum') return `store${node}[r]`
+    if (op === 'bundleSum') return `store${node}[bundles[r]]`
+    if (op === 'count') return 'counts[r]'
+    if (op === 'column') return `columns[${indexIn(this.layout.rowColumns, name!)}][r]`
+    return mapOp(op)!.js(...operands.map((i) => this.#row(i, row, sweep)))
+  }
+
+  /** Name of a value inside the loop over tokens, defined with everything it is made of. */
+  #token(target: number, loop: TokenScope, row: RowScope, sweep: number): string {
+    // In the order of the list, so that operands are always there and long formulas need no deep recursion.
+    let name = ''
+    for (const node of this.#below(target)) name = this.#define(node, loop, row, sweep)
+    return name
+  }
+
+  #define(node: number, loop: TokenScope, row: RowScope, sweep: number): string {
     if (this.#list.types[node].shape !== 'token') return this.#row(node, row, sweep)
     const { op, name, in: operands = [] } = this.#list.nodes[node]
     if (op === 'toTokens') return this.#row(operands[0], row, sweep)
@@ -162,11 +175,17 @@ export class Emitter {
         if (!row.columns.has(k)) row.text.push(`const t${k} = tokens[${k}][r]`)
         row.columns.add(k)
         code = `t${k}[i]`
-      } else code = mapOp(op)!.js(...operands.map((i) => this.#token(i, loop, row, sweep)))
+      } else code = mapOp(op)!.js(...operands.map((i) => this.#define(i, loop, row, sweep)))
       loop.text.push(`const n${node} = ${code}`)
       loop.known.add(node)
     }
     return `n${node}`
+  }
+
+  /** A node and what it is made of, down to sums, in the order of the list. */
+  #below(target: number): number[] {
+    const nodes = reach(this.#list, [target], (node) => isReduction(this.#list.nodes[node].op))
+    return [...nodes].sort((a, b) => a - b)
   }
 }
 
@@ -208,13 +227,14 @@ function later(a: Position, b: Position): Position {
   return a.sweep > b.sweep || (a.sweep === b.sweep && a.pass >= b.pass) ? a : b
 }
 
-function reach(list: NodeList, from: readonly number[]): Set<number> {
+/** Nodes that others are made of; what is below a node where `stop` holds is left out. */
+function reach(list: NodeList, from: readonly number[], stop: (node: number) => boolean = () => false): Set<number> {
   const seen = new Set<number>()
   const open = [...from]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (seen.has(node)) continue
     seen.add(node)
-    open.push(...(list.nodes[node].in ?? []))
+    if (!stop(node)) open.push(...(list.nodes[node].in ?? []))
   }
   return seen
 }

@@ -52,6 +52,16 @@ describe('trace', () => {
     ['computed bound', (g) => g.logprob.clamp(0, g.entropy.total()).total(), /bounds of 'clamp'/],
     ['row sum of a row', (g) => g.logprob.rowSum().rowSum().total(), /takes a token value/],
     ['infinite constant', (g) => g.logprob.add(Number.POSITIVE_INFINITY).total(), /cannot stand/],
+    ['normaliser twice', (g) => g.norm('n', () => 1).add(g.norm('n', () => 2)), /already a normaliser/],
+    [
+      'metric twice',
+      (g) => {
+        g.metric('x', 1)
+        g.metric('x', 2)
+        return g.logprob.total()
+      },
+      /already a metric/,
+    ],
     ['foreign expression', (g) => g.logprob.add(new Trace().logprob).total(), /another trace/],
   ]
   it.each(mistakes)('refuses at once: %s', (_, wrong, message) => {
@@ -106,6 +116,27 @@ describe('serialised graphs', () => {
     const evil = { version: 1, nodes: [{ op: 'const', value: 'globalThis.pwned = 1' }], loss: 0, metrics: [] }
     expect(() => lossProgram(evil as never)).toThrowError(expect.objectContaining({ path: 'nodes[0].value' }))
     expect('pwned' in globalThis).toBe(false)
+  })
+
+  it('may be long, but not without bounds', () => {
+    const chain = (length: number, op: string) => {
+      const nodes: object[] = [{ op: 'score', name: 'logprob' }]
+      for (let i = 0; i < length; i++)
+        nodes.push(
+          ...(op === 'rowSum'
+            ? [
+                { op, in: [nodes.length - 1] },
+                { op: 'toTokens', in: [nodes.length] },
+              ]
+            : [{ op, in: [i] }]),
+        )
+      nodes.push({ op: 'total', in: [nodes.length - 1] })
+      return { version: 1, nodes, loss: nodes.length - 1, metrics: [] }
+    }
+    expect(() => lossProgram(validateGraph(chain(1900, 'sigmoid')))).not.toThrow()
+    expect(() => lossProgram(validateGraph(chain(15, 'rowSum')))).not.toThrow()
+    expect(() => validateGraph(chain(2000, 'sigmoid'))).toThrowError(/at most 2000/)
+    expect(() => validateGraph(chain(16, 'rowSum'))).toThrowError(/sums within sums/)
   })
 
   it('any text gives a graph or a typed error', () => {

@@ -51,9 +51,12 @@ export function lossProgram(graph: LossGraph): Program {
   const known = byGraph.get(graph)
   if (known) return known
   const hash = graphHash(graph)
-  const program = byContent.get(hash) ?? compileLoss(graph)
-  if (byContent.size >= MAX_CACHED) byContent.delete(byContent.keys().next().value!)
-  byContent.set(hash, program)
+  let program = byContent.get(hash)
+  if (!program) {
+    program = compileLoss(graph)
+    if (byContent.size >= MAX_CACHED) byContent.delete(byContent.keys().next().value!)
+    byContent.set(hash, program)
+  }
   byGraph.set(graph, program)
   return program
 }

@@ -118,10 +118,10 @@ export class Trace {
   /** Reports a number. `mean` (the default) is weighted: by `weight`, or every token or row counts the same. */
   metric(name: string, value: Operand, options: { reduce?: Metric['reduce']; weight?: Operand } = {}): void {
     const metric: GraphMetric = { name, value: this.#node(value), reduce: options.reduce ?? 'mean' }
-    const same = this.#metrics.findIndex((other) => other.name === name)
-    const full = options.weight === undefined ? metric : { ...metric, weight: this.#node(options.weight) }
-    if (same >= 0) this.#metrics[same] = full
-    else this.#metrics.push(full)
+    if (this.#metrics.some((other) => other.name === name)) {
+      throw new TrinityError('graph/duplicate', `there is already a metric named '${name}'`, { path: name })
+    }
+    this.#metrics.push(options.weight === undefined ? metric : { ...metric, weight: this.#node(options.weight) })
   }
 
   apply(op: OpName, ...operands: Operand[]): Expr {

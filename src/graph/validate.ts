@@ -4,8 +4,9 @@ import { GRAPH_VERSION, type GraphMetric, type GraphNode, type LossGraph } from 
 import type { ProgramNode } from './nodes.js'
 import { joinShapes, mapOp, type NodeType, OP_NAMES, type OpName, reshapeOp, SCORE_KINDS } from './ops.js'
 
-/** More than any loss needs; bounds what an untrusted graph can cost. */
-const MAX_NODES = 10_000
+/** More than any loss needs; together they bound what an untrusted graph can cost. */
+const MAX_NODES = 2000
+const MAX_SUMS_IN_SUMS = 16
 const NAME = /^[A-Za-z_][\w.:/@-]{0,127}$/
 const REDUCES: readonly string[] = ['mean', 'sum', 'max', 'min']
 
@@ -34,8 +35,12 @@ export function validateGraph(data: unknown): LossGraph {
   if (list.length > MAX_NODES) fail('nodes', `${list.length} nodes, at most ${MAX_NODES} are allowed`)
   const nodes: GraphNode[] = []
   const types: NodeType[] = []
+  const sums: number[] = []
   for (const [i, item] of list.entries()) {
     const node = readNode(item, `nodes[${i}]`, i)
+    const depth = Math.max(0, ...(node.in ?? []).map((k) => sums[k])) + (isSum(node.op) ? 1 : 0)
+    if (depth > MAX_SUMS_IN_SUMS) fail(`nodes[${i}]`, `more than ${MAX_SUMS_IN_SUMS} sums within sums`)
+    sums.push(depth)
     types.push(nodeType(node, nodes, types, `nodes[${i}]`))
     nodes.push(node)
   }
@@ -122,6 +127,8 @@ export function nodeType(
   if (node.op === 'column') return { shape: node.shape!, bool: false }
   return { shape: node.op === 'score' ? 'token' : node.op === 'count' ? 'row' : 'scalar', bool: false }
 }
+
+const isSum = (op: string) => op === 'rowSum' || op === 'bundleSum' || op === 'total'
 
 function readNode(item: unknown, path: string, at: number): GraphNode {
   const { op, in: operands, value, name, shape } = record(item, path, ['op', 'in', 'value', 'name', 'shape'])

@@ -1,11 +1,11 @@
 import type { Expr, LossTrace, Operand } from '../../graph/index.js'
-import { open, positive } from '../entry.js'
+import { atLeast0, open } from '../entry.js'
 
 /** `clip_range`, with `clip_range_low` and `clip_range_high` overriding it on their side. */
 export const clipArgs = {
-  clip_range: positive.nullable().default(0.2),
-  clip_range_low: open(positive),
-  clip_range_high: open(positive),
+  clip_range: atLeast0.nullable().default(0.2),
+  clip_range_low: open(atLeast0),
+  clip_range_high: open(atLeast0),
 }
 
 interface ClipArgs {
