@@ -9,8 +9,9 @@ from losses import total
 results = []
 for case in json.load(sys.stdin):
     graph_loss, graph_grads, metrics = evaluate(case["graph"], case["rows"], case["norms"], case["scores"])
-    loss, grads = total(case["formula"], case["rows"], case["scores"])
-    results.append(
-        {"graph": {"loss": graph_loss, "grads": graph_grads, "metrics": metrics}, "formula": {"loss": loss, "grads": grads}}
-    )
+    result = {"graph": {"loss": graph_loss, "grads": graph_grads, "metrics": metrics}}
+    if "formula" in case:
+        loss, grads = total(case["formula"], case["rows"], case["scores"])
+        result["formula"] = {"loss": loss, "grads": grads}
+    results.append(result)
 json.dump(results, sys.stdout)

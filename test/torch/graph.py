@@ -18,7 +18,7 @@ MAP_OPS = {
     "logAddExp": torch.logaddexp,
     "min": torch.minimum,
     "max": torch.maximum,
-    "clamp": lambda x, lo, hi: torch.clamp(x, lo, hi),
+    "clamp": torch.clamp,
     "where": torch.where,
     "lt": torch.lt,
     "le": torch.le,
@@ -30,6 +30,32 @@ MAP_OPS = {
     "not": torch.logical_not,
     "detach": torch.Tensor.detach,
 }
+
+
+class Guarded(torch.autograd.Function):
+    """An element-wise operation whose derivative is 0 where the incoming gradient is 0, even at an infinity or NaN."""
+
+    @staticmethod
+    def forward(ctx, op, *operands):
+        ctx.op = op
+        ctx.save_for_backward(*operands)
+        return MAP_OPS[op](*operands)
+
+    @staticmethod
+    def backward(ctx, grad):
+        with torch.enable_grad():
+            leaves = [x.detach().requires_grad_(x.is_floating_point()) for x in ctx.saved_tensors]
+            wanted = [x for x in leaves if x.requires_grad]
+            found = iter(torch.autograd.grad(MAP_OPS[ctx.op](*leaves), wanted, grad, allow_unused=True))
+        parts = [next(found) if x.requires_grad else None for x in leaves]
+        return (None, *[p if p is None else torch.where(grad == 0, torch.zeros_like(p), p) for p in parts])
+
+
+def apply(op, operands):
+    operands = torch.broadcast_tensors(*operands)
+    smooth = op != "detach" and any(x.requires_grad for x in operands)
+    value = MAP_OPS[op](*operands)
+    return Guarded.apply(op, *operands) if smooth and value.is_floating_point() else value
 
 
 class Batch:
@@ -86,7 +112,7 @@ def evaluate(graph, rows, norms, scores):
         elif op == "toTokens":
             value = operands[0][batch.row_of]
         else:
-            value = MAP_OPS[op](*operands)
+            value = apply(op, operands)
         values.append(value)
 
     def metric(entry):

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { AGG_MODES, buildLoss, klFns, policyLossFns } from '../../src/algorithm/index.js'
-import { evaluateLoss, type LossRow, serializeGraph } from '../../src/graph/index.js'
+import { defineLoss, evaluateLoss, type LossRow, serializeGraph } from '../../src/graph/index.js'
 import { randomBatch } from '../algorithm/batch.js'
 
 const python = resolve(import.meta.dirname, '../../.venv/bin/python')
@@ -29,25 +29,32 @@ const ARGS: Record<string, Record<string, unknown>[]> = {
   ],
 }
 const kls = klFns.names()
-const cases = policyLossFns
-  .names()
-  .flatMap((policy, p) =>
-    (ARGS[policy] ?? [{}]).flatMap((args, a) =>
-      AGG_MODES.map((mode, m) => ({
-        policy,
-        args,
-        mode,
-        kl: kls[(p + a + m) % kls.length],
-        kl_coef: 0.2,
-        entropy_coef: 0.1,
-      })),
-    ),
-  )
+const cases = policyLossFns.names().flatMap((policy, p) =>
+  (ARGS[policy] ?? [{}]).flatMap((args, a) =>
+    AGG_MODES.map((mode, m) => ({
+      policy,
+      args,
+      mode,
+      kl: kls[(p + a + m) % kls.length],
+      kl_coef: 0.2,
+      entropy_coef: 0.1,
+    })),
+  ),
+)
 
 interface Numbers {
   loss: number
   grads: Record<string, number[]>
   metrics?: Record<string, number>
+}
+
+/** One branch overflows and divides by zero; the other is taken. */
+function unselected() {
+  const loss = defineLoss((g) => {
+    const wild = g.logprob.mul(1e4).neg().exp().div(g.logprob.sub(g.logprob)).log()
+    return g.column('advantage').lt(100).where(g.logprob.square(), wild).total()
+  })
+  return { loss, batch: randomBatch(77) }
 }
 
 const furthest = (a: ArrayLike<number>, b: ArrayLike<number>) =>
@@ -76,7 +83,8 @@ describe.skipIf(!hasTorch)('losses against PyTorch autograd (skipped where .venv
       bundle: row.bundle,
       columns: Object.fromEntries(Object.entries(row.columns).map(([k, v]) => [k, typeof v === 'number' ? v : [...v]])),
     })
-    const input = ours.map(({ formula, batch, loss, norms }) => ({
+    const wild = { ...unselected(), formula: undefined, norms: {} }
+    const input = [...ours, wild].map(({ formula, batch, loss, norms }) => ({
       formula,
       norms,
       graph: JSON.parse(serializeGraph(loss.graph)),
@@ -92,6 +100,14 @@ describe.skipIf(!hasTorch)('losses against PyTorch autograd (skipped where .venv
     if (run.status !== 0) throw new Error(run.stderr)
     answers = JSON.parse(run.stdout)
   }, 120_000)
+
+  it('agrees that an unselected branch gives nothing, however wild', () => {
+    const { loss, batch } = unselected()
+    const got = evaluateLoss(loss, batch.rows, {}, batch.scores)
+    const { graph } = answers[ours.length]
+    expect(graph.loss).toBeCloseTo(got.loss, 9)
+    expect(furthest(got.grads.logprob!, graph.grads.logprob)).toBeLessThan(1e-6)
+  })
 
   it.each(ours.map(({ formula }, k) => ({ ...formula, k })))('$policy $args $mode + $kl', ({ k }) => {
     const { got } = ours[k]
