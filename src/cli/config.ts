@@ -1,13 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import pc from 'picocolors'
-import {
-  type LoadOptions,
-  loadCatalog,
-  loadConfig,
-  machineFacts,
-  type Problem,
-  resolveConfig,
-} from '../config/index.js'
+import { loadCatalog, loadConfig, machineFacts, type Problem, resolveConfig } from '../config/index.js'
 import { TrinityError } from '../error.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
@@ -28,20 +21,25 @@ interface Checked {
 /** Every problem of every file. */
 export async function configCheck(files: string[], options: CheckOptions): Promise<ExitCode> {
   await usePlugins(options.pluginDir)
-  const catalog = await loadCatalog()
-  const results = files.map((file) => check(file, { set: options.set }, catalog))
+  const read = files.map((file) => ({ file, result: attempt(() => loadConfig(file, { set: options.set })) }))
+  const catalog = await loadCatalog(read.flatMap(({ result }) => ('value' in result ? [result.value] : [])))
+  const results = read.map(({ file, result }): Checked => {
+    const done =
+      'value' in result ? attempt(() => resolveConfig(result.value, machineFacts(), catalog).remarks) : result
+    if ('value' in done) return { file, ok: true, problems: done.value }
+    return { file, ok: false, problems: problemsOf(done.error, file) }
+  })
   if (options.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`)
   else for (const result of results) print(result)
   return results.every((result) => result.ok) ? 0 : 2
 }
 
-function check(file: string, options: LoadOptions, catalog: Awaited<ReturnType<typeof loadCatalog>>): Checked {
+function attempt<T>(work: () => T): { value: T } | { error: TrinityError } {
   try {
-    const resolved = resolveConfig(loadConfig(file, options), machineFacts(), catalog)
-    return { file, ok: true, problems: resolved.remarks }
+    return { value: work() }
   } catch (error) {
     if (!(error instanceof TrinityError)) throw error
-    return { file, ok: false, problems: problemsOf(error, file) }
+    return { error }
   }
 }
 

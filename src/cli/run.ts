@@ -18,9 +18,9 @@ export interface RunOptions {
 
 export async function run(options: RunOptions): Promise<ExitCode> {
   await usePlugins(options.pluginDir)
-  const catalog = await loadCatalog()
+  const parsed = loadConfig(options.config, { set: options.set })
   const facts = machineFacts()
-  const resolved = resolveConfig(loadConfig(options.config, { set: options.set }), facts, catalog)
+  const resolved = resolveConfig(parsed, facts, await loadCatalog([parsed]))
   if (!options.dryRun) {
     throw new TrinityError('cli/not-there', 'this version checks configurations and does not train yet', {
       hint: 'add --dry-run to see what would run',

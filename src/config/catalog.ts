@@ -1,3 +1,5 @@
+import type { Parsed } from './stages.js'
+
 /** The registries a configuration is checked against. Structural, so that this folder imports none of them. */
 export interface Catalog {
   readonly algorithms: Lookup<AlgorithmFacts>
@@ -46,13 +48,18 @@ export interface AlgorithmFacts {
   readonly defaults: Readonly<Record<string, unknown>>
 }
 
-/** Everything that is registered, plugins included. */
-export async function loadCatalog(): Promise<Catalog> {
-  const [algorithm, selector, priority, pipeline] = await Promise.all([
+/**
+ * Everything that is registered, plugins included. Told what it is for, it leaves out what the files do not use: the
+ * operators bring libraries that take longer to load than all the rest.
+ */
+export async function loadCatalog(files?: readonly Parsed[]): Promise<Catalog> {
+  const [algorithm, selector, priority, operators] = await Promise.all([
     import('../algorithm/index.js'),
     import('../task/selector/index.js'),
     import('../buffer/priority/priority.js'),
-    import('../pipeline/registry.js'),
+    files === undefined || files.some(usesOperators)
+      ? import('../pipeline/registry.js').then((m) => m.operators)
+      : NONE,
   ])
   return {
     algorithms: algorithm.algorithms as unknown as Lookup<AlgorithmFacts>,
@@ -63,6 +70,12 @@ export async function loadCatalog(): Promise<Catalog> {
     sampleStrategies: algorithm.sampleStrategies,
     selectors: selector.selectors,
     priorityFns: priority.priorityFns,
-    operators: pipeline.operators,
+    operators,
   }
+}
+
+const NONE: Lookup<Component> = { kind: 'operator', find: () => undefined, names: () => [] }
+
+function usesOperators({ stages }: Parsed): boolean {
+  return stages.some(({ config }) => config.data_processor.experience_pipeline.operators.length > 0)
 }
