@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { TrinityError } from '../error.js'
+import { writeJsonFile } from '../model/atomic-file.js'
+import { readJsonObject } from '../model/json-file.js'
+import type { BestEval, EvalRecord } from './checkpoint.js'
+import { BEST_EVAL } from './layout.js'
+
+/** Names that say how good answers are, best first. */
+const TELLING = ['accuracy', 'score', 'reward']
+
+/** Reads `best_eval.json`; undefined before the first evaluation. */
+export async function readBestEval(dir: string): Promise<BestEval | undefined> {
+  return (await readJsonObject(join(dir, BEST_EVAL))) as BestEval | undefined
+}
+
+/**
+ * Takes note of an evaluation of the weights of `step`. The file changes at once and in one piece, so the best one so
+ * far is on disk whenever the process dies.
+ */
+export async function recordEval(
+  dir: string,
+  step: number,
+  metrics: Readonly<Record<string, number>>,
+  metric?: string,
+): Promise<BestEval> {
+  const record = rate(step, metrics, metric)
+  const known = await readBestEval(dir)
+  // A resumed run makes its evaluations again: the same step replaces what was known of it.
+  const first = known && known.first.step < step ? known.first : record
+  const best = known && known.best.step !== step && beats(known.best, record) ? known.best : record
+  const value: BestEval = { first, best, last: record }
+  await writeJsonFile(join(dir, BEST_EVAL), value)
+  return value
+}
+
+/** The earlier of two equal ones is kept. Scores of different metrics do not compare: the new one counts. */
+function beats(known: EvalRecord, record: EvalRecord): boolean {
+  return known.metric === record.metric && known.score >= record.score
+}
+
+function rate(step: number, metrics: Readonly<Record<string, number>>, metric?: string): EvalRecord {
+  if (metric !== undefined) {
+    const score = metrics[metric]
+    if (Number.isFinite(score)) return { step, metric, score, metrics }
+    throw new TrinityError('checkpoint/no-metric', `the evaluation has no number '${metric}'`, {
+      path: metric,
+      hint: `it has ${Object.keys(metrics).join(', ') || 'nothing'}`,
+    })
+  }
+  for (const name of TELLING) {
+    const keys = Object.keys(metrics).filter((key) => isMean(key, name) && Number.isFinite(metrics[key]))
+    if (keys.length === 0) continue
+    const score = keys.reduce((sum, key) => sum + metrics[key], 0) / keys.length
+    return { step, metric: keys.length === 1 ? keys[0] : `mean of ${keys.join(', ')}`, score, metrics }
+  }
+  throw new TrinityError('checkpoint/no-metric', 'the evaluation has no accuracy, score or reward', {
+    hint: `name the number that decides; there are ${Object.keys(metrics).join(', ') || 'none'}`,
+  })
+}
+
+/** `eval/<set>/accuracy`, `eval/<set>/accuracy/mean`, `eval/<set>/accuracy/mean@4` */
+function isMean(key: string, name: string): boolean {
+  const parts = key.split('/')
+  const at = parts.lastIndexOf(name)
+  if (at < 0) return false
+  const rest = parts.slice(at + 1)
+  return rest.length === 0 || (rest.length === 1 && /^mean(@\d+)?$/.test(rest[0]))
+}

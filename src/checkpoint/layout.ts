@@ -1,0 +1,41 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Names inside a job directory. */
+export const LATEST_FULL = 'latest_checkpointed_iteration.txt'
+export const LATEST_WEIGHTS = 'latest_state_dict_iteration.txt'
+export const MANIFEST = '.full_checkpoint'
+export const STATE = 'run_state.json'
+export const JOB = 'job.json'
+export const BEST_EVAL = 'best_eval.json'
+
+export const stepName = (step: number): string => `global_step_${step}`
+
+/** Where the weights of a step lie for any loader of Hugging Face models. */
+export const weightsPath = (stepDir: string): string => join(stepDir, 'actor', 'huggingface')
+
+const STEP = /^global_step_(\d+)$/
+const LEFTOVER = /^(global_step_\d+)\.(tmp|old)-/
+
+/** Steps that have a folder, newest first. */
+export async function stepsOnDisk(dir: string): Promise<number[]> {
+  const names = await namesIn(dir)
+  const steps = names.flatMap((name) => STEP.exec(name)?.[1] ?? []).map(Number)
+  return steps.sort((a, b) => b - a)
+}
+
+/** Folders that a killed process left behind: half-written ones, and ones that were being replaced. */
+export async function leftovers(dir: string): Promise<{ name: string; of: string; kind: 'tmp' | 'old' }[]> {
+  const names = await namesIn(dir)
+  return names.flatMap((name) => {
+    const match = LEFTOVER.exec(name)
+    return match ? [{ name, of: match[1], kind: match[2] as 'tmp' | 'old' }] : []
+  })
+}
+
+async function namesIn(dir: string): Promise<string[]> {
+  return readdir(dir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto'
+import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { TrinityError } from '../error.js'
+
+interface Holder {
+  token: string
+  pid: number
+  host: string
+  /** When the process started, as the system counts it; tells a new process with an old number apart. */
+  born: string
+}
+
+const BEAT_MS = 5_000
+/** A holder on another machine that has not touched its lock for so long is dead. */
+const SILENT_MS = 60_000
+
+/** Keeps two processes from playing the same role in one job. A lock whose process was killed is taken over. */
+export class JobLock {
+  readonly #path: string
+  readonly #token: string
+  readonly #beat: NodeJS.Timeout
+
+  private constructor(path: string, token: string) {
+    this.#path = path
+    this.#token = token
+    this.#beat = setInterval(() => {
+      const now = new Date()
+      utimes(path, now, now).catch(() => undefined)
+    }, BEAT_MS)
+    this.#beat.unref()
+  }
+
+  static async take(dir: string, role: string): Promise<JobLock> {
+    const path = join(dir, `.lock-${role}`)
+    const token = randomBytes(8).toString('hex')
+    const own = `${path}.${token}`
+    const holder: Holder = { token, pid: process.pid, host: hostname(), born: (await birth(process.pid)) ?? '' }
+    await writeFile(own, JSON.stringify(holder), { flag: 'wx' })
+    try {
+      for (let tries = 0; tries < 100; tries++) {
+        if (await linked(own, path)) return new JobLock(path, token)
+        const held = await read(path)
+        if (!held) continue
+        if (await alive(held, path, own)) throw inUse(dir, role, held)
+        if (await replace(own, path, held)) return new JobLock(path, token)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      throw new TrinityError('checkpoint/lock', `could not take the lock ${path}`, { path, hint: 'try again' })
+    } finally {
+      await rm(own, { force: true })
+    }
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#beat)
+    if ((await read(this.#path))?.token === this.#token) await rm(this.#path, { force: true })
+  }
+}
+
+/** Only one process ever gets the name made of the dead holder's token; it alone may put its own lock in its place. */
+async function replace(own: string, path: string, dead: Holder): Promise<boolean> {
+  const claim = `${path}.takes-${dead.token}`
+  if (!(await linked(own, claim))) {
+    const claimant = await read(claim)
+    if (claimant && !(await alive(claimant, claim, own))) await rm(claim, { force: true })
+    return false
+  }
+  try {
+    if ((await read(path))?.token !== dead.token) return false
+    const copy = `${own}.copy`
+    await link(own, copy)
+    await rename(copy, path)
+    return true
+  } finally {
+    await rm(claim, { force: true })
+  }
+}
+
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function read(path: string): Promise<Holder | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as Holder
+  } catch {
+    return undefined
+  }
+}
+
+async function alive(holder: Holder, path: string, own: string): Promise<boolean> {
+  if (holder.host === hostname()) {
+    const born = await birth(holder.pid)
+    return born !== undefined && (holder.born === '' || born === '' || born === holder.born)
+  }
+  // Both times are set by the file system, so clocks of two machines that differ do not matter.
+  const [theirs, ours] = [await stat(path).catch(() => undefined), await stat(own)]
+  return theirs !== undefined && ours.ctimeMs - theirs.ctimeMs < SILENT_MS
+}
+
+/** Undefined: there is no such process. Empty: there is one, and the system does not say since when. */
+async function birth(pid: number): Promise<string | undefined> {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return undefined
+  }
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  // The name in parentheses may hold anything; the start time is the 20th field behind it.
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+}
+
+function inUse(dir: string, role: string, { pid, host }: Holder): TrinityError {
+  const where = host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`
+  return new TrinityError('checkpoint/in-use', `${where} is the ${role} of this job already`, {
+    path: dir,
+    hint: 'wait until it ends, stop it, or give this run another name',
+  })
+}

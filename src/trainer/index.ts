@@ -1,0 +1,1 @@
+export type { Snapshot, TrainerEnd, TrainerParts, TrainerState, TrainerSync } from './parts.js'
