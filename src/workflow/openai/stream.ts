@@ -1,0 +1,94 @@
+import type { DecodeStream } from '../../model/index.js'
+import type { Answered, RolloutModel } from '../model.js'
+import { type CompletionHead, messageOf, usageOf } from './completion.js'
+import { ToolCallFilter } from './tool-calls.js'
+import type { CompletionChunk } from './types.js'
+
+/** What the SDK calls a Stream: chunks as they are sampled. Leaving the loop early stops the sampling. */
+export interface CompletionStream extends AsyncIterable<CompletionChunk> {
+  readonly controller: AbortController
+}
+
+interface Choice {
+  readonly decoder: DecodeStream
+  readonly filter?: ToolCallFilter
+  sent: number
+}
+
+type Call = (onToken: (index: number, token: number) => void) => Promise<Answered[]>
+
+export function streamOf(
+  head: CompletionHead,
+  model: RolloutModel,
+  call: Call,
+  controller: AbortController,
+  options: { n: number; tools: boolean; usage: boolean },
+): CompletionStream {
+  const chunk = (choices: CompletionChunk['choices']): CompletionChunk => ({
+    ...head,
+    object: 'chat.completion.chunk',
+    choices,
+  })
+  const delta = (
+    index: number,
+    delta: CompletionChunk['choices'][number]['delta'],
+    finish_reason: CompletionChunk['choices'][number]['finish_reason'] = null,
+  ) => chunk([{ index, delta, finish_reason, logprobs: null }])
+
+  async function* chunks(): AsyncGenerator<CompletionChunk> {
+    const queue: CompletionChunk[] = []
+    let wake = () => {}
+    let answers: Answered[] | undefined
+    let failure: { error: unknown } | undefined
+    const choices: Choice[] = Array.from({ length: options.n }, () => ({
+      decoder: model.tokenizer.stream(),
+      filter: options.tools ? new ToolCallFilter() : undefined,
+      sent: 0,
+    }))
+    const running = call((index, token) => {
+      const choice = choices[index]
+      const text = choice.decoder.push(token)
+      const free = choice.filter ? choice.filter.push(text) : text
+      if (free === '') return
+      choice.sent += free.length
+      queue.push(delta(index, { content: free }))
+      wake()
+    }).then(
+      (result) => {
+        answers = result
+        wake()
+      },
+      (error) => {
+        failure = { error }
+        wake()
+      },
+    )
+    try {
+      for (let index = 0; index < options.n; index++) yield delta(index, { role: 'assistant', content: '' })
+      for (;;) {
+        while (queue.length > 0) yield queue.shift()!
+        if (answers || failure) break
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          if (queue.length > 0 || answers || failure) resolve()
+        })
+      }
+      if (failure) throw failure.error
+      for (const [index, answer] of answers!.entries()) {
+        answer.experience.info.completion_id = head.id
+        const { message, finish_reason } = messageOf(answer, model, head.id, index, options.tools)
+        // Text that was held back and turned out not to be a tool call.
+        const rest = message.tool_calls ? '' : (message.content ?? '').slice(choices[index].sent)
+        if (rest !== '') yield delta(index, { content: rest })
+        const calls = message.tool_calls?.map((one, i) => ({ ...one, index: i }))
+        if (calls) yield delta(index, { tool_calls: calls })
+        yield delta(index, {}, finish_reason)
+      }
+      if (options.usage) yield { ...chunk([]), usage: usageOf(answers!) }
+    } finally {
+      if (!answers && !failure) controller.abort()
+      await running
+    }
+  }
+  return { controller, [Symbol.asyncIterator]: chunks }
+}

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { OnToken, Sample, SampleModel, SampleRequest } from '../engine/contract.js'
+import { TrinityError } from '../error.js'
+import type { Tokenizer } from '../model/index.js'
+import { nextSeq } from './call.js'
+
+/** A sample with its text. */
+export interface Answer {
+  readonly sample: Sample
+  /** For the reader: special tokens and stop string left out. */
+  readonly text: string
+  /** What the model wrote, special tokens inside included, the end token left out. */
+  readonly raw: string
+  /** Every token. */
+  readonly recorded: string
+}
+
+interface Options {
+  readonly signal?: AbortSignal
+  readonly deadlineMs: number
+  readonly onToken?: OnToken
+  readonly keepStop: boolean
+}
+
+/** How long to wait when the engine's queue is full, and how often a request that a weight update cut off is sent again. */
+const BUSY_MS = 20
+const MOST_CUTS = 20
+
+/**
+ * Samples until every answer is whole. What an update of the weights cut off is sampled again; when the caller's own
+ * signal fires, the engine stops and this fails with the signal's reason.
+ */
+export async function sampleAnswers(
+  sampler: SampleModel,
+  tokenizer: Tokenizer,
+  request: SampleRequest,
+  { signal, deadlineMs, onToken, keepStop }: Options,
+): Promise<Answer[]> {
+  for (let cuts = 0; cuts < MOST_CUTS; ) {
+    signal?.throwIfAborted()
+    let samples: Sample[]
+    try {
+      samples = await sampler.sample(request, { seq: nextSeq(), signal, deadlineMs }, onToken)
+    } catch (error) {
+      if (!(error instanceof TrinityError) || error.code !== 'engine/busy') throw error
+      await sleep(BUSY_MS, undefined, { signal })
+      continue
+    }
+    if (samples.every(({ finish }) => finish !== 'abort')) {
+      return samples.map((sample) => answerOf(sample, tokenizer, keepStop))
+    }
+    signal?.throwIfAborted()
+    cuts++
+  }
+  throw new TrinityError('engine/aborted', `the engine cut the request off ${MOST_CUTS} times`, {
+    hint: 'weights arrive more often than an answer takes: raise synchronizer.sync_interval',
+  })
+}
+
+function answerOf(sample: Sample, tokenizer: Tokenizer, keepStop: boolean): Answer {
+  const { tokens, stoppedBy, finish } = sample
+  if (tokens.length === 0) {
+    throw new TrinityError('engine/empty', 'the engine answered with no token at all', { hint: 'raise max_tokens' })
+  }
+  const recorded = tokenizer.decode(tokens, { skipSpecial: false })
+  const ended = finish === 'stop' && tokenizer.isSpecial(tokens[tokens.length - 1])
+  const raw = ended ? tokenizer.decode(tokens.subarray(0, -1), { skipSpecial: false }) : recorded
+  let text = tokenizer.decode(tokens)
+  if (typeof stoppedBy === 'string' && !keepStop) {
+    const at = text.lastIndexOf(stoppedBy)
+    if (at >= 0) text = text.slice(0, at)
+  }
+  return { sample, text, raw, recorded }
+}

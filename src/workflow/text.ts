@@ -1,0 +1,23 @@
+import { TrinityError } from '../error.js'
+import { Chat, type ChatTemplate, Tokenizer } from '../model/index.js'
+
+/** How a model reads and writes: a tokenizer, and a chat template where it has one. A `Chat` is such a thing. */
+export interface ModelText {
+  readonly tokenizer: Tokenizer
+  readonly template?: ChatTemplate
+}
+
+/** Reads both from a model directory. A base model without a template is fine until somebody wants to chat with it. */
+export async function openModelText(dir: string, template?: string | null): Promise<ModelText> {
+  const tokenizer = await Tokenizer.load(dir)
+  if (!template && tokenizer.chatTemplate === undefined) return { tokenizer }
+  return Chat.of(tokenizer, template ?? undefined)
+}
+
+export function templateOf({ tokenizer, template }: ModelText): ChatTemplate {
+  if (template) return template
+  throw new TrinityError('chat/missing', 'the tokenizer has no chat template', {
+    path: tokenizer.path,
+    hint: 'set model.custom_chat_template to a Jinja template, use a chat model, or call generate with a plain prompt',
+  })
+}

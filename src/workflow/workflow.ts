@@ -1,0 +1,69 @@
+import type { Experience } from '../experience/index.js'
+import type { Logger } from '../log/logger.js'
+import type { Pcg64 } from '../random/index.js'
+import { Registry } from '../registry.js'
+import type { Task } from '../task/index.js'
+import type { AuxiliaryModels } from './auxiliary.js'
+import type { WorkflowContext } from './context.js'
+import type { RolloutModel } from './model.js'
+
+/** What a user extends: one object per run of a task. */
+export abstract class Workflow {
+  /**
+   * One `run()` gives the experiences of all runs of the task (it samples them in one call, which shares the prompt).
+   * Such a workflow sets `eid.run` itself, from `context.run` on. Others are run once per repetition and never see n.
+   */
+  static readonly repeats: boolean = false
+
+  readonly context: WorkflowContext
+
+  constructor(context: WorkflowContext) {
+    this.context = context
+  }
+
+  get task(): Task {
+    return this.context.task
+  }
+  get model(): RolloutModel {
+    return this.context.model
+  }
+  get auxiliary(): AuxiliaryModels {
+    return this.context.auxiliary
+  }
+  get logger(): Logger {
+    return this.context.logger
+  }
+  get random(): Pcg64 {
+    return this.context.random
+  }
+  get signal(): AbortSignal {
+    return this.context.signal
+  }
+
+  abstract run(): Promise<Experience[]>
+
+  /** Runs after `run()`, also when it failed or was cancelled: close environments here. */
+  async close(): Promise<void> {}
+}
+
+export interface WorkflowClass {
+  new (context: WorkflowContext): Workflow
+  readonly repeats: boolean
+}
+
+/** A workflow without a class. */
+export type WorkflowFunction = (context: WorkflowContext) => Promise<readonly Experience[] | Experience>
+
+export type WorkflowEntry = WorkflowClass | WorkflowFunction
+
+/** Workflows by the name that `default_workflow_type` gives. */
+export const workflows = new Registry<WorkflowEntry>('workflow')
+
+export function isWorkflowClass(entry: WorkflowEntry): entry is WorkflowClass {
+  return (entry as { prototype?: unknown }).prototype instanceof Workflow
+}
+
+/** Does one run of the workflow make all repetitions of a task? */
+export function repeatsItself(entry: WorkflowEntry): boolean {
+  return isWorkflowClass(entry) && entry.repeats
+}
