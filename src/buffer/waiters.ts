@@ -40,7 +40,14 @@ export class Waiters {
       if (request.signal?.aborted) throw this.#abortedError(request)
       // The ticket is drawn before looking: a wake-up that comes during an asynchronous look is not missed.
       const seen = this.#turn
-      const value = await attempt()
+      let value: T | undefined
+      try {
+        value = await attempt()
+      } catch (error) {
+        // A connection that was closed under a running query complains in its own words.
+        this.check()
+        throw error
+      }
       if (value !== undefined) return value
       if (seen !== this.#turn) continue
       const left = deadline - Date.now()
