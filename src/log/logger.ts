@@ -1,0 +1,12 @@
+export interface Logger {
+  debug(message: string): void
+  info(message: string): void
+  warn(message: string): void
+  error(message: string, cause?: unknown): void
+}
+
+/** The log files of a run: `<dir>/<name>.log`, one for each part of it. */
+export interface LogDir {
+  logger(name: string): Logger
+  close(): Promise<void>
+}

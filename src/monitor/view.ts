@@ -1,0 +1,23 @@
+/** What a person sees of a run while it goes on. */
+export interface RunView {
+  /** What a role is doing now. */
+  phase(role: string, what: string): void
+  metrics(role: string, step: number, metrics: Readonly<Record<string, number>>): void
+  /** Something worth reading once. */
+  note(text: string): void
+  end(summary: RunSummary): void
+  close(): void
+}
+
+/** The last words of a run. */
+export interface RunSummary {
+  readonly ok: boolean
+  readonly steps: number
+  readonly seconds: number
+  readonly firstEval?: { readonly step: number; readonly metric: string; readonly score: number }
+  readonly bestEval?: { readonly step: number; readonly metric: string; readonly score: number }
+  /** Directory of the last weights, if any were saved. */
+  readonly checkpoint?: string
+  /** What to run next. */
+  readonly next?: readonly string[]
+}
