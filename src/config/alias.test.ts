@@ -6,6 +6,7 @@ import { ALIASES } from './alias.js'
 const PLACES: Record<string, string> = {
   ExplorerConfig: 'explorer',
   ModelConfig: 'model',
+  TinkerConfig: 'model.tinker',
   InferenceModelConfig: 'explorer.rollout_model',
   TasksetConfig: 'buffer.explorer_input.taskset',
   ExplorerInput: 'buffer.explorer_input',

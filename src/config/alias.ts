@@ -28,7 +28,7 @@ const SCALED = (old: unknown) => (old === true ? 'token-mean' : 'seq-mean-token-
 const KIND = 'known from where it stands'
 const OLD_PIPELINE = [
   ...['dj_process_desc', 'agent_model_name', 'clean_strategy', 'min_size_ratio', 'min_priority_score'],
-  ...['data_dist', 'dynamic', 'format'],
+  ...['data_dist', 'dynamic', 'format', 'agent_model_config'],
 ]
 const PATHS = (old: unknown) =>
   Array.isArray(old) ? old.map((one: unknown) => (one as { path?: unknown } | null)?.path ?? one) : [old]
@@ -89,6 +89,8 @@ export const ALIASES: readonly Alias[] = [
   { in: 'AlgorithmConfig', old: 'mu', now: 'policy_loss_fn_args.mu' },
   { in: 'BufferConfig', old: 'expert_data_ratio', now: '/algorithm.sample_strategy_args.expert_data_ratio' },
   { in: 'ModelConfig', old: 'max_token_len', now: 'max_model_len' },
+  { in: 'TinkerConfig', old: 'base_model', gone: 'the model is model.model_path' },
+  { in: 'TinkerConfig', old: 'server_loss_fn', gone: 'the loss is algorithm.policy_loss_fn' },
   { in: 'OptimizerConfig', old: 'lr_decay_style', now: 'lr_scheduler_type' },
   { in: 'OptimizerConfig', old: 'lr_decay_steps', gone: 'the schedule ends with trainer.total_steps' },
   { in: 'OptimizerConfig', old: 'lr_warmup_init', gone: 'the warm-up starts at 0' },

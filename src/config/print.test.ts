@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BASE, parse, resolve, withKeys } from '../../test/config-kit.js'
+import { BASE, catalog, parse, resolve, withKeys } from '../../test/config-kit.js'
 import { defaultsOf } from './field.js'
 import { interpolate } from './interpolate.js'
 import { plain } from './node.js'
@@ -18,7 +18,8 @@ describe('printConfig', () => {
   })
 
   it('a resolved configuration reads back and resolves to itself', () => {
-    for (const type of ['gspo', 'mix_chord', 'ppo', 'gigpo']) {
+    for (const type of catalog.algorithms.names()) {
+      if (catalog.algorithms.find(type)?.schema !== 'experience') continue
       const resolved = withKeys({
         'algorithm.algorithm_type': type,
         'cluster.gpu_per_node': 8,
@@ -27,6 +28,11 @@ describe('printConfig', () => {
       expect(resolve(printConfig(resolved))).toEqual(resolved)
       expect(printConfig(resolve(printConfig(resolved)))).toBe(printConfig(resolved))
     }
+  })
+
+  it('endless numbers stay', () => {
+    const value = { a: Number.POSITIVE_INFINITY, b: [Number.NEGATIVE_INFINITY], c: 1e300, d: 5e-324, e: -0.1 }
+    expect(again(printConfig(value))).toEqual(value)
   })
 
   it('the defaults read back as the defaults', () => {
