@@ -3,6 +3,7 @@
 // on how many rows were computed together, on their position, or on the number of threads.
 #pragma once
 #include "../kernels.h"
+#include "row_kernel.h"
 #include "simd.h"
 
 namespace trinity {
@@ -135,6 +136,7 @@ static void pack_b(const float* b, ptrdiff_t ps, ptrdiff_t ks, int panels, int k
 
 // Scratch: m rounded up to MR times KC floats for A, then B_GROUP panels of KC*NR for B.
 static void gemm_block(const GemmBlock& g) {
+  if (g.m == 1) return row_block(g);
   const int padded = (g.m + MR - 1) / MR * MR;
   float* pa = g.scratch;
   float* pb = g.scratch + static_cast<ptrdiff_t>(padded) * KC;
