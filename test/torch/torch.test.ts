@@ -1,46 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { AGG_MODES, buildLoss, klFns, policyLossFns } from '../../src/algorithm/index.js'
 import { defineLoss, evaluateLoss, type LossRow, serializeGraph } from '../../src/graph/index.js'
 import { randomBatch } from '../algorithm/batch.js'
+import { evaluatedCases, fingerprint } from './cases.js'
 
 const python = resolve(import.meta.dirname, '../../.venv/bin/python')
+const golden = join(import.meta.dirname, 'golden-losses.json')
 const hasTorch = existsSync(python) && spawnSync(python, ['-c', 'import torch']).status === 0
-
-const ARGS: Record<string, Record<string, unknown>[]> = {
-  ppo: [{}, { clip_range_high: 0.5, enable_sequence_masking: true }, { fallback_to_policy_gradient: true }],
-  cispo: [{}, { enable_mask_clip: true, mask_clip_range_low: 0.1, mask_clip_range_high: 0.1 }],
-  sft_phi: [{}, { cutoff_prob: 0.5 }],
-  mix_chord: [{ mu_warmup_steps: 5, mu_decay_steps: 10, mu_peak: 0.6 }, { enable_phi_function: false }],
-  dpo: [{ label_smoothing: 0.1 }],
-  rec: [
-    {},
-    { clip_mode: 'two-side', weight: 'importance_sampling' },
-    { clip_mode: 'one-side', weight: 'advantage' },
-    { clip_mode: 'ring', regularizer: 'k2', regularizer_coef: 0.3 },
-    {
-      clip_mode: 'gspo-one-side',
-      weight: 'gspo_importance_sampling',
-      regularizer: 'forward-kl',
-      regularizer_coef: 0.1,
-    },
-  ],
-}
-const kls = klFns.names()
-const cases = policyLossFns.names().flatMap((policy, p) =>
-  (ARGS[policy] ?? [{}]).flatMap((args, a) =>
-    AGG_MODES.map((mode, m) => ({
-      policy,
-      args,
-      mode,
-      kl: kls[(p + a + m) % kls.length],
-      kl_coef: 0.2,
-      entropy_coef: 0.1,
-    })),
-  ),
-)
 
 interface Numbers {
   loss: number
@@ -62,20 +31,7 @@ const furthest = (a: ArrayLike<number>, b: ArrayLike<number>) =>
 
 describe.skipIf(!hasTorch)('losses against PyTorch autograd (skipped where .venv has no torch)', () => {
   let answers: { graph: Numbers; formula: Numbers }[] = []
-  const ours = cases.map((formula, k) => {
-    const batch = randomBatch(100 + k)
-    const loss = buildLoss({
-      policy_loss_fn: formula.policy,
-      policy_loss_fn_args: { ...formula.args, ...(formula.policy === 'dpo' ? {} : { loss_agg_mode: formula.mode }) },
-      loss_agg_mode: formula.mode,
-      kl_loss_fn: formula.kl,
-      kl_loss_fn_args: { kl_coef: formula.kl_coef },
-      entropy_loss_fn: 'default',
-      entropy_loss_fn_args: { entropy_coef: formula.entropy_coef },
-    })
-    const norms = loss.norms(batch.rows)
-    return { formula, batch, loss, norms, got: evaluateLoss(loss, batch.rows, norms, batch.scores) }
-  })
+  const ours = evaluatedCases()
 
   beforeAll(() => {
     const plain = (row: LossRow) => ({
@@ -100,6 +56,26 @@ describe.skipIf(!hasTorch)('losses against PyTorch autograd (skipped where .venv
     if (run.status !== 0) throw new Error(run.stderr)
     answers = JSON.parse(run.stdout)
   }, 120_000)
+
+  it('the stored numbers are those of PyTorch', async () => {
+    const fresh = ours.map(({ formula: { policy, args, mode, kl } }, k) => {
+      const { loss, grads } = answers[k].formula
+      return { policy, args, mode, kl, loss, logprob: fingerprint(grads.logprob), entropy: fingerprint(grads.entropy) }
+    })
+    if (process.env.UPDATE_GOLDEN) await writeFile(golden, `${JSON.stringify(fresh, null, 1)}\n`)
+    const stored = JSON.parse(await readFile(golden, 'utf8')) as typeof fresh
+    expect(stored.map(({ policy, args, mode, kl }) => [policy, args, mode, kl])).toEqual(
+      fresh.map(({ policy, args, mode, kl }) => [policy, args, mode, kl]),
+    )
+    for (const key of ['loss', 'logprob', 'entropy'] as const) {
+      expect(
+        furthest(
+          stored.map((one) => one[key]),
+          fresh.map((one) => one[key]),
+        ),
+      ).toBeLessThan(1e-9)
+    }
+  })
 
   it('agrees that an unselected branch gives nothing, however wild', () => {
     const { loss, batch } = unselected()
