@@ -28,7 +28,8 @@ async function load(file) {
   }
 }
 
-const args = process.argv.slice(2)
+// `--against torch` is `--against=torch`: the word after it is no benchmark.
+const args = process.argv.slice(2).join('\n').replaceAll('--against\n', '--against=').split('\n').filter(Boolean)
 const wanted = args.filter((arg) => !arg.startsWith('-'))
 const options = args.filter((arg) => arg.startsWith('-') && arg !== '--list')
 const files = benchmarks()

@@ -22,6 +22,7 @@ Pack read_pack(napi_env env, napi_value value, const Config& config);
 // Functions that this part of the addon gives to JavaScript.
 void export_model(napi_env env, napi_value exports);
 void export_train(napi_env env, napi_value exports);
+void export_measure(napi_env env, napi_value exports);
 void export_sample(napi_env env, napi_value exports);
 
 using Callback = napi_value (*)(napi_env, napi_callback_info);

@@ -80,6 +80,13 @@ export interface NativeAddon {
   setThreads(threads: number): void
   /** Floating-point operations per second that the pool reaches on fused multiply-adds alone. */
   peak(rounds: number): Promise<number>
+  /** The same of a matrix product x[m × k]·wᵀ[k × n] and of its two gradients. */
+  product(
+    m: number,
+    n: number,
+    k: number,
+    rounds: number,
+  ): Promise<{ forward: number; inputGrad: number; weightGrad: number }>
   open(config: NativeConfig): Promise<NativeHandle>
   close(model: NativeHandle): Promise<void>
   /** Makes the call in hand fail with `native/aborted` at the next layer. */
