@@ -1,0 +1,217 @@
+// Kernels and products against plain loops in double precision, over random shapes. Runs under sanitizers
+// (scripts/sanitize-native.sh): buffers have exactly the size that the code promises to need.
+#include <algorithm>
+#include <memory>
+
+#include "../src/gemm.h"
+#include "../src/kernels.h"
+#include "../src/pool.h"
+#include "check.h"
+
+using namespace trinity;
+using test::between;
+
+// Plain allocations: a sanitizer sees every element past the end.
+struct Floats {
+  std::unique_ptr<float[]> data;
+  size_t n;
+  explicit Floats(size_t n) : data(new float[n]()), n(n) { test::fill(data.get(), n); }
+  void clear() { std::fill(data.get(), data.get() + n, 0.0f); }
+  float* p() { return data.get(); }
+  float& operator[](size_t i) { return data[i]; }
+};
+
+static float panel(Floats& w, int64_t row, int64_t col, int64_t k) {
+  const int nr = kernels().nr;
+  return w[row / nr * nr * k + col * nr + row % nr];
+}
+
+static void products() {
+  const int nr = kernels().nr;
+  const int64_t m = between(1, 200), n = pad_to(between(1, 150), nr), k = between(1, 600), kp = pad_to(k, nr);
+  Floats x(m * kp), w(n * k), y(m * n), once(n);
+  const bool accumulate = test::bits() & 1;
+  Floats before(m * n);
+  std::copy(y.p(), y.p() + m * n, before.p());
+  linear(x.p(), kp, m, {w.p(), n, k}, y.p(), n, accumulate);
+  for (int64_t i = 0; i < m; i += between(1, 9))
+    for (int64_t j = 0; j < n; j += between(1, 9)) {
+      double want = accumulate ? before[i * n + j] : 0;
+      for (int64_t c = 0; c < k; c++) want += static_cast<double>(x[i * kp + c]) * panel(w, j, c, k);
+      test::near("linear", y[i * n + j], want, 1e-5);
+    }
+  // The same row alone gives the same bits.
+  const int64_t row = between(0, static_cast<int>(m - 1));
+  std::copy(before.p() + row * n, before.p() + row * n + n, once.p());
+  linear(x.p() + row * kp, kp, 1, {w.p(), n, k}, once.p(), n, accumulate);
+  for (int64_t j = 0; j < n; j++) test::same("a row alone", once[j], y[row * n + j]);
+
+  Floats dx(m * kp), dw(n * k);
+  linear_input_grad(y.p(), n, m, {w.p(), n, k}, dx.p(), kp, false);
+  for (int64_t i = 0; i < m; i += between(1, 9))
+    for (int64_t c = 0; c < kp; c += between(1, 9)) {
+      double want = 0;
+      for (int64_t j = 0; j < n && c < k; j++) want += static_cast<double>(y[i * n + j]) * panel(w, j, c, k);
+      test::near("linear_input_grad", dx[i * kp + c], want, 1e-4);
+    }
+  dw.clear();
+  linear_weight_grad(y.p(), n, x.p(), kp, m, n, k, dw.p());
+  for (int64_t j = 0; j < n; j += between(1, 9))
+    for (int64_t c = 0; c < k; c += between(1, 9)) {
+      double want = 0;
+      for (int64_t i = 0; i < m; i++) want += static_cast<double>(y[i * n + j]) * x[i * kp + c];
+      test::near("linear_weight_grad", panel(dw, j, c, k), want, 1e-4);
+    }
+}
+
+// o = softmax(scale·q·kᵀ, causal)·v of one head, and its gradients, against double loops.
+static void attention() {
+  const Kernels& kern = kernels();
+  const int length = between(1, 150), dim = 2 * between(1, 40), group = between(1, 3), pad = static_cast<int>(pad_to(dim, kern.nr));
+  const int ld = (group + 2) * dim, ldo = group * dim;
+  Floats qkv(length * ld + kern.nr), out(length * ldo), dout(length * ldo + kern.nr), lse(length * group), d(length * ld);
+  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
+  const int blocks = (length + KEYS - 1) / KEYS;
+  const float *k = qkv.p() + group * dim, *v = k + dim;
+  Floats kt(static_cast<size_t>(blocks) * KEYS * dim);
+  for (int b = 0; b < blocks; b++)
+    kern.pack_keys(k + b * KEYS * ld, ld, std::min(KEYS, length - b * KEYS), dim, kt.p() + static_cast<size_t>(b) * KEYS * dim);
+  Floats work(QUERIES * (KEYS + pad) + std::max(dim, KEYS) * kern.mr);
+  for (int h = 0; h < group; h++) {
+    AttentionHead head{qkv.p() + h * dim, k, v, ld, out.p() + h * dim, ldo, lse.p() + h, group, dim, scale};
+    for (int q0 = 0; q0 < length; q0 += QUERIES) kern.attention(head, q0, std::min(QUERIES, length - q0), kt.p(), work.p());
+  }
+  Floats scratch(static_cast<size_t>(2) * blocks * KEYS * (dim + pad) + QUERIES * (pad + 2 * KEYS) + std::max(dim, KEYS) * kern.mr);
+  AttentionGroup g{qkv.p(), k, v, ld, out.p(), dout.p(), ldo, lse.p(), group, d.p(), d.p() + group * dim, d.p() + (group + 1) * dim,
+                   ld, length, dim, group, scale};
+  kern.attention_back(g, scratch.p());
+
+  std::vector<double> want(length * ld, 0.0);
+  for (int h = 0; h < group; h++)
+    for (int i = 0; i < length; i++) {
+      const float* q = qkv.p() + i * ld + h * dim;
+      std::vector<double> s(i + 1), o(dim, 0.0);
+      double top = -1e30, sum = 0;
+      for (int j = 0; j <= i; j++) {
+        for (int c = 0; c < dim; c++) s[j] += static_cast<double>(q[c]) * k[j * ld + c] * scale;
+        top = std::max(top, s[j]);
+      }
+      for (int j = 0; j <= i; j++) sum += (s[j] = std::exp(s[j] - top));
+      for (int j = 0; j <= i; j++)
+        for (int c = 0; c < dim; c++) o[c] += (s[j] / sum) * v[j * ld + c];
+      double pull = 0;
+      for (int c = 0; c < dim; c++) {
+        test::near("attention", out[i * ldo + h * dim + c], o[c], 2e-5);
+        pull += o[c] * dout[i * ldo + h * dim + c];
+      }
+      for (int j = 0; j <= i; j++) {
+        const double p = s[j] / sum;
+        double dp = 0;
+        for (int c = 0; c < dim; c++) dp += static_cast<double>(dout[i * ldo + h * dim + c]) * v[j * ld + c];
+        const double ds = p * (dp - pull) * scale;
+        for (int c = 0; c < dim; c++) {
+          want[i * ld + h * dim + c] += ds * k[j * ld + c];
+          want[j * ld + group * dim + c] += ds * q[c];
+          want[j * ld + (group + 1) * dim + c] += p * dout[i * ldo + h * dim + c];
+        }
+      }
+    }
+  for (int i = 0; i < length * ld; i++) test::near("attention_back", d[i], want[i], 1e-4);
+}
+
+static void vocabulary() {
+  const Kernels& kern = kernels();
+  const int n = between(1, 3000);
+  Floats logits(n);
+  for (int i = 0; i < n; i++) logits[i] *= 20;
+  const float inv_t = 0.5f + std::fabs(test::uniform());
+  SoftmaxState s{-INFINITY, 0, 0};
+  for (int at = 0; at < n; at += VOCAB_CHUNK) kern.softmax_fold(logits.p() + at, std::min(VOCAB_CHUNK, n - at), inv_t, &s);
+  double top = -1e30, sum = 0, entropy = 0;
+  for (int i = 0; i < n; i++) top = std::max(top, static_cast<double>(logits[i]) * inv_t);
+  for (int i = 0; i < n; i++) sum += std::exp(logits[i] * static_cast<double>(inv_t) - top);
+  const double lse = top + std::log(sum);
+  for (int i = 0; i < n; i++) {
+    const double logp = logits[i] * static_cast<double>(inv_t) - lse;
+    entropy -= std::exp(logp) * logp;
+  }
+  test::near("softmax_fold: log-sum-exp", s.max + std::log(s.sum), lse, 1e-6);
+  test::near("softmax_fold: entropy", std::log(s.sum) - s.weighted / s.sum, entropy, 2e-5);
+  Floats d(n);
+  std::copy(logits.p(), logits.p() + n, d.p());
+  kern.softmax_back(d.p(), n, inv_t, static_cast<float>(lse), static_cast<float>(entropy), 0.7f, -0.3f);
+  for (int i = 0; i < n; i++) {
+    const double logp = logits[i] * static_cast<double>(inv_t) - lse, p = std::exp(logp);
+    test::near("softmax_back", d[i], -inv_t * p * (0.7 - 0.3 * (logp + entropy)), 2e-5);
+  }
+}
+
+static void rows() {
+  const Kernels& kern = kernels();
+  const int n = between(1, 100), m = between(1, 20);
+  Floats x(m * n), w(n), y(m * n), rstd(m), dy(m * n), dx(m * n), dw(n);
+  kern.rmsnorm(x.p(), n, w.p(), 1e-5f, m, n, y.p(), n, rstd.p(), 1);
+  dw.clear();
+  kern.rmsnorm_back(x.p(), n, w.p(), rstd.p(), 1, dy.p(), n, m, n, dx.p(), n, false);
+  kern.rmsnorm_weight(x.p(), n, rstd.p(), 1, dy.p(), n, m, 0, n, dw.p());
+  std::vector<double> dwant(n, 0.0);
+  for (int r = 0; r < m; r++) {
+    double square = 0, pull = 0;
+    for (int i = 0; i < n; i++) square += static_cast<double>(x[r * n + i]) * x[r * n + i];
+    const double inv = 1 / std::sqrt(square / n + 1e-5);
+    for (int i = 0; i < n; i++) pull += static_cast<double>(dy[r * n + i]) * w[i] * x[r * n + i];
+    for (int i = 0; i < n; i++) {
+      test::near("rmsnorm", y[r * n + i], x[r * n + i] * inv * w[i], 1e-5);
+      test::near("rmsnorm_back", dx[r * n + i], dy[r * n + i] * w[i] * inv - x[r * n + i] * pull * inv * inv * inv / n, 1e-4);
+      dwant[i] += dy[r * n + i] * x[r * n + i] * inv;
+    }
+  }
+  for (int i = 0; i < n; i++) test::near("rmsnorm_weight", dw[i], dwant[i], 1e-5);
+
+  const int up = static_cast<int>(pad_to(between(1, 60), kern.nr));
+  Floats gu(m * 2 * up), act(m * up), again(m * up), dact(m * up);
+  for (size_t i = 0; i < gu.n; i++) gu[i] *= 30;
+  Floats kept(gu.n);
+  std::copy(gu.p(), gu.p() + gu.n, kept.p());
+  kern.swiglu(gu.p(), 2 * up, up, m, act.p(), up);
+  kern.swiglu_back(gu.p(), 2 * up, up, m, dact.p(), up, again.p(), up);
+  for (int r = 0; r < m; r++)
+    for (int i = 0; i < up; i++) {
+      const double gate = kept[r * 2 * up + i], lift = kept[r * 2 * up + up + i], s = 1 / (1 + std::exp(-gate));
+      test::near("swiglu", act[r * up + i], gate * s * lift, 1e-5);
+      test::near("swiglu_back: act", again[r * up + i], gate * s * lift, 1e-5);
+      test::near("swiglu_back: gate", gu[r * 2 * up + i], dact[r * up + i] * lift * (s + gate * s * (1 - s)), 2e-5);
+      test::near("swiglu_back: up", gu[r * 2 * up + up + i], dact[r * up + i] * gate * s, 2e-5);
+    }
+}
+
+static void steps() {
+  const Kernels& kern = kernels();
+  const int n = 16 * between(1, 40);
+  Floats w(n), g(n), m(n), v(n), out(n);
+  for (int i = 0; i < n; i++) v[i] = std::fabs(v[i]);
+  std::vector<double> want(n);
+  const AdamArgs a{0.99f, 0.01f, 1.5f, 0.95f, 0.1f, 0.05f, 1e-8f, 0.5f};
+  double squares = 0;
+  for (int i = 0; i < n; i++) {
+    squares += static_cast<double>(g[i]) * g[i];
+    const double grad = g[i] * 0.5, m1 = m[i] + (grad - m[i]) * 0.1, v1 = v[i] * 0.95 + grad * grad * 0.05;
+    want[i] = w[i] * 0.99 - 0.01 * m1 / (std::sqrt(v1) * 1.5 + 1e-8);
+  }
+  test::near("sum_squares", kern.sum_squares(g.p(), n), squares, 1e-5);
+  kern.adamw(a, w.p(), out.p(), g.p(), m.p(), v.p(), n);
+  for (int i = 0; i < n; i++) test::near("adamw", out[i], want[i], 1e-5), test::same("gradient is cleared", g[i], 0.0f);
+}
+
+int main() {
+  set_pool_threads(3);
+  for (int i = 0; i < 12; i++) {
+    products();
+    attention();
+    vocabulary();
+    rows();
+    steps();
+  }
+  std::printf("%s: %d failures\n", kernels().name, test::failures());
+  return test::failures() ? 1 : 0;
+}
