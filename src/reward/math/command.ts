@@ -136,7 +136,7 @@ function matrix(cursor: Cursor): Node {
   const environment = letters(cursor)
   if (!MATRICES.has(environment)) cursor.fail()
   // The column specification of an array.
-  if (environment === 'array' && cursor.accept('{')) while (!cursor.accept('}')) cursor.at++, cursor.next ?? cursor.fail()
+  if (environment === 'array' && cursor.isOp('{')) letters(cursor)
   const rows: Node[][] = [[]]
   for (;;) {
     if (cursor.isCommand('end')) break
@@ -155,4 +155,3 @@ function cell(cursor: Cursor): Node {
   const items = listItems(cursor)
   return items.length === 1 ? items[0]! : cursor.fail()
 }
-

@@ -2,7 +2,7 @@ import * as B from './ball.js'
 import { basedValue } from './exact.js'
 import { isScalar, type Node, type RelationNode, type SequenceNode, sequence } from './node.js'
 import { compare as compareRational } from './rational.js'
-import { bothSigns, setOf, valueOf } from './reading.js'
+import { bothSigns, namedValue, setOf } from './reading.js'
 import { realSet, sameRealSet } from './realset.js'
 import { isRounding, type Scalars } from './scalar.js'
 
@@ -11,7 +11,8 @@ export function same(a: Node, b: Node, scalars: Scalars): boolean {
   if (a.kind === 'relation' || b.kind === 'relation') return sameRelation(a, b, scalars)
   const x = expanded(a)
   const y = expanded(b)
-  if (x.kind === 'setop' || y.kind === 'setop' || x.kind === 'named' || y.kind === 'named') return sameSet(x, y, scalars)
+  if (x.kind === 'setop' || y.kind === 'setop' || x.kind === 'named' || y.kind === 'named')
+    return sameSet(x, y, scalars)
   if (x.kind === 'sequence' || y.kind === 'sequence') return sameSequence(x, y, scalars)
   if (x.kind === 'matrix' || y.kind === 'matrix') return sameMatrix(x, y, scalars)
   if (x.kind === 'ratio' || y.kind === 'ratio') return sameRatio(x, y, scalars)
@@ -41,7 +42,7 @@ function sameRelation(a: Node, b: Node, scalars: Scalars): boolean {
   if (approximate) return sameApproximation(approximate, approximate === a ? b : a, scalars)
   if (a.kind === 'relation' && b.kind === 'relation') return sameRelations(a, b, scalars)
   const [relation, other] = a.kind === 'relation' ? [a, b] : [b as RelationNode, a]
-  const value = valueOf(relation, scalars)
+  const value = namedValue(relation, scalars)
   if (value !== undefined) return same(value, other, scalars)
   const set = setOf(relation, scalars)
   return set !== undefined && same(set, other, scalars)
@@ -88,7 +89,8 @@ const MIRRORED: Record<string, string> = { '<': '>', '>': '<', '<=': '>=', '>=':
 
 function sameForm(a: RelationNode, b: RelationNode, scalars: Scalars): boolean {
   if (a.items.length !== b.items.length) return false
-  const forward = a.ops.every((op, k) => op === b.ops[k]) && a.items.every((item, k) => same(item, b.items[k]!, scalars))
+  const forward =
+    a.ops.every((op, k) => op === b.ops[k]) && a.items.every((item, k) => same(item, b.items[k]!, scalars))
   if (forward) return true
   const [items, ops] = [[...b.items].reverse(), [...b.ops].reverse().map((op) => MIRRORED[op] ?? op)]
   return a.ops.every((op, k) => op === ops[k]) && a.items.every((item, k) => same(item, items[k]!, scalars))
@@ -128,8 +130,8 @@ function asSet(node: Node, scalars: Scalars): Node {
 }
 
 function sameSequence(a: Node, b: Node, scalars: Scalars): boolean {
-  const [x, y] = [asSequence(a, scalars), asSequence(b, scalars)]
-  if (x === undefined || y === undefined) return sameSet2(a, b, scalars)
+  const [x, y] = [asSequence(a), asSequence(b)]
+  if (x === undefined || y === undefined) return sameSingle(a, b, scalars)
   const bare = x.open === '' || y.open === ''
   const set = x.open === '{' || y.open === '{'
   if (set) {
@@ -142,8 +144,8 @@ function sameSequence(a: Node, b: Node, scalars: Scalars): boolean {
   return inOrder && (bare || (x.open === y.open && x.close === y.close))
 }
 
-/** A set of one value is that value; two unions may be written as lists of inequalities. */
-function sameSet2(a: Node, b: Node, scalars: Scalars): boolean {
+/** A set or list of one value is that value. */
+function sameSingle(a: Node, b: Node, scalars: Scalars): boolean {
   for (const [x, y] of [
     [a, b],
     [b, a],
@@ -154,10 +156,9 @@ function sameSet2(a: Node, b: Node, scalars: Scalars): boolean {
 }
 
 /** A vector written as a column or a row is a tuple. */
-function asSequence(node: Node, scalars: Scalars): SequenceNode | undefined {
+function asSequence(node: Node): SequenceNode | undefined {
   if (node.kind === 'sequence') return node
   if (node.kind !== 'matrix') return undefined
-  void scalars
   if (node.rows.length === 1) return sequence('(', node.rows[0]!, ')')
   return node.rows.every((row) => row.length === 1) ? sequence('(', node.rows.flat(), ')') : undefined
 }

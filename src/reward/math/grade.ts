@@ -75,7 +75,10 @@ function modes(a: Node, b: Node): Mode[] {
   const strict = { dropUnits: false, dropPercent: false, dropDegrees: false }
   if (some(a, isMark) === some(b, isMark)) return [strict]
   const marked = some(a, isMark) ? a : b
-  return [strict, { dropUnits: some(marked, isUnit), dropPercent: some(marked, isPercent), dropDegrees: some(marked, isDegree) }]
+  return [
+    strict,
+    { dropUnits: some(marked, isUnit), dropPercent: some(marked, isPercent), dropDegrees: some(marked, isDegree) },
+  ]
 }
 
 /**

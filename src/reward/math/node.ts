@@ -98,4 +98,15 @@ export function isScalar(node: Node): boolean {
   return SCALAR.has(node.kind)
 }
 
-const SCALAR = new Set(['number', 'symbol', 'constant', 'add', 'multiply', 'divide', 'power', 'negate', 'call', 'based'])
+const SCALAR = new Set([
+  'number',
+  'symbol',
+  'constant',
+  'add',
+  'multiply',
+  'divide',
+  'power',
+  'negate',
+  'call',
+  'based',
+])

@@ -59,7 +59,7 @@ export function power(base: Rational, exponent: Rational): Rational | undefined 
   if (base.n === 0n) return e > 0n ? base : e === 0n ? { n: 1n, d: 1n } : undefined
   const k = e < 0n ? -e : e
   if (base.d === 1n && (base.n === 1n || base.n === -1n)) return { n: k % 2n === 0n ? 1n : base.n, d: 1n }
-  const size = bits(base.n) > bits(base.d) ? bits(base.n) : bits(base.d)
+  const size = Math.max(bits(base.n), bits(base.d))
   if (k > BigInt(MAX_BITS) || size * Number(k) > MAX_BITS + 64) return undefined
   return e < 0n ? rational(base.d ** k, base.n ** k) : rational(base.n ** k, base.d ** k)
 }

@@ -1,15 +1,17 @@
-import { type Node, type RelationNode, some, sequence } from './node.js'
+import { type Node, type RelationNode, sequence, some } from './node.js'
 import type { Scalars } from './scalar.js'
 
 /** The value that "x = 5", "5 = x", "f(x) = x + 1", "6 + 30 = 36" give; `undefined` for a true equation such as x + y = 1. */
-export function valueOf(node: RelationNode, scalars: Scalars): Node | undefined {
+export function namedValue(node: RelationNode, scalars: Scalars): Node | undefined {
   if (node.ops.length !== node.items.length - 1 || !node.ops.every((op) => op === '=')) return undefined
   const first = node.items[0]!
   const last = node.items[node.items.length - 1]!
   if (isName(first) && !uses(last, first)) return last
   if (node.items.length === 2 && isName(last) && !uses(first, last)) return first
   // A calculation written out is worth its result, when it is right.
-  return node.items.every((item) => scalars.constant(item) !== undefined && scalars.equal(item, last)) ? last : undefined
+  return node.items.every((item) => scalars.constant(item) !== undefined && scalars.equal(item, last))
+    ? last
+    : undefined
 }
 
 /** What a value is called: x, f(x), ∠ABC, (x, y), AB. */

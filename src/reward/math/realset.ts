@@ -34,7 +34,7 @@ export function realSet(node: Node, scalars: Scalars): Piece[] | undefined {
   const parts = node.items.map((item) => realSet(item, scalars))
   if (node.op === 'union') return parts.every((part) => part !== undefined) ? merged(parts.flat()) : undefined
   const [whole, removed] = parts
-  return whole && removed && removed.every(isPoint) ? without(merged(whole), removed) : undefined
+  return whole && removed?.every(isPoint) ? without(merged(whole), removed) : undefined
 }
 
 function edge(node: Node, closed: boolean, scalars: Scalars): Bound | undefined {

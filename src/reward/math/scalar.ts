@@ -107,6 +107,8 @@ export function isRounding(written: NumberNode, value: number): boolean {
   const difference = value - toNumber(written.value)
   const slack = 4e-16 * Math.abs(value)
   // Rounded either way, or cut off; a whole step away is another value.
-  return Math.abs(difference) <= step / 2 + slack || (difference * Math.sign(value) >= 0 && Math.abs(difference) < step * 0.999999)
+  return (
+    Math.abs(difference) <= step / 2 + slack ||
+    (difference * Math.sign(value) >= 0 && Math.abs(difference) < step * 0.999999)
+  )
 }
-

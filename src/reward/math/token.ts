@@ -109,7 +109,10 @@ export function lex(source: string, options: LexOptions): Token[] {
     const end = closingBrace(text, at)
     const content = text.slice(at + 1, end < 0 ? text.length : end - 1)
     at = end < 0 ? text.length : end
-    const words = content.replace(/[\s~]+/g, ' ').replace(/\\[ ,;:!]/g, ' ').trim()
+    const words = content
+      .replace(/[\s~]+/g, ' ')
+      .replace(/\\[ ,;:!]/g, ' ')
+      .trim()
     if (words === '') return
     // Numbers and signs inside \text are numbers and signs.
     if (/[A-Za-z]/.test(words) || words.length > 40) {
@@ -121,4 +124,4 @@ export function lex(source: string, options: LexOptions): Token[] {
   }
 }
 
-const UNICODE_PATTERN = /[^\x00-\x7f]/g
+const UNICODE_PATTERN = /[\u0080-\uffff]/g

@@ -8,7 +8,9 @@ export const STYLE_COMMANDS = new Set(
 )
 
 /** Commands whose argument is words. */
-export const TEXT_COMMANDS = new Set('text textbf textrm textit textsf mbox hbox mathrm operatorname textnormal'.split(' '))
+export const TEXT_COMMANDS = new Set(
+  'text textbf textrm textit textsf mbox hbox mathrm operatorname textnormal'.split(' '),
+)
 
 /** Functions of one argument that may be written without brackets. */
 export const FUNCTIONS = new Set(

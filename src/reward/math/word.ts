@@ -168,7 +168,10 @@ function unitWord(word: string, marked: boolean): Node | undefined {
 
 /** The words of a \text after a value. */
 function textUnit(text: string): Node | undefined {
-  const parts = text.replace(/[.,;]+$/, '').split(/\s*(\/)\s*|\s+/).filter((part) => part)
+  const parts = text
+    .replace(/[.,;]+$/, '')
+    .split(/\s*(\/)\s*|\s+/)
+    .filter((part) => part)
   let node: Node | undefined
   let exponent = 1
   let divides = false

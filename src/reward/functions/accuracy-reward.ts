@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { answerParserName } from '../args.js'
+import { gradeMath } from '../math/grade.js'
+import { answerParsers } from '../parsers.js'
+import { rewardFn } from '../reward.js'
+import { truthText } from '../truth.js'
+import { mathAnswer } from './math-reward.js'
+
+export const accuracyReward = rewardFn({
+  doc: 'Accuracy 0 or 1 of a maths answer, a boxed one first.',
+  args: z.strictObject({ answer_parser: answerParserName }),
+  score(input, { answer_parser }) {
+    const truth = truthText(input)
+    const parse = answer_parser === null ? mathAnswer : answerParsers.get(answer_parser)
+    const answer = parse(input.response)
+    return { accuracy: answer !== null && gradeMath(answer, truth) ? 1 : 0 }
+  },
+})

@@ -1,0 +1,37 @@
+import type { z } from 'zod'
+
+/** What a reward function may look at. A workflow fills in what it knows. */
+export interface RewardInput {
+  response: string
+  /** What the right answer is, as the task set gives it. */
+  truth?: unknown
+  prompt?: string
+  responseTokens?: ArrayLike<number>
+  /** Whether the response was cut off at the length limit. */
+  truncated?: boolean
+  /** The row of the task set. */
+  raw?: Record<string, unknown>
+  /** Options of the workflow; they count more than the arguments of the same meaning. */
+  withThink?: boolean
+  formatScoreCoef?: number
+}
+
+/** The parts of a reward by name. The reward is their sum; each part is also a metric. */
+export type RewardParts = Record<string, number>
+
+export interface RewardFn {
+  readonly doc: string
+  /** Every argument has a default; unknown names are refused. */
+  readonly args: z.ZodObject
+  /** Throws when there is no reward to give: an absent reward is not 0. */
+  score(input: RewardInput, args: never): RewardParts | Promise<RewardParts>
+}
+
+/** Gives `score` the type of its own arguments. */
+export function rewardFn<S extends z.ZodObject>(fn: {
+  doc: string
+  args: S
+  score(input: RewardInput, args: z.output<S>): RewardParts | Promise<RewardParts>
+}): RewardFn {
+  return fn
+}
