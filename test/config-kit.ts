@@ -5,6 +5,7 @@ import {
   type Parsed,
   parseConfig,
   type Resolved,
+  readText,
   resolveConfig,
 } from '../src/config/index.js'
 import { ConfigError, type Problem } from '../src/config/problem.js'
@@ -39,7 +40,8 @@ export function parse(text: string, given: Given = {}): Parsed {
 }
 
 export function resolveAll(text: string, { env, set, ...machine }: Given = {}): Resolved {
-  return resolveConfig(parse(text, { env, set, ...machine }), facts(machine), catalog)
+  const options = { env: env ?? {}, cwd: machine.cwd ?? '/w', set }
+  return resolveConfig(readText(text, 'f.yaml', options), facts(machine), catalog)
 }
 
 /** The configuration of a file without stages. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import pc from 'picocolors'
-import { loadCatalog, loadConfig, machineFacts, type Problem, resolveConfig } from '../config/index.js'
+import { loadCatalog, machineFacts, type Problem, readConfig, resolveConfig } from '../config/index.js'
 import { TrinityError } from '../error.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
@@ -21,7 +21,7 @@ interface Checked {
 /** Every problem of every file. */
 export async function configCheck(files: string[], options: CheckOptions): Promise<ExitCode> {
   await usePlugins(options.pluginDir)
-  const read = files.map((file) => ({ file, result: attempt(() => loadConfig(file, { set: options.set })) }))
+  const read = files.map((file) => ({ file, result: attempt(() => readConfig(file, { set: options.set })) }))
   const catalog = await loadCatalog(read.flatMap(({ result }) => ('value' in result ? [result.value] : [])))
   const results = read.map(({ file, result }): Checked => {
     const done =

@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import { loadCatalog, loadConfig, machineFacts, printConfig, type Resolved, resolveConfig } from '../config/index.js'
+import { loadCatalog, machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
 import { planOf } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
 import { TrinityError } from '../error.js'
@@ -18,7 +18,7 @@ export interface RunOptions {
 
 export async function run(options: RunOptions): Promise<ExitCode> {
   await usePlugins(options.pluginDir)
-  const parsed = loadConfig(options.config, { set: options.set })
+  const parsed = readConfig(options.config, { set: options.set })
   const facts = machineFacts()
   const resolved = resolveConfig(parsed, facts, await loadCatalog([parsed]))
   if (!options.dryRun) {

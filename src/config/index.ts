@@ -1,7 +1,7 @@
 export { type Catalog, loadCatalog } from './catalog.js'
 export { configReference } from './docs.js'
 export { jsonSchema } from './json-schema.js'
-export { type LoadOptions, loadConfig, parseConfig } from './load.js'
+export { type LoadOptions, loadConfig, parseConfig, readConfig, readText } from './load.js'
 export { printConfig } from './print.js'
 export { ConfigError, type Problem, problemText } from './problem.js'
 export { type Facts, machineFacts } from './resolve/facts.js'

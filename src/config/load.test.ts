@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { errorsOf, parse } from '../../test/config-kit.js'
+import { errorsOf, parse, resolveAll } from '../../test/config-kit.js'
 import { TrinityError } from '../error.js'
 import { loadConfig } from './load.js'
 
@@ -27,6 +27,26 @@ describe('unknown keys', () => {
       { key: 'buffer.batchsize', mark: { line: 3, column: 3 }, hint: 'did you mean batch_size?' },
       { key: 'buffer.explorer_input.tasksets[0].pth', mark: { line: 6, column: 9 }, hint: 'did you mean path?' },
       { key: 'zzz', mark: { line: 7, column: 1 } },
+    ])
+  })
+
+  it('point to the right place, and to a key of the same shape', () => {
+    const problems = errorsOf(() => parse('algorithm: {lr: 1}\nmodl: {top_k: 1}\ntensor_parallel_size: 2'))
+    expect(problems.map((one) => one.hint)).toEqual([
+      'did you mean algorithm.optimizer.lr?',
+      'did you mean model?',
+      'did you mean explorer.rollout_model.tensor_parallel_size?',
+    ])
+  })
+
+  it('come together with what the derived values find, and without what only follows', () => {
+    const text = 'algorithm: {algorithm_type: gpro}\nmodel: {model_path: "${oc.env:NO}", max_model_len: 2k}\nmdoe: x'
+    expect(errorsOf(() => resolveAll(text)).map((one) => one.key)).toEqual([
+      'model.model_path',
+      'model.max_model_len',
+      'mdoe',
+      'algorithm.algorithm_type',
+      'buffer.explorer_input.taskset',
     ])
   })
 

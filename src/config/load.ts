@@ -31,15 +31,29 @@ interface Reading {
 
 /** Reads and checks a configuration file, without deriving anything. Throws one error with all problems. */
 export function loadConfig(file: string, options: LoadOptions = {}): Parsed {
+  return sound(readConfig(file, options))
+}
+
+/** Like loadConfig, with the problems in the result: `resolveConfig` finds the rest and throws them all. */
+export function readConfig(file: string, options: LoadOptions = {}): Parsed {
   const reading = readingOf(options)
   return finish(readTrees(resolve(reading.cwd, file), file, [], reading), file, options, reading)
 }
 
 /** The same for a text that is not in a file. `extends` is read from the current folder. */
 export function parseConfig(text: string, file: string, options: LoadOptions = {}): Parsed {
+  return sound(readText(text, file, options))
+}
+
+export function readText(text: string, file: string, options: LoadOptions = {}): Parsed {
   const reading = readingOf(options)
   const path = resolve(reading.cwd, file)
   return finish(extendTrees(parseYaml(text, file), path, [path], reading), file, options, reading)
+}
+
+function sound(parsed: Parsed): Parsed {
+  parsed.problems.throwIfErrors(parsed.file)
+  return parsed
 }
 
 function readingOf(options: LoadOptions): Reading {
@@ -50,16 +64,14 @@ function finish(trees: Trees, file: string, options: LoadOptions, { env, problem
   const changed = (options.set ?? []).reduce(override, trees.tree)
   const present = changed === trees.tree ? changed : applyAliases(wrapTrainerConfig(changed), problems)
   const whole = interpolate(present, env, problems, trees.written)
-  const parsed = parseStages(whole, file, problems)
-  problems.throwIfErrors(file)
-  return parsed
+  return parseStages(whole, file, problems)
 }
 
 function readTrees(path: string, shown: string, chain: readonly string[], reading: Reading): Trees {
-  return extendTrees(parseYaml(readText(path, shown), shown), path, [...chain, path], reading)
+  return extendTrees(parseYaml(contentOf(path, shown), shown), path, [...chain, path], reading)
 }
 
-function readText(path: string, shown: string): string {
+function contentOf(path: string, shown: string): string {
   try {
     if (statSync(path).isDirectory()) {
       throw new TrinityError('config/not-found', 'this is a directory, not a configuration', { path: shown })
@@ -130,7 +142,7 @@ function includeTrainerFile(tree: MapNode, beside: string, { cwd, env, problems 
   const places = [resolve(cwd, name), resolve(dirname(beside), name), resolve(dirname(beside), basename(name))]
   const path = places.find((place) => existsSync(place) && statSync(place).isFile())
   if (path === undefined) return tree
-  const included = interpolate(parseYaml(readText(path, node.text), node.text), env, problems)
+  const included = interpolate(parseYaml(contentOf(path, node.text), node.text), env, problems)
   const given = at(tree, TRAINER_TREE.join('.'))
   problems.note('alias', TRAINER_FILE.join('.'), 'is read as trainer.trainer_config', node.mark)
   const whole = given?.kind === 'map' ? merge(included, given) : included

@@ -1,7 +1,8 @@
 import { nearest } from '../nearest.js'
 import { convert, describe, found } from './convert.js'
 import { type Dict, defaultsOf, type Field, type Fields, type Infer, type RecordSpec } from './field.js'
-import { type MapNode, type Mark, type Node, plain } from './node.js'
+import { type Entry, type MapNode, type Node, plain } from './node.js'
+import { placeOf } from './place.js'
 import type { Problems } from './problem.js'
 
 /** Checks a map against a record: the typed value with every default filled in, and all problems. */
@@ -22,7 +23,7 @@ function checkRecord(spec: RecordSpec, node: MapNode, path: string, problems: Pr
     const at = join(path, key)
     if (field) value[key] = check(field, entry.node, at, problems, sparse)
     else {
-      unknown(spec, key, at, entry.mark, problems)
+      unknown(spec, key, at, entry, problems)
       if (spec.lenient) extra.push([key, plain(entry.node)])
     }
   }
@@ -34,11 +35,18 @@ function checkRecord(spec: RecordSpec, node: MapNode, path: string, problems: Pr
   return extra.length === 0 ? value : { ...value, ...Object.fromEntries(extra) }
 }
 
-function unknown(spec: RecordSpec, key: string, at: string, mark: Mark, problems: Problems): void {
-  const near = nearest(key, Object.keys(spec.fields))
-  const hint = near ? `did you mean ${near}?` : `known here: ${Object.keys(spec.fields).join(', ')}`
+function unknown(spec: RecordSpec, key: string, at: string, { mark, node }: Entry, problems: Problems): void {
+  const fitting = Object.keys(spec.fields).filter((name) => isContainer(spec.fields[name]) === (node.kind === 'map'))
+  const near = nearest(key, fitting) ?? nearest(key, Object.keys(spec.fields))
+  const elsewhere = near ? undefined : placeOf(key, at)
+  const known = `known here: ${Object.keys(spec.fields).join(', ')}`
+  const hint = near ? `did you mean ${near}?` : elsewhere ? `did you mean ${elsewhere}?` : known
   if (spec.lenient) problems.warn('unknown-key', at, 'unknown key, passed on as it is', mark, near && hint)
   else problems.error('unknown-key', at, 'unknown key', mark, hint)
+}
+
+function isContainer(field: Field): boolean {
+  return field.kind === 'record' || field.kind === 'map' || field.kind === 'dict'
 }
 
 function check(field: Field, node: Node, path: string, problems: Problems, sparse: boolean): unknown {

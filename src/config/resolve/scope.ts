@@ -12,12 +12,15 @@ export class Scope {
   readonly algorithm: AlgorithmFacts | undefined
   readonly #tree: MapNode
   readonly #problems: Problems
+  /** Keys that are wrong in the file itself: what follows from them is not worth telling. */
+  readonly #wrong: readonly string[]
 
   constructor(facts: Facts, catalog: Catalog, algorithmType: string, tree: MapNode, problems: Problems) {
     this.facts = facts
     this.catalog = catalog
     this.#tree = tree
     this.#problems = problems
+    this.#wrong = problems.errors.map((problem) => problem.key.replace(/^stages\[\d+\]\./, ''))
     this.algorithm = catalog.algorithms.find(algorithmType)
     if (!this.algorithm) this.unknownName('algorithm.algorithm_type', 'algorithm', algorithmType, catalog.algorithms)
   }
@@ -28,7 +31,8 @@ export class Scope {
   }
 
   error(code: string, key: string, message: string, hint?: string): void {
-    this.#problems.error(code, key, message, this.#mark(key), hint)
+    const follows = this.#wrong.some((wrong) => isWithin(key, wrong) || isWithin(wrong, key))
+    if (!follows) this.#problems.error(code, key, message, this.#mark(key), hint)
   }
 
   warn(code: string, key: string, message: string, hint?: string): void {
@@ -58,6 +62,10 @@ export class Scope {
     }
     return this.#tree.mark
   }
+}
+
+function isWithin(key: string, section: string): boolean {
+  return key === section || key.startsWith(`${section}.`) || key.startsWith(`${section}[`)
 }
 
 /** Data sets are read, nothing is explored. */
