@@ -61,9 +61,9 @@ export class Checkpoints {
     return new Checkpoints(options, locks)
   }
 
-  /** Writes a full checkpoint. The one that this process wrote or resumed from last is not written again. */
-  async save(step: number, parts: CheckpointParts): Promise<void> {
-    if (this.#current === step) return
+  /** Writes a full checkpoint; false: this process wrote or resumed from it just before, so it is there. */
+  async save(step: number, parts: CheckpointParts): Promise<boolean> {
+    if (this.#current === step) return false
     await this.#place(step, async (dir) => {
       for (const [name, write] of Object.entries(parts.folders)) await write(join(dir, name))
       await writeJsonFile(join(dir, STATE), parts.state)
@@ -74,6 +74,7 @@ export class Checkpoints {
     await this.#write(LATEST_FULL, step)
     this.#current = step
     await this.prune()
+    return true
   }
 
   /** Writes weights alone, a Hugging Face directory, for samplers of another process. */

@@ -1,1 +1,6 @@
+export { nextCall } from './call.js'
+export { type TrainerNeeds, trainerNeeds } from './needs.js'
 export type { Snapshot, TrainerEnd, TrainerParts, TrainerState, TrainerSync } from './parts.js'
+export { lrSchedules, makeSchedule, type Schedule, type ScheduleConfig } from './schedule.js'
+export { type StepModels, type StepOptions, type StepResult, TrainStep } from './step.js'
+export { Trainer } from './trainer.js'

@@ -21,6 +21,8 @@ export interface Snapshot {
   readonly state: Readonly<Record<string, unknown>>
   /** Further folders by name, such as the samplers' weights where they are not the trainer's. */
   readonly folders?: Readonly<Record<string, FolderWriter>>
+  /** `<name>_meta.json` beside the checkpoints, such as the explorer's. */
+  readonly meta?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
 export interface TrainerParts {

@@ -1,0 +1,224 @@
+import { type BuiltLoss, buildCriticLoss, type CriticLossConfig, type KlController, klFns } from '../algorithm/index.js'
+import type { Config } from '../config/index.js'
+import type { ScoreModel, TrainModel, Want } from '../engine/contract.js'
+import { TrinityError } from '../error.js'
+import type { Experience } from '../experience/index.js'
+import { AdvantageStage, klController } from './advantage.js'
+import { batchMetrics, totalTokens } from './batch-metrics.js'
+import { nextCall } from './call.js'
+import { mismatch } from './mismatch.js'
+import { hasKlPenalty, lossOf, trainerNeeds } from './needs.js'
+import { PairColumns, type ScoresById, scoreAll, withEntropy, withScores } from './scores.js'
+import { actorSettings, type CriticSettings, criticSettings, type UpdateSettings } from './settings.js'
+import { Stopwatch } from './stopwatch.js'
+import { type UpdateResult, update } from './update.js'
+import { trainable, usable } from './usable.js'
+
+export interface StepModels {
+  readonly policy: TrainModel
+  readonly reference?: ScoreModel
+  readonly critic?: TrainModel
+}
+
+export interface StepOptions {
+  readonly config: Config
+  /** Training steps in all, where known. */
+  readonly totalSteps?: number
+  /** Told what a person should know. */
+  readonly note?: (text: string) => void
+}
+
+export interface StepResult {
+  readonly metrics: Record<string, number>
+  /** Experiences that the policy or the critic learnt from. */
+  readonly trained: number
+}
+
+/** One training step: from a list of experiences to new weights and numbers about them. */
+export class TrainStep {
+  readonly #config: Config
+  readonly #models: StepModels
+  readonly #note: (text: string) => void
+  readonly #actor: UpdateSettings
+  readonly #critic?: CriticSettings
+  readonly #loss: BuiltLoss
+  readonly #criticLoss?: BuiltLoss
+  readonly #advantage: AdvantageStage
+  readonly #needsReference: boolean
+  /** Adaptive coefficients, by where they are used. They belong into a checkpoint. */
+  readonly controllers: Readonly<Record<string, KlController>>
+
+  constructor(models: StepModels, { config, totalSteps, note = () => {} }: StepOptions) {
+    const needs = trainerNeeds(config)
+    this.#config = config
+    this.#models = models
+    this.#note = note
+    this.#actor = actorSettings(config, totalSteps)
+    this.#advantage = new AdvantageStage(config, this.#actor.seed)
+    const klLoss = klFns.get(config.algorithm.kl_loss_fn ?? 'none')
+    const controller = klController(klLoss, config.algorithm.kl_loss_fn_args, 'algorithm.kl_loss_fn_args')
+    this.#loss = lossOf(config, () => controller.coef)
+    this.controllers = {
+      ...(klLoss.formula ? { kl_loss: controller } : {}),
+      ...(this.#advantage.penalty ? { kl_penalty: this.#advantage.penalty.controller } : {}),
+    }
+    this.#needsReference = needs.reference
+    if (needs.reference && !needs.referenceIsBase && !models.reference) throw missing('a reference model')
+    if (needs.critic) {
+      if (!models.critic) throw missing('a critic')
+      this.#critic = criticSettings(config, totalSteps)
+      this.#criticLoss = buildCriticLoss(this.#critic as CriticLossConfig)
+    }
+    if (hasKlPenalty(config) && !this.#advantage.penalty) {
+      note('algorithm.kl_penalty_fn has no effect: the advantages are computed by the explorer, before the reference')
+    }
+    for (const settings of [this.#actor, this.#critic]) if (settings?.schedule.note) note(settings.schedule.note)
+  }
+
+  /** Trains on one batch. The models hold no gradient afterwards, whatever came of it. */
+  async run(given: readonly Experience[], step: number, signal?: AbortSignal): Promise<StepResult> {
+    const watch = new Stopwatch()
+    const { policy } = this.#models
+    const { experiences: fit, skipped } = usable(given, policy.info.maxModelLen)
+    const pairs = new PairColumns()
+    const old = await this.#old(fit, pairs, watch, signal)
+    const scored = await this.#values(await this.#reference(old.experiences, pairs, watch, signal), watch, signal)
+    const rated = await watch.time('adv', () => this.#rate(scored, step))
+    const { experiences, skipped: empty } = trainable(rated.experiences)
+    const metrics: Record<string, number> = { ...rated.metrics, ...batchMetrics(rated.experiences, this.#maxResponse) }
+    const lost = { ...skipped, ...empty, unrated: scored.length - rated.experiences.length }
+    for (const [reason, count] of Object.entries(lost)) if (count > 0) metrics[`sample/skipped/${reason}`] = count
+    if (experiences.length === 0)
+      this.#note(`step ${step}: nothing to train on in ${given.length} experiences ${why(lost)}`)
+    else {
+      await this.#updateCritic(experiences, step, metrics, watch, signal)
+      const updated = await this.#updateActor(experiences, step, pairs, metrics, watch, signal)
+      const scores = old.scores ?? updated?.scores
+      Object.assign(
+        metrics,
+        mismatch(experiences, (id) => scores?.get(id)?.logprob),
+      )
+    }
+    const seconds = watch.total()
+    watch.add('train_step', seconds)
+    const tokens = experiences.reduce((sum, experience) => sum + totalTokens(experience), 0)
+    metrics['perf/total_num_tokens'] = tokens
+    metrics['perf/time_per_step'] = seconds
+    metrics['perf/throughput'] = tokens / seconds
+    for (const part of ['update_actor', 'update_critic', 'old_log_prob', 'ref', 'values'] as const) {
+      if (watch.get(part) > 0 && tokens > 0) metrics[`timing_per_token_ms/${part}`] = (1000 * watch.get(part)) / tokens
+    }
+    return { metrics: { ...metrics, ...watch.metrics() }, trained: experiences.length }
+  }
+
+  get #maxResponse(): number | null {
+    return this.#config.model.max_response_tokens
+  }
+
+  #reads(column: string): boolean {
+    return this.#loss.columns.some(({ name }) => name === column)
+  }
+
+  /** Log-probs of the policy before the update, where the recorded ones will not do. */
+  async #old(experiences: Experience[], pairs: PairColumns, watch: Stopwatch, signal?: AbortSignal) {
+    const { fn, isHere, penalty, correction, wantsEntropy } = this.#advantage
+    const reads = this.#reads('old') || penalty !== undefined || (isHere && fn?.needs.includes('logprobs'))
+    const again = correction !== undefined || (reads && !this.#config.algorithm.bypass_old_logprobs)
+    const forPairs = this.#reads('old') && experiences.some(({ type }) => type === 'dpo')
+    if (!again && !wantsEntropy && !forPairs) return { experiences }
+    const want: Want = { scores: wantsEntropy ? ['logprob', 'entropy'] : ['logprob'] }
+    const { policy } = this.#models
+    const scores = await watch.time('old_log_prob', () =>
+      scoreAll(policy, experiences, want, this.#actor.budget, nextCall(signal)),
+    )
+    if (forPairs) pairs.add('old', scores)
+    const known = again ? withScores(experiences, scores, 'logprob', 'oldLogprobs') : experiences
+    return { experiences: wantsEntropy ? withEntropy(known, scores) : known, scores }
+  }
+
+  async #reference(experiences: Experience[], pairs: PairColumns, watch: Stopwatch, signal?: AbortSignal) {
+    if (!this.#needsReference) return experiences
+    const { reference, policy } = this.#models
+    const want: Want = { scores: ['logprob'], adapter: reference ? 'on' : 'off' }
+    const scores: ScoresById = await watch.time('ref', () =>
+      scoreAll(reference ?? policy, experiences, want, this.#actor.budget, nextCall(signal)),
+    )
+    pairs.add('ref', scores)
+    return withScores(experiences, scores, 'logprob', 'refLogprobs')
+  }
+
+  async #values(experiences: Experience[], watch: Stopwatch, signal?: AbortSignal): Promise<Experience[]> {
+    const [critic, settings] = [this.#models.critic, this.#critic]
+    if (!critic || !settings) return experiences
+    const scores = await watch.time('values', () =>
+      scoreAll(critic, experiences, { scores: ['value'] }, settings.budget, nextCall(signal)),
+    )
+    return withScores(experiences, scores, 'value', 'values')
+  }
+
+  #rate(experiences: Experience[], step: number) {
+    const isMissing =
+      this.#reads('advantage') && experiences.every(({ advantages, info }) => !advantages || info.is_expert === true)
+    const rated = this.#advantage.run(experiences, step, isMissing)
+    const corrected = this.#advantage.correct(rated.experiences)
+    return { experiences: corrected.experiences, metrics: { ...rated.metrics, ...corrected.metrics } }
+  }
+
+  async #updateCritic(
+    experiences: readonly Experience[],
+    step: number,
+    metrics: Record<string, number>,
+    watch: Stopwatch,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const [model, settings, loss] = [this.#models.critic, this.#critic, this.#criticLoss]
+    if (!model || !settings || !loss) return
+    const own = experiences.filter(({ info }) => info.is_expert !== true)
+    const result = await watch.time('update_critic', () =>
+      update({ model, loss, settings, experiences: own, step, signal }),
+    )
+    this.#report('critic', result, step, metrics)
+  }
+
+  async #updateActor(
+    experiences: readonly Experience[],
+    step: number,
+    pairs: PairColumns,
+    metrics: Record<string, number>,
+    watch: Stopwatch,
+    signal?: AbortSignal,
+  ): Promise<UpdateResult | undefined> {
+    if (this.#critic && step < this.#config.trainer.critic_warmup) return undefined
+    const { policy: model } = this.#models
+    const [loss, settings] = [this.#loss, this.#actor]
+    const result = await watch.time('update_actor', () =>
+      update({ model, loss, settings, experiences, step, pairs, signal }),
+    )
+    this.#report('actor', result, step, metrics)
+    if ('kl_loss' in result.metrics) this.controllers.kl_loss?.update(result.metrics.kl_loss, experiences.length)
+    return result
+  }
+
+  #report(who: string, result: UpdateResult, step: number, metrics: Record<string, number>): void {
+    for (const [name, value] of Object.entries(result.metrics)) metrics[`${who}/${name}`] = value
+    metrics[`${who}/updates`] = result.updates - result.refused
+    if (result.refused === 0) return
+    metrics[`${who}/refused_updates`] = result.refused
+    this.#note(
+      `step ${step}: ${result.refused} of ${result.updates} updates of the ${who} had a gradient that is not finite ` +
+        'and were not applied',
+    )
+  }
+}
+
+function why(lost: Readonly<Record<string, number>>): string {
+  const reasons = Object.entries(lost).filter(([, count]) => count > 0)
+  return `(${reasons.map(([reason, count]) => `${count} ${reason.replace('_', ' ')}`).join(', ') || 'none given'})`
+}
+
+function missing(what: string): TrinityError {
+  return new TrinityError('trainer/missing-model', `this algorithm needs ${what}, and the trainer was given none`, {
+    path: 'algorithm.algorithm_type',
+    hint: 'open what trainerNeeds(config) asks for',
+  })
+}

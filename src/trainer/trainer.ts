@@ -1,0 +1,203 @@
+import { parseArgs, type Sampled, type SampleStrategy, sampleStrategies } from '../algorithm/index.js'
+import type { SavedCheckpoint } from '../checkpoint/index.js'
+import { TrinityError } from '../error.js'
+import type { Logger } from '../log/logger.js'
+import { nextCall } from './call.js'
+import type { TrainerEnd, TrainerParts, TrainerState } from './parts.js'
+import { Preview } from './preview.js'
+import { TrainStep } from './step.js'
+import { Stopwatch } from './stopwatch.js'
+
+/**
+ * The training loop: take experiences, train, hand the weights over, save. In this order, so that nothing moves while a
+ * checkpoint is written.
+ */
+export class Trainer {
+  readonly #parts: TrainerParts
+  readonly #log: Logger
+  readonly #train: TrainStep
+  readonly #strategy: SampleStrategy
+  readonly #strategyArgs: Record<string, unknown>
+  readonly #preview?: Preview
+  #step = 0
+
+  constructor(parts: TrainerParts) {
+    const { config, policy, reference, critic, monitor } = parts
+    this.#parts = parts
+    this.#log = parts.logs.logger(config.trainer.name)
+    const totalSteps = config.trainer.total_steps ?? parts.expectedSteps
+    this.#train = new TrainStep({ policy, reference, critic }, { config, totalSteps, note: (text) => this.#tell(text) })
+    this.#strategy = sampleStrategies.get(config.algorithm.sample_strategy ?? 'default')
+    const args = config.algorithm.sample_strategy_args
+    this.#strategyArgs = parseArgs(this.#strategy, args, 'algorithm.sample_strategy_args')
+    if (config.trainer.enable_preview) this.#preview = new Preview(monitor)
+    if (config.trainer.save_hf_checkpoint === 'never') {
+      this.#tell(
+        'trainer.save_hf_checkpoint: never has no effect: the Hugging Face folder holds the weights to resume from',
+      )
+    }
+  }
+
+  /** Training steps that are done. */
+  get step(): number {
+    return this.#step
+  }
+
+  /** The trainer's own part of a checkpoint. */
+  async state(): Promise<TrainerState> {
+    const auxiliary: Record<string, TrainerState['auxiliary'][string]> = {}
+    for (const [name, buffer] of Object.entries(this.#parts.auxiliaryBuffers ?? {}))
+      auxiliary[name] = await buffer.cut()
+    const controllers = Object.entries(this.#train.controllers).map(([name, one]) => [name, one.state()] as const)
+    return { version: 1, step: this.#step, controllers: Object.fromEntries(controllers), auxiliary }
+  }
+
+  /** Goes on from a checkpoint: weights, optimiser, coefficients, positions in the auxiliary buffers. */
+  async resume(saved: SavedCheckpoint, signal?: AbortSignal): Promise<void> {
+    const { policy, critic, auxiliaryBuffers = {} } = this.#parts
+    const state = saved.state.trainer as TrainerState | undefined
+    if (state?.version !== 1) throw unusable(saved, 'has no state of a trainer')
+    const [actorDir, criticDir] = [saved.folder('actor'), saved.folder('critic')]
+    if (!actorDir) throw unusable(saved, 'has no weights of the policy')
+    if (critic && !criticDir) throw unusable(saved, 'has no critic')
+    await policy.load(actorDir, nextCall(signal))
+    if (critic && criticDir) await critic.load(criticDir, nextCall(signal))
+    for (const [name, buffer] of Object.entries(auxiliaryBuffers)) await buffer.restore(state.auxiliary[name])
+    for (const [name, controller] of Object.entries(this.#train.controllers)) {
+      if (state.controllers[name]) controller.restore(state.controllers[name])
+    }
+    this.#step = state.step
+  }
+
+  /**
+   * Trains until the steps or the data are at their end, or until `stop` asks for it: then the step under way is
+   * finished. In all three cases the last state is saved. `signal` stops at once and saves nothing.
+   */
+  async run(signal: AbortSignal, stop: AbortSignal = new AbortController().signal): Promise<TrainerEnd> {
+    const { config, view } = this.#parts
+    const total = config.trainer.total_steps ?? Infinity
+    const begin = this.#step
+    if (begin >= total) {
+      this.#tell(`nothing to train: step ${begin} of trainer.total_steps ${total} was reached before`)
+    }
+    const end = await this.#loop(total, signal, stop)
+    if (this.#step > 0) await this.#save(signal)
+    if (end === 'end_of_data' && this.#step === begin) {
+      this.#tell(`nothing was trained: buffer '${this.#parts.buffer.name}' came to its end before step ${begin + 1}`)
+    }
+    view.phase('trainer', 'done')
+    this.#log.info(`ended after step ${this.#step}: ${end.replaceAll('_', ' ')}`)
+    return end
+  }
+
+  async #loop(total: number, signal: AbortSignal, stop: AbortSignal): Promise<TrainerEnd> {
+    while (this.#step < total) {
+      if (stop.aborted) return 'stopped'
+      const watch = new Stopwatch()
+      const sampled = await this.#take(this.#step + 1, signal, stop)
+      if (sampled === 'stopped') return 'stopped'
+      if (sampled.experiences.length === 0) return 'end_of_data'
+      await this.#one(sampled, watch, signal)
+    }
+    return 'total_steps'
+  }
+
+  /** Waits for experiences; meanwhile the synchroniser may move weights, and is done with it when this returns. */
+  async #take(step: number, signal: AbortSignal, stop: AbortSignal): Promise<Sampled | 'stopped'> {
+    const { buffer, auxiliaryBuffers = {}, config, sync, view } = this.#parts
+    signal.throwIfAborted()
+    view.phase('trainer', `step ${step}: waiting for experiences`)
+    const arrived = new AbortController()
+    const failed = new AbortController()
+    const moving = (sync?.whileWaiting(AbortSignal.any([arrived.signal, signal, stop])) ?? Promise.resolve()).catch(
+      (error: unknown) => failed.abort(error),
+    )
+    const sources = { main: buffer, auxiliary: auxiliaryBuffers, batchSize: config.buffer.train_batch_size }
+    try {
+      return await this.#strategy.sample(step, sources, this.#strategyArgs, {
+        signal: AbortSignal.any([signal, stop, failed.signal]),
+        who: 'trainer',
+      })
+    } catch (error) {
+      signal.throwIfAborted()
+      failed.signal.throwIfAborted()
+      if (stop.aborted) return 'stopped'
+      throw error
+    } finally {
+      arrived.abort()
+      await moving
+      failed.signal.throwIfAborted()
+    }
+  }
+
+  async #one(sampled: Sampled, watch: Stopwatch, signal: AbortSignal): Promise<void> {
+    const { config, view, monitor, sync } = this.#parts
+    const step = this.#step + 1
+    view.phase('trainer', `step ${step}: training`)
+    const { metrics } = await this.#train.run(sampled.experiences, step, signal)
+    this.#step = step
+    view.phase('trainer', `step ${step}: weights to the explorer`)
+    if (sync) await watch.time('sync_weight', () => sync.afterStep(step, signal))
+    const measured = { ...sampled.metrics, ...metrics, ...watch.metrics() }
+    const numbers = { ...measured, ...times(measured, watch.total()) }
+    // Before the checkpoint: whatever a checkpoint claims as done has been reported.
+    monitor.log(numbers, step)
+    view.metrics('trainer', step, numbers)
+    this.#log.info(`step ${step}: ${summary(numbers)}`)
+    this.#preview?.add(step, sampled.examples)
+    const { save_interval: every } = config.trainer
+    const due = every > 0 && step % every === 0
+    if (due || step % config.synchronizer.sync_interval === 0) this.#preview?.flush(step)
+    if (due) await this.#save(signal)
+  }
+
+  async #save(signal: AbortSignal): Promise<void> {
+    const { policy, critic, checkpoints, snapshot, config, view, monitor } = this.#parts
+    const step = this.#step
+    const watch = new Stopwatch()
+    this.#preview?.flush(step)
+    view.phase('trainer', `step ${step}: saving`)
+    const rest = (await snapshot?.(step)) ?? { state: {} }
+    const trainer = await this.state()
+    const saved = await checkpoints.save(step, {
+      folders: {
+        actor: (dir) => policy.save(dir, nextCall(signal)),
+        ...(critic ? { critic: (dir: string) => critic.save(dir, nextCall(signal)) } : {}),
+        ...rest.folders,
+      },
+      state: { ...rest.state, trainer },
+      meta: {
+        ...rest.meta,
+        [config.trainer.name]: { latest_iteration: step, sample_strategy_state: trainer.auxiliary },
+      },
+    })
+    if (saved) monitor.log({ 'time/save_checkpoint': watch.total() }, step)
+  }
+
+  #tell(text: string): void {
+    this.#log.warn(text)
+    this.#parts.view.note(text)
+  }
+}
+
+/** Parts of a step that are measured by themselves. */
+const PARTS = ['read_experience', 'old_log_prob', 'ref', 'values', 'adv', 'update_critic', 'update_actor', 'sync_weight']
+
+/** The whole step, and what of it no part accounts for. */
+function times(metrics: Readonly<Record<string, number>>, total: number): Record<string, number> {
+  const known = PARTS.reduce((sum, part) => sum + (metrics[`time/${part}`] ?? 0), 0)
+  return { 'time/step': total, 'time/other': Math.max(0, total - known) }
+}
+
+function summary(metrics: Readonly<Record<string, number>>): string {
+  const shown = ['actor/loss', 'critic/score/mean', 'actor/grad_norm', 'actor/lr', 'mismatch/kl', 'time/step']
+  const parts = shown.filter((name) => name in metrics).map((name) => `${name} ${metrics[name].toPrecision(4)}`)
+  return parts.join(', ')
+}
+
+function unusable({ dir }: SavedCheckpoint, what: string): TrinityError {
+  return new TrinityError('trainer/bad-checkpoint', `checkpoint ${dir} ${what}`, {
+    path: dir,
+    hint: 'was it made with another algorithm? give this run another name, or start over with --fresh',
+  })
+}

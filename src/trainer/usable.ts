@@ -1,0 +1,43 @@
+import { type Experience, uid } from '../experience/index.js'
+import { sift } from '../pipeline/operator.js'
+
+export interface Usable {
+  readonly experiences: Experience[]
+  /** How many were left out, by reason. */
+  readonly skipped: Readonly<Record<string, number>>
+}
+
+/**
+ * Experiences that a model can be run on: failed runs and sequences longer than the model are left out. An experience
+ * that replay gave twice gets two names, so that its rows are told apart.
+ */
+export function usable(experiences: readonly Experience[], maxModelLen: number): Usable {
+  const { kept, dropped } = sift(experiences, (experience) => {
+    if (experience.failure) return 'failed'
+    return longest(experience) > maxModelLen ? 'too_long' : undefined
+  })
+  const seen = new Set<string>()
+  const named = kept.map((experience) => {
+    let own = experience
+    for (let copy = 2; seen.has(uid(own.eid)); copy++) {
+      own = { ...experience, eid: { ...experience.eid, suffix: `${experience.eid.suffix}-${copy}` } }
+    }
+    seen.add(uid(own.eid))
+    return own
+  })
+  return { experiences: named, skipped: dropped }
+}
+
+/** Experiences with a token that the loss sees. The others had their part in the advantages of their group. */
+export function trainable(experiences: readonly Experience[]): Usable {
+  const { kept, dropped } = sift(experiences, (experience) => (isEmpty(experience) ? 'empty_mask' : undefined))
+  return { experiences: kept, skipped: dropped }
+}
+
+export function isEmpty({ type, actionMask }: Experience): boolean {
+  return type !== 'dpo' && !actionMask.some((active) => active !== 0)
+}
+
+function longest({ tokens, chosen, rejected }: Experience): number {
+  return tokens.length + Math.max(chosen?.length ?? 0, rejected?.length ?? 0)
+}
