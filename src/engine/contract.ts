@@ -187,6 +187,8 @@ export interface TrainModel extends ScoreModel {
    */
   save(dir: string, call: Call): Promise<void>
   load(dir: string, call: Call): Promise<void>
+  /** Writes the weights alone, as a directory that `SampleModel.loadWeights` and any loader reads. */
+  saveWeights(dir: string, call: Call): Promise<void>
 }
 
 // ---------------------------------------------------------------------------------------------------- sampling

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { TrinityError } from '../../error.js'
 import { within } from '../calls.js'
 import type {
@@ -15,7 +17,7 @@ import type {
   WeightLink,
 } from '../contract.js'
 import { MockSampleModel } from './sample.js'
-import { MockTrainModel } from './train.js'
+import { MockTrainModel, STATE_FILE } from './train.js'
 
 /** What the model answers: one token sequence per sample (reused in turn), or undefined to really sample. */
 export type Reply = (request: SampleRequest) => Promise<Replies | undefined> | Replies | undefined
@@ -77,11 +79,18 @@ export class MockEngine implements Engine {
         hint: 'train without lora_configs',
       })
     }
-    return new MockTrainModel(this.#info, spec.path)
+    return this.#model(spec)
   }
 
   async openScore(spec: ModelSpec, _call: Call): Promise<ScoreModel> {
-    return new MockTrainModel(this.#info, spec.path)
+    return this.#model(spec)
+  }
+
+  /** Any path will do; one that holds weights of this engine gives them. */
+  async #model({ path }: ModelSpec): Promise<MockTrainModel> {
+    const model = new MockTrainModel(this.#info, path)
+    if (existsSync(join(path, STATE_FILE))) await model.start(path)
+    return model
   }
 
   async openSample(spec: SampleSpec, _call: Call): Promise<SampleModel> {
@@ -89,7 +98,10 @@ export class MockEngine implements Engine {
     if (shared && !(shared instanceof MockTrainModel)) {
       throw new TrinityError('engine/foreign-model', 'shareWith names a model of another engine')
     }
-    return new MockSampleModel(shared ?? new MockTrainModel(this.#info, spec.path), {
+    const weights = await this.#model(spec)
+    // A sampler sees what was trained when it is given it, and not before.
+    if (shared) weights.bigram.weights = shared.bigram.weights.slice()
+    return new MockSampleModel(weights, {
       eos: this.#options.eos ?? 0,
       seed: spec.seed ?? this.#options.seed ?? 0,
       maxQueue: spec.maxQueue ?? this.#options.maxQueue ?? Infinity,

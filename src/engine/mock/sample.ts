@@ -87,12 +87,12 @@ export class MockSampleModel implements SampleModel {
   }
 
   saveWeights(dir: string, call: Call): Promise<void> {
-    return this.weights.save(dir, call)
+    return this.weights.saveWeights(dir, call)
   }
 
-  async loadWeights(dir: string, version: number, inFlight: InFlight, call: Call): Promise<void> {
+  async loadWeights(dir: string, version: number, inFlight: InFlight, _call: Call): Promise<void> {
     const loaded = new MockTrainModel(this.info, dir)
-    await loaded.load(dir, call)
+    await loaded.start(dir)
     await this.receive(loaded, version, inFlight)
   }
 

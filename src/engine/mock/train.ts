@@ -21,7 +21,8 @@ import { mergeMetrics } from '../metrics.js'
 import { checkRows, packRows } from '../pack.js'
 import { Bigram, type BigramState, entropyOf } from './bigram.js'
 
-const STATE_FILE = 'mock.json'
+const FOLDER = 'huggingface'
+export const STATE_FILE = 'mock.json'
 
 /** A trained bigram behind the contract. It packs into micro-batches as a real engine does. */
 export class MockTrainModel implements TrainModel {
@@ -76,6 +77,10 @@ export class MockTrainModel implements TrainModel {
   }
 
   save(dir: string, call: Call): Promise<void> {
+    return this.saveWeights(join(dir, FOLDER), call)
+  }
+
+  saveWeights(dir: string, call: Call): Promise<void> {
     return this.#order.run(call, 'save', async () => {
       await mkdir(dir, { recursive: true })
       await writeFile(join(dir, STATE_FILE), JSON.stringify(this.bigram))
@@ -84,18 +89,20 @@ export class MockTrainModel implements TrainModel {
 
   load(dir: string, call: Call): Promise<void> {
     return this.#order.run(call, 'load', async () => {
-      const state = JSON.parse(await readFile(join(dir, STATE_FILE), 'utf8')) as BigramState
-      if (state.vocabSize !== this.info.vocabSize) {
-        throw new TrinityError(
-          'engine/bad-checkpoint',
-          `vocabulary of ${state.vocabSize}, model has ${this.info.vocabSize}`,
-          {
-            path: dir,
-          },
-        )
-      }
-      this.bigram.restore(state)
+      this.bigram.restore(await this.#read(join(dir, FOLDER)))
     })
+  }
+
+  /** Weights alone: the optimizer starts anew. */
+  async start(dir: string): Promise<void> {
+    this.bigram.weights = Float64Array.from((await this.#read(dir)).weights)
+  }
+
+  async #read(dir: string): Promise<BigramState> {
+    const state = JSON.parse(await readFile(join(dir, STATE_FILE), 'utf8')) as BigramState
+    if (state.vocabSize === this.info.vocabSize) return state
+    const text = `vocabulary of ${state.vocabSize}, model has ${this.info.vocabSize}`
+    throw new TrinityError('engine/bad-checkpoint', text, { path: dir })
   }
 
   memory(): MemoryReport {

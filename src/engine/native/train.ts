@@ -4,7 +4,7 @@ import type { AdamStep, Batch, Call, ForwardBackward, Loss, Metrics, Row, RowSco
 import { mergeMetrics } from '../metrics.js'
 import { checkRows, packRows } from '../pack.js'
 import type { NativeScores } from './addon.js'
-import { loadState, saveState } from './checkpoint.js'
+import { loadState, saveHuggingFace, saveState } from './checkpoint.js'
 import { concat } from './packed.js'
 import { NativeScoreModel } from './score.js'
 
@@ -120,6 +120,10 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
 
   save(dir: string, call: Call): Promise<void> {
     return this.order.run(call, 'save', (signal) => this.run(signal, () => saveState(this, dir, signal)))
+  }
+
+  saveWeights(dir: string, call: Call): Promise<void> {
+    return this.order.run(call, 'saveWeights', (signal) => this.run(signal, () => saveHuggingFace(this, dir, signal)))
   }
 
   load(dir: string, call: Call): Promise<void> {
