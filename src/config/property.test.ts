@@ -65,7 +65,7 @@ describe('no text is too strange', () => {
       fc.property(fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ maxLength: 60 }), soup), (text) =>
         tame(() => resolveAll(text)),
       ),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     )
   })
 
@@ -73,7 +73,7 @@ describe('no text is too strange', () => {
     const keys = Object.keys(config.fields)
     fc.assert(
       fc.property(fc.constantFrom(...keys), soup, (key, text) => tame(() => resolveAll(`${key}: ${text}`))),
-      { numRuns: 800 },
+      { numRuns: 400 },
     )
   })
 
@@ -89,7 +89,7 @@ describe('no text is too strange', () => {
           tame(() => interpolate(nodeOf(data, mark) as MapNode, { a: '1' }, problems))
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     )
   })
 
@@ -109,7 +109,7 @@ describe('no text is too strange', () => {
           expect(error).toBeInstanceOf(TemplateError)
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     )
   })
 })
@@ -128,7 +128,7 @@ describe('no value is too strange', () => {
       fc.property(fc.array(fc.tuple(fc.constantFrom(...paths), value), { minLength: 1, maxLength: 4 }), (changes) => {
         tame(() => resolveAll(BASE, { set: changes.map(([path, one]) => `${path}=${JSON.stringify(one)}`) }))
       }),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     )
   })
 })

@@ -52,7 +52,7 @@ const common = {
   megatron: section(megatronEngine, 'Megatron.'),
 }
 const batches = {
-  ppo_mini_batch_size: main(int('Rows of an update.', null), 'buffer.train_batch_size'),
+  ppo_mini_batch_size: int('Experiences of one update.', null, { auto: 'buffer.train_batch_size' }),
   ppo_micro_batch_size: int('Rows of a micro-batch over all GPUs.', null),
   ppo_micro_batch_size_per_gpu: int('Rows of a micro-batch, when use_dynamic_bsz is off.', null),
   ppo_max_token_len_per_gpu: int('Tokens of a micro-batch.', null),

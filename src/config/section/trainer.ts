@@ -25,7 +25,7 @@ export const trainer = record('TrainerConfig', 'Training.', {
   use_dynamic_bsz: bool('Pack micro-batches by tokens instead of counting sequences.', true),
   use_remove_padding: bool('Compute without padding.', true),
   balance_batch: bool('Give every GPU the same number of tokens.', true),
-  critic_warmup: int('Steps in which only the critic learns.', 0, { min: 0 }),
+  critic_warmup: int('Step from which on the policy learns too; before, only the critic does.', 0, { min: 0 }),
   max_token_len_per_gpu: int('Tokens of a micro-batch.', null, {
     min: 1,
     auto: '2 × max_model_len / sequence parallel size',
