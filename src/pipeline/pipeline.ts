@@ -78,16 +78,22 @@ export class ExperiencePipeline {
     return new ExperiencePipeline(options, steps)
   }
 
-  /** One batch of the explorer. Its mark is stored with what is left of it, even if that is nothing. */
-  async process(experiences: readonly Experience[], put: PutOptions = {}): Promise<PipelineReport> {
+  /**
+   * One batch of the explorer. Its mark is stored with what is left of it, even if that is nothing; `markOf` makes the
+   * mark when the feedback of the batch is known. Failed runs are kept with the raw ones and go no further.
+   */
+  async process(
+    experiences: readonly Experience[],
+    { markOf, ...put }: PutOptions & { markOf?: (feedback: SelectorFeedback) => unknown } = {},
+  ): Promise<PipelineReport> {
     const begun = performance.now()
     const report: PipelineReport = { steps: [], metrics: {}, feedback: {} }
     const { input, output } = this.#options
     if (input && experiences.length > 0) await input.append(experiences)
-    let current: readonly Experience[] = experiences
+    let current: readonly Experience[] = experiences.filter(({ failure }) => failure === undefined)
     for (const [i, step] of this.#steps.entries()) current = await this.#apply(step, i, current, report, put.signal)
     const writing = performance.now()
-    await output.put(current, put)
+    await output.put(current, markOf ? { ...put, mark: markOf(report.feedback) } : put)
     const seconds = (from: number) => (performance.now() - from) / 1000
     report.metrics[`${PREFIX}experience_count`] = current.length
     report.metrics[`${PREFIX}time/write`] = seconds(writing)

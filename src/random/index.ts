@@ -1,2 +1,3 @@
 export { beta } from './beta.js'
+export { Mt19937 } from './mt19937.js'
 export { Pcg64 } from './pcg64.js'

@@ -178,7 +178,7 @@ export class RolloutModel {
   }
 
   /** Tells that `message` is how `raw` reads to others, so that the next turn finds the tokens again. */
-  remember(message: ChatMessage, raw: string): void {
+  remember(message: Said, raw: string): void {
     if (message.content !== raw) this.#verbatim.set(keyOf(message), raw)
   }
 
@@ -268,6 +268,12 @@ export interface Answered {
 
 const NOTHING = { finish: 'length', versions: [], cachedTokens: 0 } as const
 
-function keyOf({ content, tool_calls }: ChatMessage): string {
+/** What tells an assistant's message from another. */
+interface Said {
+  readonly content?: unknown
+  readonly tool_calls?: unknown
+}
+
+function keyOf({ content, tool_calls }: Said): string {
   return JSON.stringify([content ?? null, tool_calls ?? null])
 }

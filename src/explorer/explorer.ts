@@ -1,0 +1,277 @@
+import { TrinityError } from '../error.js'
+import type { Logger } from '../log/logger.js'
+import type { SelectorFeedback } from '../pipeline/index.js'
+import type { SchedulerState, Task } from '../task/index.js'
+import { linkSignals } from '../workflow/link-signals.js'
+import type { Batch } from './batch.js'
+import { contextFactory, rolloutSeed } from './contexts.js'
+import { evaluateTaskset } from './evaluation.js'
+import { LoopLag } from './lag.js'
+import type { ExplorerMark } from './mark.js'
+import type { Evaluation, ExplorerParts } from './parts.js'
+import { RolloutScheduler } from './scheduler.js'
+import { Speed, stepMetrics, trainExperiences } from './step.js'
+import { isSyncPoint } from './sync-point.js'
+import { AttemptTimeout } from './timeout.js'
+
+/** Wait before the second attempt of a rollout. */
+const BACKOFF_MS = 200
+
+/**
+ * The explorer's loop: draws tasks, has them run, passes the experiences on. Several steps may be under way until a sync
+ * point, but they are finished in order, and what one contains does not depend on when anything happened.
+ */
+export class Explorer {
+  readonly #parts: ExplorerParts
+  readonly #rollouts: RolloutScheduler
+  readonly #timeout: AttemptTimeout
+  readonly #logger: Logger
+  readonly #lag = new LoopLag()
+  readonly #speed: Speed
+  #step = 0
+  /** Last step of which the synchroniser has heard. */
+  #told = 0
+  #mark: ExplorerMark | undefined
+  /** What the selectors have not been told yet. */
+  #feedback: SelectorFeedback[] = []
+  /** Steps under way, oldest first; each is settled when its experiences are in the buffer. */
+  #open: { step: number; finished: Promise<void> }[] = []
+  #evaluation: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: ExplorerParts) {
+    this.#parts = parts
+    const { config, logs, model } = parts
+    const { explorer } = config
+    this.#logger = logs.logger(explorer.name)
+    this.#timeout = new AttemptTimeout(explorer)
+    this.#speed = new Speed(model)
+    const loggerOf = (runner: number) => logs.logger(`${explorer.name}_runner_${runner}`)
+    this.#rollouts = new RolloutScheduler(model.length * explorer.runner_per_model, {
+      contextOf: contextFactory(parts, loggerOf),
+      timeout: this.#timeout,
+      retries: explorer.max_retry_times,
+      backoffMs: BACKOFF_MS,
+      concurrent: explorer.concurrent_mode !== 'sequential',
+      seed: rolloutSeed(config),
+      loggerOf,
+    })
+  }
+
+  /** Steps begun. */
+  get step(): number {
+    return this.#step
+  }
+
+  /** Where the last step whose experiences are in the buffer has ended. */
+  get mark(): ExplorerMark | undefined {
+    return this.#mark
+  }
+
+  /** Goes on behind the mark; undefined: from the beginning. */
+  restore(mark: ExplorerMark | undefined): void {
+    if (mark === undefined) return
+    if (mark.version !== 1) {
+      throw new TrinityError('explorer/mark', `the checkpoint's explorer state has version ${mark.version}`, {
+        hint: 'it was written by another version of the software; start under another name',
+      })
+    }
+    this.#scheduler().restore(mark.scheduler)
+    this.#step = mark.step
+    this.#mark = mark
+    this.#feedback = [...mark.feedback]
+  }
+
+  /** Until the tasks end. Fails with the first real failure; then nothing is running any more. */
+  async run(signal: AbortSignal): Promise<void> {
+    const link = linkSignals([signal])
+    const stop = () => this.#rollouts.abort(link.signal.reason)
+    if (link.signal.aborted) stop()
+    link.signal.addEventListener('abort', stop, { once: true })
+    this.#lag.start()
+    try {
+      await this.#loop(link.signal, (error) => link.abort(error))
+    } catch (error) {
+      link.abort(error)
+      throw link.signal.reason ?? error
+    } finally {
+      link.release()
+      await Promise.allSettled([...this.#open.map(({ finished }) => finished), this.#evaluation])
+      this.#lag.stop()
+    }
+  }
+
+  /** Every evaluation set with the weights in use: metrics, also given to the monitor under `step`. */
+  async evaluate(
+    step: number,
+    options: { prefix?: 'eval' | 'bench'; signal?: AbortSignal } = {},
+  ): Promise<Record<string, number>> {
+    const { evalTasksets, config, sync, monitor, view, bestEval } = this.#parts
+    const { prefix = 'eval', signal } = options
+    if (evalTasksets.length === 0) return {}
+    const begun = performance.now()
+    const version = sync.version
+    const sets = await Promise.all(
+      evalTasksets.map((taskset) =>
+        evaluateTaskset(taskset, this.#rollouts, {
+          step,
+          prefix,
+          detailed: config.monitor.detailed_stats,
+          maxRepeat: config.explorer.max_repeat_times_per_runner ?? undefined,
+          signal,
+        }),
+      ),
+    )
+    const metrics: Record<string, number> = Object.assign({}, ...sets)
+    metrics[`time/${prefix}`] = (performance.now() - begun) / 1000
+    metrics['rollout/model_version'] = version
+    monitor.log(metrics, step)
+    view?.metrics('explorer', step, metrics)
+    const evaluation: Evaluation = { step, version, metrics }
+    await bestEval?.(evaluation)
+    return metrics
+  }
+
+  async #loop(signal: AbortSignal, fail: (error: unknown) => void): Promise<void> {
+    const { config, buffer } = this.#parts
+    const scheduler = this.#scheduler()
+    await this.#begin(signal, fail)
+    while (scheduler.step < scheduler.steps) {
+      signal.throwIfAborted()
+      const tasks = await scheduler.next()
+      if (!tasks) break
+      const step = ++this.#step
+      this.#submit(step, tasks, scheduler.state(), signal, fail)
+      const last = scheduler.step >= scheduler.steps
+      const syncs = isSyncPoint(step, config)
+      if (syncs || last) await this.#settle(0, signal)
+      if (last) await buffer?.finish(config.explorer.name)
+      if (syncs || last) await this.#afterSteps(signal)
+      if (this.#evalDue(step)) this.#beginEvaluation(step, signal, fail)
+      if (config.synchronizer.sync_style === 'fully_async') {
+        await this.#settle(config.explorer.max_inflight_batches - 1, signal)
+        await this.#afterSteps(signal)
+      } else await this.#rollouts.hungry()
+    }
+    await this.#evaluation
+    signal.throwIfAborted()
+  }
+
+  #scheduler() {
+    const { scheduler } = this.#parts
+    if (scheduler) return scheduler
+    throw new TrinityError('explorer/no-tasks', 'this explorer was made for evaluation only: it has no task sets')
+  }
+
+  /** Tells the synchroniser of a restored step again, and evaluates what is due before the next step. */
+  async #begin(signal: AbortSignal, fail: (error: unknown) => void): Promise<void> {
+    const { config, buffer } = this.#parts
+    this.#told = this.#step
+    if (this.#step === 0) {
+      if (config.explorer.eval_on_startup) this.#beginEvaluation(0, signal, fail)
+      return
+    }
+    const scheduler = this.#scheduler()
+    if (scheduler.step >= scheduler.steps) await buffer?.finish(config.explorer.name)
+    await this.#parts.sync.afterStep(this.#step, signal)
+    if (isSyncPoint(this.#step, config)) this.#tellSelectors()
+    if (this.#evalDue(this.#step)) this.#beginEvaluation(this.#step, signal, fail)
+  }
+
+  #submit(step: number, tasks: readonly Task[], state: SchedulerState, signal: AbortSignal, fail: Fail): void {
+    const { explorer } = this.#parts.config
+    const { ratio, wait_after_min, return_partial_tasks } = explorer.over_rollout
+    const batch = this.#rollouts.submit({
+      id: step,
+      order: step,
+      kind: 'train',
+      tasks,
+      maxRepeat: explorer.max_repeat_times_per_runner ?? undefined,
+      enough: ratio > 0 ? Math.ceil(tasks.length * (1 - ratio)) : undefined,
+      waitMs: wait_after_min * 1000,
+      keepPartial: return_partial_tasks,
+    })
+    this.#parts.view?.phase('explorer', `step ${step}: ${tasks.length} tasks`)
+    const before = this.#open.at(-1)?.finished ?? Promise.resolve()
+    // What is evaluated before the step is on record before the step is.
+    const evaluated = this.#evaluation
+    const finished = Promise.all([before, evaluated]).then(() => this.#finish(step, batch, state, signal))
+    finished.catch(fail)
+    this.#open.push({ step, finished })
+  }
+
+  async #finish(step: number, batch: Batch, state: SchedulerState, signal: AbortSignal): Promise<void> {
+    const { pipeline, monitor, view, sync, config } = this.#parts
+    const begun = performance.now()
+    const result = await batch.done
+    const waited = (performance.now() - begun) / 1000
+    const experiences = trainExperiences(step, result)
+    const markOf = (feedback: SelectorFeedback): ExplorerMark => {
+      if (Object.keys(feedback).length > 0) this.#feedback.push(feedback)
+      this.#mark = { version: 1, step, scheduler: state, feedback: [...this.#feedback] }
+      return this.#mark
+    }
+    const report = await pipeline!.process(experiences, { who: config.explorer.name, signal, markOf })
+    this.#timeout.stepDone()
+    const metrics = {
+      ...report.metrics,
+      ...stepMetrics(result),
+      ...this.#speed.take(),
+      'rollout/model_version': sync.version,
+      'explorer/time/wait_explore_step': waited,
+      ...lagMetrics(this.#lag.take()),
+    }
+    monitor.log(metrics, step)
+    view?.metrics('explorer', step, metrics)
+    this.#logger.info(`step ${step}: ${experiences.length} experiences of ${result.tasks.length} tasks`)
+  }
+
+  /** Waits until at most `most` steps are under way; at a sync point also until nothing is being evaluated. */
+  async #settle(most: number, signal: AbortSignal): Promise<void> {
+    while (this.#open.length > most) {
+      await this.#open[0].finished
+      this.#open.shift()
+    }
+    if (most === 0) await this.#evaluation
+    signal.throwIfAborted()
+  }
+
+  /** The synchroniser hears of every finished step in order; selectors learn what the steps have shown. */
+  async #afterSteps(signal: AbortSignal): Promise<void> {
+    const finished = this.#mark?.step ?? 0
+    this.#tellSelectors()
+    while (this.#told < finished) {
+      this.#parts.view?.phase('explorer', `after step ${this.#told + 1}: weights`)
+      await this.#parts.sync.afterStep(++this.#told, signal)
+    }
+  }
+
+  #tellSelectors(): void {
+    for (const feedback of this.#feedback.splice(0)) {
+      for (const [taskset, { indices, values }] of Object.entries(feedback)) {
+        this.#scheduler().feedback(Number(taskset), indices, values)
+      }
+    }
+  }
+
+  #evalDue(step: number): boolean {
+    const { eval_interval } = this.#parts.config.explorer
+    return eval_interval > 0 && step % eval_interval === 0 && this.#parts.evalTasksets.length > 0
+  }
+
+  #beginEvaluation(step: number, signal: AbortSignal, fail: Fail): void {
+    this.#parts.view?.phase('explorer', `evaluation at step ${step}`)
+    const evaluation = Promise.resolve(this.#evaluation).then(() => this.evaluate(step, { signal }))
+    evaluation.catch(fail)
+    this.#evaluation = evaluation
+  }
+}
+
+type Fail = (error: unknown) => void
+
+function lagMetrics({ p50, p99, max }: { p50: number; p99: number; max: number }): Record<string, number> {
+  return {
+    'explorer/event_loop_lag_ms/p50': p50,
+    'explorer/event_loop_lag_ms/p99': p99,
+    'explorer/event_loop_lag_ms/max': max,
+  }
+}

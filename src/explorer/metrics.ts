@@ -1,0 +1,128 @@
+import { Mt19937 } from '../random/index.js'
+
+/** Numbers by name. A name may end in `:sum`, `:max`, `:min`, `:last` or `:mean`, which says how many become one. */
+export type Metrics = Readonly<Record<string, number>>
+export type Kind = 'mean' | 'sum' | 'max' | 'min' | 'last'
+
+const KINDS: readonly Kind[] = ['mean', 'sum', 'max', 'min', 'last']
+
+/** The name and the kind; a suffix that is no kind belongs to the name. */
+export function parseMetric(key: string): { name: string; kind: Kind } {
+  const at = key.lastIndexOf(':')
+  const kind = at < 0 ? undefined : KINDS.find((one) => one === key.slice(at + 1))
+  return kind ? { name: key.slice(0, at), kind } : { name: key, kind: 'mean' }
+}
+
+/** Values of each metric over several records, in order. What is not a finite number is left out. */
+function columns(records: readonly Metrics[]): Map<string, number[]> {
+  const all = new Map<string, number[]>()
+  for (const record of records) {
+    for (const [key, value] of Object.entries(record)) {
+      if (!Number.isFinite(value)) continue
+      const values = all.get(key)
+      if (values) values.push(value)
+      else all.set(key, [value])
+    }
+  }
+  return all
+}
+
+const mean = (values: readonly number[]) => values.reduce((sum, x) => sum + x, 0) / values.length
+/** Population deviation. */
+function deviation(values: readonly number[]): number {
+  const center = mean(values)
+  return Math.sqrt(mean(values.map((x) => (x - center) ** 2)))
+}
+
+function reduce(values: readonly number[], kind: Kind): number {
+  if (kind === 'mean') return mean(values)
+  if (kind === 'last') return values[values.length - 1]
+  if (kind === 'sum') return values.reduce((sum, x) => sum + x, 0)
+  return values.reduce((best, x) => (kind === 'max' ? Math.max(best, x) : Math.min(best, x)))
+}
+
+/** Experiences of a run, or runs of a task: one record, whose names keep their endings. */
+export function combine(records: readonly Metrics[]): Metrics {
+  const result: Record<string, number> = {}
+  for (const [key, values] of columns(records)) result[key] = reduce(values, parseMetric(key).kind)
+  return result
+}
+
+/** Tasks of a batch: `<prefix>/<name>/{mean,max,min}`, or `<prefix>/<name>/<kind>` for a name with an ending. */
+export function ofBatch(prefix: string, tasks: readonly Metrics[]): Metrics {
+  const result: Record<string, number> = {}
+  for (const [key, values] of columns(tasks)) {
+    const { name, kind } = parseMetric(key)
+    for (const one of kind === 'mean' ? (['mean', 'max', 'min'] as const) : [kind]) {
+      result[`${prefix}/${name}/${one}`] = reduce(values, one)
+    }
+  }
+  return result
+}
+
+const RESAMPLES = 1000
+const BOOTSTRAP_SEED = 42
+
+/**
+ * Runs of an evaluated task: `<m>/mean@n`, `<m>/std@n`, and for several runs `<m>/best@k`, `<m>/worst@k`, k = 2, 4, 8, …
+ * and n: how good the best (worst) of k runs is on average, by drawing k of the n runs with replacement 1000 times.
+ * Times are plain means.
+ */
+export function ofEvalTask(runs: readonly Metrics[]): Metrics {
+  const result: Record<string, number> = {}
+  for (const [key, values] of columns(runs)) {
+    const { name, kind } = parseMetric(key)
+    if (kind !== 'mean' || name.startsWith('time/')) {
+      result[key] = reduce(values, kind)
+      continue
+    }
+    const n = values.length
+    result[`${name}/mean@${n}`] = mean(values)
+    result[`${name}/std@${n}`] = deviation(values)
+    for (const k of sizes(n)) {
+      const { best, worst } = bootstrap(values, k)
+      result[`${name}/best@${k}`] = best
+      result[`${name}/worst@${k}`] = worst
+    }
+  }
+  return result
+}
+
+/** 2, 4, 8, … below n, and n; nothing for a single run. */
+function sizes(n: number): number[] {
+  if (n < 2) return []
+  const all: number[] = []
+  for (let k = 2; k < n; k *= 2) all.push(k)
+  return [...all, n]
+}
+
+function bootstrap(values: readonly number[], size: number): { best: number; worst: number } {
+  const rng = new Mt19937(BOOTSTRAP_SEED)
+  let [best, worst] = [0, 0]
+  for (let i = 0; i < RESAMPLES; i++) {
+    let [high, low] = [-Infinity, Infinity]
+    for (let j = 0; j < size; j++) {
+      const value = values[rng.below(values.length - 1)]
+      if (value > high) high = value
+      if (value < low) low = value
+    }
+    best += high
+    worst += low
+  }
+  return { best: best / RESAMPLES, worst: worst / RESAMPLES }
+}
+
+/** Tasks of an evaluated set: `<prefix>/<name>`; with `detailed` its mean, maximum, minimum and deviation. */
+export function ofEvalSet(prefix: string, tasks: readonly Metrics[], detailed: boolean): Metrics {
+  const result: Record<string, number> = {}
+  for (const [key, values] of columns(tasks)) {
+    const { name, kind } = parseMetric(key)
+    if (kind !== 'mean') result[`${prefix}/${name}/${kind}`] = reduce(values, kind)
+    else if (!detailed) result[`${prefix}/${name}`] = mean(values)
+    else {
+      for (const one of ['mean', 'max', 'min'] as const) result[`${prefix}/${name}/${one}`] = reduce(values, one)
+      result[`${prefix}/${name}/std`] = deviation(values)
+    }
+  }
+  return result
+}

@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf, TrinityError } from '../error.js'
+import type { Experience } from '../experience/index.js'
+import type { Logger } from '../log/logger.js'
+import type { WorkflowContext } from '../workflow/context.js'
+import { linkSignals } from '../workflow/link-signals.js'
+import { isWorkflowClass, repeatsItself, type WorkflowEntry } from '../workflow/workflow.js'
+import { failedExperience, failureOf, isHopeless, RolloutTimeout } from './failure.js'
+import type { Job, RunResult } from './job.js'
+import { runMetrics, stamp } from './stamp.js'
+import type { AttemptTimeout } from './timeout.js'
+
+/** Makes what a workflow gets. */
+export type ContextFactory = (
+  job: Job,
+  place: { run: number; repeat: number; attempt: number; runner: number },
+  signal: AbortSignal,
+) => WorkflowContext
+
+export interface RunnerOptions {
+  readonly contextOf: ContextFactory
+  readonly timeout: AttemptTimeout
+  /** Attempts after the first. */
+  readonly retries: number
+  /** Wait before the second attempt; doubles from then on. */
+  readonly backoffMs: number
+  /** Runs of a job one after the other, or all at once. */
+  readonly concurrent: boolean
+  readonly seed: number
+  readonly loggerOf: (runner: number) => Logger
+}
+
+const MOST_BACKOFF_MS = 30_000
+
+/** Runs the workflow of a job: attempts, time limits, failures as data. Never throws. */
+export class Runner {
+  readonly index: number
+  readonly #options: RunnerOptions
+
+  constructor(index: number, options: RunnerOptions) {
+    this.index = index
+    this.#options = options
+  }
+
+  /** `report` gets the results of each run as it ends. */
+  async run(job: Job, signal: AbortSignal, report: (results: readonly RunResult[]) => void): Promise<void> {
+    if (repeatsItself(job.entry)) return report(await this.#attempts(job, job.first, job.count, signal))
+    const runs = Array.from({ length: job.count }, (_, i) => job.first + i)
+    const one = async (run: number) => report(await this.#attempts(job, run, 1, signal))
+    if (this.#options.concurrent) await Promise.all(runs.map(one))
+    else for (const run of runs) await one(run)
+  }
+
+  async #attempts(job: Job, run: number, repeat: number, signal: AbortSignal): Promise<RunResult[]> {
+    const { retries, backoffMs } = this.#options
+    for (let attempt = 0; ; attempt++) {
+      const result = await this.#attempt(job, run, repeat, attempt, signal)
+      if (Array.isArray(result)) return result
+      const last = attempt >= retries || result.hopeless || signal.aborted
+      this.#report(job, run, attempt, result.error, last)
+      if (last) return this.#failed(job, run, repeat, result, attempt + 1)
+      await sleep(Math.min(MOST_BACKOFF_MS, backoffMs * 2 ** attempt), undefined, { signal }).catch(() => {})
+    }
+  }
+
+  async #attempt(
+    job: Job,
+    run: number,
+    repeat: number,
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<RunResult[] | FailedAttempt> {
+    const { contextOf, timeout, seed } = this.#options
+    const link = linkSignals([signal])
+    const limit = timeout.ms
+    const timer = setTimeout(() => link.abort(new RolloutTimeout(limit / 1000)), limit)
+    const begun = performance.now()
+    try {
+      link.signal.throwIfAborted()
+      const context = contextOf(job, { run, repeat, attempt, runner: this.index }, link.signal)
+      const version = context.model.version
+      const experiences = await untilAborted(execute(job.entry, context), link.signal)
+      const ms = performance.now() - begun
+      if (job.kind === 'train') timeout.observe(ms)
+      stamp(experiences, job, { first: run, count: repeat }, seed, context.model.version - version)
+      const extra = { 'time/run_execution': ms / 1000, token_divergences: context.model.stats.divergences }
+      return resultsByRun(experiences, job, run, repeat, extra, attempt + 1)
+    } catch (error) {
+      return { error, failure: failureOf(error, link.signal), hopeless: isHopeless(error) }
+    } finally {
+      clearTimeout(timer)
+      link.release()
+      // Whatever the workflow left running must not go on sampling.
+      if (!link.signal.aborted) link.abort(new TrinityError('workflow/over', 'the run is over'))
+    }
+  }
+
+  #failed(job: Job, first: number, count: number, { failure }: FailedAttempt, attempts: number): RunResult[] {
+    return Array.from({ length: count }, (_, i) => {
+      const eid = { batch: job.batch, task: job.taskId, run: first + i, suffix: '000000' }
+      const info = { task_index: { taskset_id: job.task.index.taskset, index: job.task.index.row } }
+      const experiences = job.kind === 'eval' ? [] : [failedExperience(eid, failure, info)]
+      return { run: first + i, experiences, metrics: {}, failure, attempts }
+    })
+  }
+
+  #report(job: Job, run: number, attempt: number, error: unknown, last: boolean): void {
+    const name = `${job.batch}/${job.taskId}/${run} (${job.task.workflow})`
+    const text = `run ${name}: attempt ${attempt + 1} failed: ${messageOf(error)}`
+    const logger = this.#options.loggerOf(this.index)
+    if (last) logger.error(text, error)
+    else logger.warn(`${text}; trying again`)
+  }
+}
+
+interface FailedAttempt {
+  readonly error: unknown
+  readonly failure: NonNullable<RunResult['failure']>
+  readonly hopeless: boolean
+}
+
+async function execute(entry: WorkflowEntry, context: WorkflowContext): Promise<Experience[]> {
+  const result = isWorkflowClass(entry) ? await executeClass(entry, context) : await entry(context)
+  const experiences = Array.isArray(result) ? [...result] : [result as Experience]
+  if (experiences.length > 0 && experiences.every((one) => one !== undefined)) return experiences
+  throw new TrinityError('workflow/no-experience', `workflow '${context.task.workflow}' gave no experience`, {
+    hint: 'return what model.chat, model.generate or model.toExperiences gave',
+  })
+}
+
+async function executeClass(entry: Extract<WorkflowEntry, { repeats: boolean }>, context: WorkflowContext) {
+  const workflow = new entry(context)
+  try {
+    return await workflow.run()
+  } finally {
+    await workflow.close()
+  }
+}
+
+/** The work's result, or the signal's reason as soon as it fires: a workflow that does not look at its signal is left behind. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+function resultsByRun(
+  experiences: readonly Experience[],
+  job: Job,
+  first: number,
+  count: number,
+  extra: Record<string, number>,
+  attempts: number,
+): RunResult[] {
+  return Array.from({ length: count }, (_, i) => {
+    const own = count === 1 ? experiences : experiences.filter(({ eid }) => eid.run === first + i)
+    const failure =
+      own.length > 0
+        ? undefined
+        : ({ reason: 'no_response', message: 'the workflow gave nothing for this run' } as const)
+    const metrics = failure ? {} : runMetrics(own, extra)
+    return { run: first + i, experiences: job.kind === 'eval' ? [] : own, metrics, failure, attempts }
+  })
+}

@@ -1,0 +1,49 @@
+import { TrinityError } from '../error.js'
+import type { Experience } from '../experience/index.js'
+import { deriveSeed } from '../workflow/seed.js'
+import type { Job } from './job.js'
+import { combine, type Metrics } from './metrics.js'
+
+/** Says of each experience where it comes from. Same run, same ids: nothing here is random. */
+export function stamp(
+  experiences: readonly Experience[],
+  job: Job,
+  runs: { first: number; count: number },
+  seed: number,
+  drift: number,
+): void {
+  const { index } = job.task
+  for (const [i, experience] of experiences.entries()) {
+    const { eid, info } = experience
+    eid.batch = job.batch
+    if (eid.task === '') eid.task = job.taskId
+    if (runs.count === 1) eid.run = runs.first
+    else checkRun(eid.run, runs)
+    const number = deriveSeed(seed, job.batch, job.taskId, eid.run, eid.step, i)
+    eid.suffix = (number % 0x1000000).toString(16).padStart(6, '0')
+    info.task_index ??= { taskset_id: index.taskset, index: index.row }
+    info.model_version_drift = drift
+  }
+}
+
+function checkRun(run: number, { first, count }: { first: number; count: number }): void {
+  if (run >= first && run < first + count) return
+  throw new TrinityError(
+    'workflow/run',
+    `an experience has eid.run ${run}, wanted are ${first} … ${first + count - 1}`,
+    {
+      hint: 'a workflow with `repeats = true` sets eid.run = context.run + i for its i-th run',
+    },
+  )
+}
+
+/** The numbers of one run, from its experiences. */
+export function runMetrics(experiences: readonly Experience[], extra: Metrics): Metrics {
+  const own = combine(experiences.map(({ metrics }) => metrics))
+  const rewards = experiences.flatMap(({ reward }) => (reward === undefined ? [] : [{ reward }]))
+  const lengths = experiences.map(({ tokens, promptLength }) => ({
+    prompt_length: promptLength,
+    response_length: tokens.length - promptLength,
+  }))
+  return { ...combine(lengths), ...combine(rewards), ...own, ...extra }
+}
