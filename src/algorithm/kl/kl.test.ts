@@ -50,6 +50,12 @@ describe('KL penalty', () => {
     expect([...given[1].tokenLevelReward!]).toEqual([0.5, 0, 1.5])
   })
 
+  it('measures the policy that is trained where its log-probs are known', () => {
+    const own = experience(0, 0, 1, { refLogprobs: [-1, 0, -1], oldLogprobs: [-1, 0, -0.5] })
+    const { metrics } = applyKlPenalty([own], klFns.get('k1'), new KlController(args))
+    expect(metrics.kl).toBeCloseTo(0.25, 6)
+  })
+
   it('none leaves everything as it is', () => {
     const { experiences, metrics } = applyKlPenalty(given, klFns.get('none'), new KlController(args))
     expect(experiences[0].tokenLevelReward).toBeUndefined()
