@@ -1,3 +1,4 @@
+import '../workflow/index.js'
 import { TrinityError } from '../error.js'
 import type { Logger } from '../log/logger.js'
 import type { SelectorFeedback } from '../pipeline/index.js'

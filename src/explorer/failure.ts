@@ -40,14 +40,22 @@ function reasonOf(error: unknown): FailureReason {
   return BY_AREA[error.code.split('/')[0]] ?? 'workflow_error'
 }
 
+const HOPELESS = new Set([
+  'workflow/prompt-too-long',
+  'workflow/auxiliary',
+  'workflow/args',
+  'workflow/history',
+  'registry/unknown',
+  'chat/missing',
+  'reward/none',
+  'reward/args',
+  'reward/no-truth',
+])
+
 /** Trying again cannot help: the same input gives the same failure. */
 export function isHopeless(error: unknown): boolean {
   if (!(error instanceof TrinityError)) return false
-  return (
-    ['workflow/prompt-too-long', 'workflow/auxiliary', 'workflow/args', 'registry/unknown', 'chat/missing'].includes(
-      error.code,
-    ) || error.code.startsWith('config/')
-  )
+  return HOPELESS.has(error.code)
 }
 
 /** A failed run stays data: it has a reason, and no reward that somebody made up. */

@@ -134,9 +134,9 @@ export class RolloutModel {
     return scores.logprob!
   }
 
-  /** Tokens of the prompt that these messages make. */
-  countTokens(messages: readonly ChatMessage[], args: Pick<ChatArgs, 'tools' | 'enable_thinking'> = {}): number {
-    return this.tokenizer.encode(this.#render(messages, args)).length
+  /** The prompt that these messages make. */
+  promptTokens(messages: readonly ChatMessage[], args: Pick<ChatArgs, 'tools' | 'enable_thinking'> = {}): Int32Array {
+    return this.tokenizer.encode(this.#render(messages, args))
   }
 
   /** What was said since the run began: one experience per unbroken sequence, usually one, masked to what the model wrote. */

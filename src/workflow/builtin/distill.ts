@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { TrinityError } from '../../error.js'
+import type { Experience } from '../../experience/index.js'
+import { auxiliaryName, workflowArgs } from '../arguments.js'
+import { type Scores, scoreResponse } from '../reward.js'
+import { SimpleWorkflow } from '../simple.js'
+import { BOXED } from './prompts.js'
+
+const distillArgs = z.strictObject({
+  /** Temperature of the teacher's log-probs. */
+  temperature: z.number().positive().default(1),
+  teacher: auxiliaryName.default(0),
+})
+
+/** The student answers, the teacher says how likely it finds each token. What is learnt is in the tokens: the reward is 0. */
+export class OnPolicyDistillWorkflow extends SimpleWorkflow {
+  readonly args = workflowArgs(this.task, distillArgs)
+
+  override async ask(): Promise<Experience[]> {
+    const experiences = await super.ask()
+    await Promise.all(experiences.map((experience) => this.#teach(experience)))
+    return experiences
+  }
+
+  override reward(_experience: Experience): Scores | Promise<Scores> {
+    return {}
+  }
+
+  async #teach(experience: Experience): Promise<void> {
+    const teacher = this.auxiliary.chat(this.args.teacher)
+    if (teacher.tokenizer.vocabSize !== this.model.tokenizer.vocabSize) {
+      throw new TrinityError('workflow/args', `teacher '${teacher.name}' has another vocabulary than the student`, {
+        path: 'explorer.auxiliary_models',
+        hint: 'distillation compares tokens: take a teacher of the same model family',
+      })
+    }
+    const { tokens, promptLength, logprobs, actionMask } = experience
+    const scores = await teacher.logprobs(tokens, { temperature: this.args.temperature })
+    // Score i belongs to token i + 1.
+    experience.teacherLogprobs = scores.slice(promptLength - 1)
+    let [sum, count] = [0, 0]
+    for (let i = 0; i < actionMask.length; i++) {
+      if (!actionMask[i]) continue
+      sum += (logprobs?.[i] ?? 0) - experience.teacherLogprobs[i]
+      count++
+    }
+    if (count > 0) experience.metrics.kl_divergence = sum / count
+  }
+}
+
+/** The same on mathematics, with accuracy as the reward. */
+export class OnPolicyDistillMathWorkflow extends OnPolicyDistillWorkflow {
+  override get defaultReward(): string {
+    return 'math_boxed_reward'
+  }
+  override get defaultSystemPrompt(): string {
+    return BOXED
+  }
+  override async reward(experience: Experience): Promise<Scores> {
+    const { accuracy } = await scoreResponse(this.task, experience, this.defaultReward)
+    return accuracy === undefined ? {} : { accuracy }
+  }
+}

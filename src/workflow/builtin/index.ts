@@ -1,0 +1,31 @@
+import { SimpleWorkflow } from '../simple.js'
+import { workflows } from '../workflow.js'
+import { OnPolicyDistillMathWorkflow, OnPolicyDistillWorkflow } from './distill.js'
+import { GridWorldWorkflow } from './grid-world.js'
+import { MathRulerWorkflow, RubricJudgeWorkflow } from './judge.js'
+import { MathBoxedWorkflow, MathEvalWorkflow, MathWorkflow } from './math.js'
+import { MathRewardModelWorkflow } from './reward-model.js'
+import { ThinkingBudgetWorkflow } from './thinking-budget.js'
+
+const builtins = {
+  simple_workflow: SimpleWorkflow,
+  math_workflow: MathWorkflow,
+  math_boxed_workflow: MathBoxedWorkflow,
+  math_eval_workflow: MathEvalWorkflow,
+  math_rm_workflow: MathRewardModelWorkflow,
+  math_ruler_workflow: MathRulerWorkflow,
+  rubric_judge_workflow: RubricJudgeWorkflow,
+  on_policy_distill_workflow: OnPolicyDistillWorkflow,
+  on_policy_distill_math_workflow: OnPolicyDistillMathWorkflow,
+  thinking_budget_workflow: ThinkingBudgetWorkflow,
+  grid_world_workflow: GridWorldWorkflow,
+  // Everything is asynchronous here; the names exist in configuration files.
+  async_simple_workflow: SimpleWorkflow,
+  async_math_workflow: MathWorkflow,
+  async_math_boxed_workflow: MathBoxedWorkflow,
+  async_math_eval_workflow: MathEvalWorkflow,
+  async_math_rm_workflow: MathRewardModelWorkflow,
+  async_math_ruler_workflow: MathRulerWorkflow,
+}
+
+for (const [name, entry] of Object.entries(builtins)) workflows.add(name, entry)

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import type { Experience } from '../../experience/index.js'
+import { workflowArgs } from '../arguments.js'
+import { type Scores, scoreResponse } from '../reward.js'
+import { SimpleWorkflow } from '../simple.js'
+import { BOXED, BOXED_THINK, EVAL_BOXED, THINK_ANSWER } from './prompts.js'
+
+/** Reasoning between think tags, the answer between answer tags. */
+export class MathWorkflow extends SimpleWorkflow {
+  override get defaultReward(): string {
+    return 'math_reward'
+  }
+  override get defaultSystemPrompt(): string {
+    return THINK_ANSWER
+  }
+}
+
+const boxedArgs = z.strictObject({
+  /** Send plain text to a base model instead of a chat. */
+  use_base: z.boolean().default(false),
+  /** Ask for reasoning between think tags, and take points off where it is missing. */
+  with_think: z.boolean().default(false),
+  format_score_coef: z.number().default(0.1),
+})
+
+/** The answer in \boxed{}. Answers that ran out of room are not trained on. */
+export class MathBoxedWorkflow extends SimpleWorkflow {
+  readonly args = workflowArgs(this.task, boxedArgs)
+
+  override get defaultReward(): string {
+    return 'math_boxed_reward'
+  }
+  override get defaultSystemPrompt(): string {
+    return this.args.with_think ? BOXED_THINK : BOXED
+  }
+
+  override ask(): Promise<Experience[]> {
+    if (!this.args.use_base) return super.ask()
+    const said = this.messages().map(({ role, content }) => `${role[0].toUpperCase()}${role.slice(1)}:\n${content}\n`)
+    const begins = this.task.format.reply_prefix ? said.join('\n').trimEnd() : `${said.join('\n')}\nAssistant:\n`
+    return this.model.generate(begins)
+  }
+
+  override async reward(experience: Experience): Promise<Scores> {
+    const { with_think, format_score_coef } = this.args
+    if (experience.truncateStatus === 'response_truncated') experience.actionMask.fill(0)
+    return scoreResponse(this.task, experience, this.defaultReward, {
+      withThink: with_think,
+      formatScoreCoef: format_score_coef,
+    })
+  }
+}
+
+/** Evaluation as the Qwen2.5-Math report does it: fixed sampling, accuracy only. */
+export class MathEvalWorkflow extends SimpleWorkflow {
+  override get defaultReward(): string {
+    return 'accuracy_reward'
+  }
+  override get defaultSystemPrompt(): string {
+    return EVAL_BOXED
+  }
+
+  override messages() {
+    const { raw, taskDesc } = this.task
+    const question = typeof raw.question === 'string' ? raw.question : String(taskDesc ?? '')
+    return [
+      { role: 'system', content: this.systemPrompt ?? EVAL_BOXED },
+      { role: 'user', content: question },
+    ]
+  }
+
+  override ask(): Promise<Experience[]> {
+    return this.model.chat(this.messages(), { temperature: 0.6, top_p: 0.8 })
+  }
+
+  override async run(): Promise<Experience[]> {
+    const experiences = await super.run()
+    for (const experience of experiences) delete experience.reward
+    return experiences
+  }
+}

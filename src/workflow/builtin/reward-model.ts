@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import type { Experience } from '../../experience/index.js'
+import type { ChatMessage } from '../../model/index.js'
+import { auxiliaryName, workflowArgs } from '../arguments.js'
+import type { Scores } from '../reward.js'
+import { MathWorkflow } from './math.js'
+
+/** The reward is what a reward model with a scalar head says of the conversation. */
+export class MathRewardModelWorkflow extends MathWorkflow {
+  readonly args = workflowArgs(this.task, z.strictObject({ reward_model: auxiliaryName.default(0) }))
+
+  override async reward(experience: Experience): Promise<Scores> {
+    const messages: ChatMessage[] = [
+      ...this.messages().filter(({ role }) => role !== 'assistant'),
+      { role: 'assistant', content: (this.task.format.reply_prefix ?? '') + (experience.responseText ?? '') },
+    ]
+    const [score] = await this.auxiliary.reward(this.args.reward_model).ofMessages([messages])
+    return { reward_model_score: score }
+  }
+}

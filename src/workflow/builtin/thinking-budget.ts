@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import type { Experience } from '../../experience/index.js'
+import { workflowArgs } from '../arguments.js'
+import { joined } from '../conversation.js'
+import { scoreResponse } from '../reward.js'
+import { SimpleWorkflow } from '../simple.js'
+
+const budgetArgs = z.strictObject({
+  thinking_token_budget: z.number().int().min(0),
+  reasoning_end_str: z.string().min(1).default('</think>'),
+})
+
+/**
+ * Lets the model think for so many tokens. When it has not come to an end by then, the end of thinking is put behind what
+ * it thought and it goes on from there; what was put there is not trained on. The reward is the configured one, if any.
+ */
+export class ThinkingBudgetWorkflow extends SimpleWorkflow {
+  static override readonly repeats = false
+  readonly args = workflowArgs(this.task, budgetArgs)
+
+  override async run(): Promise<Experience[]> {
+    const { thinking_token_budget: budget, reasoning_end_str: end } = this.args
+    const most = this.model.limits.maxResponseTokens ?? undefined
+    const forced = this.model.tokenizer.encode(`\n${end}\n\n`)
+    let prompt: Int32Array
+    if (budget === 0) {
+      prompt = joined(this.#prompt(), forced)
+    } else {
+      const [thought] = await this.model.chat(this.messages(), { max_tokens: budget })
+      const done = thought.truncateStatus !== 'response_truncated' || (thought.responseText ?? '').includes(end)
+      if (done && thought.truncateStatus !== 'response_truncated') return this.#finish([thought], false)
+      prompt = done ? thought.tokens : joined(thought.tokens, forced)
+      if (most !== undefined && most <= budget) return this.#finish([thought], false)
+    }
+    await this.model.generate(prompt, most === undefined ? {} : { max_tokens: Math.max(1, most - budget) })
+    const forcedEnd = prompt.subarray(-forced.length).every((id, i) => id === forced[i])
+    return this.#finish(this.model.toExperiences(), forcedEnd)
+  }
+
+  #prompt(): Int32Array {
+    return this.model.promptTokens(this.messages())
+  }
+
+  async #finish(experiences: Experience[], forced: boolean): Promise<Experience[]> {
+    for (const experience of experiences) {
+      experience.metrics.thinking_cut = forced ? 1 : 0
+      if (!this.task.rewardFn) continue
+      const scores = await scoreResponse(this.task, experience)
+      experience.reward = Object.values(scores).reduce((sum, score) => sum + score, 0)
+      Object.assign(experience.metrics, scores)
+    }
+    return experiences
+  }
+}

@@ -1,0 +1,42 @@
+import { messageOf, TrinityError } from '../error.js'
+import { type Experience, responseLength } from '../experience/index.js'
+import { prepareReward, type RewardInput, type RewardParts } from '../reward/index.js'
+import type { Task } from '../task/index.js'
+
+/** Named parts of a reward; the reward is their sum. */
+export type Scores = RewardParts
+
+/** What the task's reward function says of a response. */
+export async function scoreResponse(
+  task: Task,
+  experience: Experience,
+  defaultReward?: string,
+  options: Pick<RewardInput, 'withThink' | 'formatScoreCoef'> = {},
+): Promise<Scores> {
+  const name = task.rewardFn ?? defaultReward
+  if (name === undefined) {
+    throw new TrinityError('reward/none', `workflow '${task.workflow}' needs a reward function`, {
+      path: 'default_reward_fn_type',
+      hint: 'set default_reward_fn_type of the task set, or of buffer.explorer_input',
+    })
+  }
+  const score = prepareReward(name, task.rewardFnArgs)
+  const input: RewardInput = {
+    response: experience.responseText ?? '',
+    truth: task.truth,
+    prompt: experience.promptText,
+    responseTokens: experience.tokens.subarray(experience.tokens.length - responseLength(experience)),
+    truncated: experience.truncateStatus === 'response_truncated',
+    raw: task.raw,
+    ...options,
+  }
+  try {
+    return (await score(input)).parts
+  } catch (cause) {
+    if (cause instanceof TrinityError) throw cause
+    throw new TrinityError('reward/failed', `reward function '${name}' failed: ${messageOf(cause)}`, {
+      path: name,
+      cause,
+    })
+  }
+}

@@ -1,0 +1,67 @@
+import type { Experience } from '../experience/index.js'
+import type { ChatMessage } from '../model/index.js'
+import { type Scores, scoreResponse } from './reward.js'
+import { turn } from './turn.js'
+import { Workflow } from './workflow.js'
+
+/**
+ * One question, one answer, one reward. A subclass says what is asked (`messages`), how it is judged (`reward`), or both.
+ * All runs of a task are sampled in one call.
+ */
+export class SimpleWorkflow extends Workflow {
+  static override readonly repeats: boolean = true
+
+  /** Reward function of task sets that name none. */
+  get defaultReward(): string | undefined {
+    return undefined
+  }
+
+  /** System prompt of task sets that give none. */
+  get defaultSystemPrompt(): string | undefined {
+    return undefined
+  }
+
+  get systemPrompt(): string | undefined {
+    const { format, raw } = this.task
+    const own = format.system_prompt_key ? raw[format.system_prompt_key] : undefined
+    return typeof own === 'string' ? own : (format.system_prompt ?? this.defaultSystemPrompt)
+  }
+
+  /** What is sent: system prompt, the task (text or a list of messages), and the beginning of the answer if one is set. */
+  messages(): ChatMessage[] {
+    const { taskDesc, format } = this.task
+    const asked = Array.isArray(taskDesc)
+      ? (taskDesc as ChatMessage[])
+      : [{ role: 'user', content: String(taskDesc ?? '') }]
+    const system = asked[0]?.role === 'system' ? undefined : this.systemPrompt
+    return [
+      ...(system === undefined ? [] : [{ role: 'system', content: system }]),
+      ...asked,
+      ...(format.reply_prefix ? [{ role: 'assistant', content: format.reply_prefix }] : []),
+    ]
+  }
+
+  /** The answers, one per run. */
+  ask(): Promise<Experience[]> {
+    return this.model.chat(this.messages())
+  }
+
+  /** Named parts of the reward; the reward is their sum, and each is a metric. */
+  reward(experience: Experience): Scores | Promise<Scores> {
+    return scoreResponse(this.task, experience, this.defaultReward)
+  }
+
+  async run(): Promise<Experience[]> {
+    const experiences = await this.ask()
+    for (const [i, experience] of experiences.entries()) {
+      experience.eid.run = this.context.run + i
+      // Nothing was sampled: the stand-in has its reward.
+      if (experience.truncateStatus === 'prompt_truncated') continue
+      await turn()
+      const scores = await this.reward(experience)
+      experience.reward = Object.values(scores).reduce((sum, score) => sum + score, 0)
+      Object.assign(experience.metrics, scores)
+    }
+    return experiences
+  }
+}
