@@ -1,6 +1,15 @@
 #include "activations.h"
 
+#include <algorithm>
+
 namespace trinity {
+
+std::vector<int64_t> Pack::by_length() const {
+  std::vector<int64_t> order(sequences());
+  for (size_t i = 0; i < order.size(); i++) order[i] = static_cast<int64_t>(i);
+  std::stable_sort(order.begin(), order.end(), [this](int64_t a, int64_t b) { return length(a) > length(b); });
+  return order;
+}
 
 void LayerActs::grow(const Layout& l, int64_t m) {
   const Config& c = l.config;

@@ -21,6 +21,9 @@ struct Pack {
   int64_t tokens() const { return static_cast<int64_t>(ids.size()); }
   int64_t scored() const { return static_cast<int64_t>(rows.size()); }
   int64_t sequences() const { return static_cast<int64_t>(starts.size()) - 1; }
+  int64_t length(int64_t s) const { return starts[s + 1] - starts[s]; }
+  // Longest first: work that is dealt in this order ends with short tasks.
+  std::vector<int64_t> by_length() const;
 };
 
 struct LayerActs {

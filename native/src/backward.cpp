@@ -182,9 +182,10 @@ void attention_backward(const Back& b, const Pack& pack, const LayerActs& acts) 
   const int64_t ld = l.qkv_width();
   const int group = c.heads / c.kv_heads;
   const int64_t pad = pad_to(c.head_dim, l.nr);
+  const std::vector<int64_t> order = pack.by_length();
   parallel_for(static_cast<int>(pack.sequences() * c.kv_heads), [&](int task) {
-    const int64_t s = task / c.kv_heads, kv = task % c.kv_heads, first = pack.starts[s];
-    const int length = static_cast<int>(pack.starts[s + 1] - first);
+    const int64_t s = order[task / c.kv_heads], kv = task % c.kv_heads, first = pack.starts[s];
+    const int length = static_cast<int>(pack.length(s));
     const int64_t keys = pad_to(length, KEYS);
     float* scratch = thread_scratch(2 * keys * (c.head_dim + pad) + QUERIES * (pad + 2 * KEYS) +
                                     std::max(c.head_dim, KEYS) * kernels().mr);

@@ -14,11 +14,12 @@ void attention_forward(const Pass& p, const Pack& pack, LayerActs& acts) {
   const int64_t ld = l.qkv_width();
   const int group = c.heads / c.kv_heads;
   const Kernels& k = kernels();
+  const std::vector<int64_t> order = pack.by_length();
   // One task: a sequence and a key/value head. Its keys are packed once for all query heads of the group.
   parallel_for(static_cast<int>(pack.sequences() * c.kv_heads), [&](int task) {
-    const int64_t s = task / c.kv_heads, kv = task % c.kv_heads;
+    const int64_t s = order[task / c.kv_heads], kv = task % c.kv_heads;
     const int64_t first = pack.starts[s];
-    const int length = static_cast<int>(pack.starts[s + 1] - first);
+    const int length = static_cast<int>(pack.length(s));
     const int64_t blocks = (length + KEYS - 1) / KEYS;
     const size_t keys = blocks * KEYS * c.head_dim;
     float* kt = thread_scratch(keys + QUERIES * (KEYS + pad_to(c.head_dim, k.nr)) + std::max(c.head_dim, KEYS) * k.mr);

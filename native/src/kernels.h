@@ -137,6 +137,6 @@ struct Kernels {
 // Chosen once, at load: the widest set that the machine has, or the one TRINITY_NATIVE_ISA names.
 const Kernels& kernels();
 
-inline int64_t pad_to(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+static inline int64_t pad_to(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace trinity

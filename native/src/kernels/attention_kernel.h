@@ -28,8 +28,10 @@ static void pack_keys(const float* k, ptrdiff_t ld, int n, int dim, float* out) 
 static void scores(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, float* out, float* qp) {
   for (int m = 0; m < rows; m += MR) {
     const int r = rows - m < MR ? rows - m : MR;
-    for (int i = 0; i < r; i++)
-      for (int d = 0; d < dim; d++) qp[d * MR + i] = q[(m + i) * ldq + d] * scale;
+    pack_a(q + m * ldq, ldq, 1, r, dim, qp);
+    if (scale != 1.0f)
+      for (int d = 0; d < dim; d++)
+        for (int i = 0; i < r; i++) qp[d * MR + i] *= scale;
     for (int p = 0; p < KEY_PANELS; p++)
       micros.at[r](dim, qp, MR, kt + static_cast<ptrdiff_t>(p) * dim * NR, NR, out + m * KEYS + p * NR, KEYS, false,
                    qp, 0);
@@ -41,8 +43,7 @@ static void weigh(const float* p, int rows, int keys, const float* b, ptrdiff_t 
                   float* pp) {
   for (int m = 0; m < rows; m += MR) {
     const int r = rows - m < MR ? rows - m : MR;
-    for (int i = 0; i < r; i++)
-      for (int j = 0; j < keys; j++) pp[j * MR + i] = p[(m + i) * KEYS + j];
+    pack_a(p + m * KEYS, KEYS, 1, r, keys, pp);
     for (int d = 0; d < dim; d += NR) micros.at[r](keys, pp, MR, b + d, ldb, c + m * ldc + d, ldc, true, b, 0);
   }
 }

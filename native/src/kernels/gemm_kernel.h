@@ -45,25 +45,20 @@ static void micro(int kc, const float* a, ptrdiff_t as, const float* b, ptrdiff_
 using MicroFn = void (*)(int, const float*, ptrdiff_t, const float*, ptrdiff_t, float*, ptrdiff_t, bool, const float*,
                          ptrdiff_t);
 
+// By number of rows. A constant, not an object with a constructor: code of an instruction set that the machine lacks
+// must not run when the library is loaded.
 template <int R>
-struct MicroTable {
-  static void fill(MicroFn* table) {
-    table[R] = micro<R>;
-    MicroTable<R - 1>::fill(table);
-  }
-};
-template <>
-struct MicroTable<0> {
-  static void fill(MicroFn*) {}
-};
+constexpr MicroFn micro_for() {
+  return R <= MR ? micro<(R <= MR ? R : 1)> : nullptr;
+}
 struct Micros {
-  MicroFn at[MR + 1];
-  Micros() {
-    at[0] = nullptr;
-    MicroTable<MR>::fill(at);
-  }
+  MicroFn at[17];
 };
-static const Micros micros;
+static constexpr Micros micros = {{nullptr, micro_for<1>(), micro_for<2>(), micro_for<3>(), micro_for<4>(), micro_for<5>(),
+                                   micro_for<6>(), micro_for<7>(), micro_for<8>(), micro_for<9>(), micro_for<10>(),
+                                   micro_for<11>(), micro_for<12>(), micro_for<13>(), micro_for<14>(), micro_for<15>(),
+                                   micro_for<16>()}};
+static_assert(MR <= 16, "the table has an entry for every number of rows");
 
 // Four rows by four columns at a time, so that a row-major matrix is packed with whole loads and stores.
 typedef float v4 __attribute__((vector_size(16), aligned(4), may_alias));
