@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { call, essence, openTiny, request, tiny } from '../../../../test/support/native-sampler.js'
 import { fixture, sharedData } from '../../../../test/support/shared-data.js'
 import type { Row, Sample, SampleRequest } from '../../contract.js'
 import { NativeEngine } from '../engine.js'
 import { random } from '../tiny.fixture.js'
-import { call, essence, openTiny, request, tiny } from './sampler.fixture.js'
 
 /** Greedy tokens of Transformers; end tokens do not stop them. */
 async function greedy(path: string, cases: { prompt_ids: number[]; greedy_ids: number[] }[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { call, openTiny, request, tiny } from '../../../../test/support/native-sampler.js'
 import { Tokenizer } from '../../../model/tokenizer.js'
 import type { SampleModel, SamplingParams } from '../../contract.js'
-import { call, openTiny, request, tiny } from './sampler.fixture.js'
 
 const PROMPT = [56, 15, 8, 27, 7]
 

@@ -1,6 +1,6 @@
-import { fixture } from '../../../../test/support/shared-data.js'
-import type { Call, Sample, SampleModel, SampleRequest, SampleSpec, SamplingParams } from '../../contract.js'
-import { NativeEngine } from '../engine.js'
+import type { Call, Sample, SampleModel, SampleRequest, SampleSpec, SamplingParams } from '../../src/engine/contract.js'
+import { NativeEngine } from '../../src/engine/native/engine.js'
+import { fixture } from './shared-data.js'
 
 let seq = 0
 export const call = (signal?: AbortSignal, deadlineMs = 60_000): Call => ({ seq: ++seq, deadlineMs, signal })
