@@ -181,7 +181,16 @@ export class Trainer {
 }
 
 /** Parts of a step that are measured by themselves. */
-const PARTS = ['read_experience', 'old_log_prob', 'ref', 'values', 'adv', 'update_critic', 'update_actor', 'sync_weight']
+const PARTS = [
+  'read_experience',
+  'old_log_prob',
+  'ref',
+  'values',
+  'adv',
+  'update_critic',
+  'update_actor',
+  'sync_weight',
+]
 
 /** The whole step, and what of it no part accounts for. */
 function times(metrics: Readonly<Record<string, number>>, total: number): Record<string, number> {
