@@ -1,5 +1,5 @@
 const PURE = /^\(?([A-J])\)?[.:)]?$/
-const WITH_TEXT = /^(?:\(([A-J])\)|([A-J])[.:)])\s*\S/
+const WITH_TEXT = /^(?:\(([A-J])\)|([A-J])[.:)])\s+\S/
 
 /** B, (B), B., \text{(B)}, and "(B) 12" where the other side is the letter alone. */
 export function sameChoice(a: string, b: string): boolean {

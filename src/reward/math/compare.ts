@@ -54,6 +54,9 @@ function isApproximate(node: Node): node is RelationNode {
 
 /** 2/3 ≈ 0.67: the exact side counts, and so does the rounded one. */
 function sameApproximation(node: RelationNode, other: Node, scalars: Scalars): boolean {
+  if (isApproximate(other) && other.items.length > 1 && node.items.length > 1) {
+    return same(node.items[0]!, other.items[0]!, scalars)
+  }
   const values = isApproximate(other) ? other.items : [other]
   return node.items.some((item) =>
     values.some((value) => {

@@ -82,14 +82,22 @@ function modes(a: Node, b: Node): Mode[] {
 }
 
 /**
- * Four points. Names take negative values too, unless a root or a logarithm is taken of one: there the writer means the
- * positive case (√(p²) = p), except where he says |p|.
+ * Names take negative values too, unless a root or a logarithm is taken of one: there the writer means the positive case
+ * (√(p²) = p), except where he says |p|. Where there are floors, factorials or binomials, he means whole numbers.
  */
 function samples(a: Node, b: Node, seed: number, mode: Mode, budget: Budget): Sample[] {
+  const at = (k: number, range: Sample['range']) => new Sample(mode, (seed + k * 0x9e3779b9) >>> 0, budget, range)
+  if (some(a, isWhole) || some(b, isWhole)) {
+    return Array.from({ length: WHOLE_POINTS }, (_, step) => new Sample(mode, seed >>> 0, budget, 'whole', step))
+  }
   const positive = (rootsNames(a) || rootsNames(b)) && !some(a, isAbs) && !some(b, isAbs)
-  return [1, 2, 3, 4].map((k) => new Sample(mode, (seed + k * 0x9e3779b9) >>> 0, budget, !positive && k > 2))
+  return [1, 2, 3, 4].map((k) => at(k, positive || k < 3 ? 'positive' : 'signed'))
 }
 
+/** Steps of ⌊√n⌋ are far apart: it takes many points to see one. */
+const WHOLE_POINTS = 48
+
+const isWhole = (node: Node) => node.kind === 'call' && /^(?:floor|ceil|factorial|binomial)$/.test(node.name)
 const isAbs = (node: Node) => node.kind === 'call' && node.name === 'abs'
 const hasName = (node: Node) => some(node, (n) => n.kind === 'symbol' && !n.unit)
 

@@ -89,6 +89,29 @@ export function children(node: Node): readonly Node[] {
   }
 }
 
+export function mapChildren(node: Node, map: (child: Node) => Node): Node {
+  switch (node.kind) {
+    case 'add':
+    case 'multiply':
+    case 'call':
+    case 'sequence':
+    case 'relation':
+    case 'setop':
+    case 'ratio':
+      return { ...node, items: node.items.map(map) }
+    case 'divide':
+    case 'power':
+      return { ...node, left: map(node.left), right: map(node.right) }
+    case 'negate':
+    case 'plusminus':
+      return { ...node, item: map(node.item) }
+    case 'matrix':
+      return { ...node, rows: node.rows.map((row) => row.map(map)) }
+    default:
+      return node
+  }
+}
+
 export function some(node: Node, test: (node: Node) => boolean): boolean {
   return test(node) || children(node).some((child) => some(child, test))
 }

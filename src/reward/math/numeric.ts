@@ -119,6 +119,11 @@ const RECIPROCAL: Record<string, string> = {
 const INVERSE_RECIPROCAL: Record<string, string> = { arcsec: 'arccos', arccsc: 'arcsin' }
 
 function call(name: string, items: readonly Node[], sample: Sample): Value {
+  if (name === 'floor' || name === 'ceil') {
+    // At a step, only the exact value says which side it is on.
+    const whole = exact({ kind: 'call', name, items: [...items] }, sample)
+    if (whole !== undefined) return fromRational(whole)
+  }
   const a = numeric(items[0]!, sample)
   if (a === undefined) return undefined
   const one = B.ball(1)!

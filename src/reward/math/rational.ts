@@ -52,9 +52,13 @@ export function floor(a: Rational): Rational {
   return { n: a.n < 0n && q * a.d !== a.n ? q - 1n : q, d: 1n }
 }
 
-/** Whole exponents only. */
+/** Whole exponents, and roots that come out even. */
 export function power(base: Rational, exponent: Rational): Rational | undefined {
-  if (!isInteger(exponent)) return undefined
+  if (!isInteger(exponent)) {
+    if (exponent.d > 12n) return undefined
+    const base2 = root(base, exponent.d)
+    return base2 && power(base2, { n: exponent.n, d: 1n })
+  }
   const e = exponent.n / exponent.d
   if (base.n === 0n) return e > 0n ? base : e === 0n ? { n: 1n, d: 1n } : undefined
   const k = e < 0n ? -e : e
@@ -62,6 +66,26 @@ export function power(base: Rational, exponent: Rational): Rational | undefined 
   const size = Math.max(bits(base.n), bits(base.d))
   if (k > BigInt(MAX_BITS) || size * Number(k) > MAX_BITS + 64) return undefined
   return e < 0n ? rational(base.d ** k, base.n ** k) : rational(base.n ** k, base.d ** k)
+}
+
+/** The k-th root of a square, cube, … of a fraction that is not negative. */
+function root(value: Rational, k: bigint): Rational | undefined {
+  if (value.n < 0n || value.n > REDUCE_BELOW || value.d > REDUCE_BELOW) return undefined
+  const n = wholeRoot(value.n, k)
+  if (n ** k !== value.n) return undefined
+  const d = wholeRoot(value.d, k)
+  return d ** k === value.d ? rational(n, d) : undefined
+}
+
+/** ⌊a^(1/k)⌋ by Newton's method from above. */
+function wholeRoot(a: bigint, k: bigint): bigint {
+  if (a < 2n) return a
+  let x = 1n << BigInt(Math.ceil(a.toString(2).length / Number(k)))
+  for (;;) {
+    const y = ((k - 1n) * x + a / x ** (k - 1n)) / k
+    if (y >= x) return x
+    x = y
+  }
 }
 
 /** Upper bound of the number of binary digits. */

@@ -1,4 +1,4 @@
-import { type Node, type RelationNode, sequence, some } from './node.js'
+import { mapChildren, type Node, type RelationNode, sequence, some } from './node.js'
 import type { Scalars } from './scalar.js'
 
 /** The value that "x = 5", "5 = x", "f(x) = x + 1", "6 + 30 = 36" give; `undefined` for a true equation such as x + y = 1. */
@@ -62,23 +62,7 @@ export function bothSigns(node: Node): [Node, Node] | undefined {
 }
 
 function resolve(node: Node, sign: 1 | -1): Node {
-  switch (node.kind) {
-    case 'plusminus': {
-      const item = resolve(node.item, sign)
-      return node.sign === sign ? item : { kind: 'negate', item }
-    }
-    case 'negate':
-      return { ...node, item: resolve(node.item, sign) }
-    case 'divide':
-    case 'power':
-      return { ...node, left: resolve(node.left, sign), right: resolve(node.right, sign) }
-    case 'add':
-    case 'multiply':
-    case 'call':
-    case 'sequence':
-    case 'relation':
-      return { ...node, items: node.items.map((item) => resolve(item, sign)) }
-    default:
-      return node
-  }
+  if (node.kind !== 'plusminus') return mapChildren(node, (child) => resolve(child, sign))
+  const item = resolve(node.item, sign)
+  return node.sign === sign ? item : { kind: 'negate', item }
 }

@@ -1,5 +1,5 @@
 import type { Rational } from './rational.js'
-import { rational, toNumber } from './rational.js'
+import { rational } from './rational.js'
 
 /** How marks that one side has and the other lacks are read. */
 export interface Mode {
@@ -27,8 +27,10 @@ export class Sample {
     readonly mode: Mode,
     readonly seed: number,
     readonly budget: Budget,
-    /** Whether names may stand for negative numbers here. */
-    readonly signed: boolean,
+    /** What names may stand for here: fractions up to 2, of either sign, or whole numbers up to 60. */
+    readonly range: 'positive' | 'signed' | 'whole',
+    /** Which of the points with this seed it is. */
+    readonly step = 0,
   ) {}
 
   spend(): void {
@@ -40,14 +42,16 @@ export class Sample {
     if (value === undefined) {
       const h = hash(name, this.seed)
       const numerator = 211n + BigInt(h % 1789)
-      value = rational(this.signed && h & 0x10000 ? -numerator : numerator, 997n)!
+      if (this.range === 'whole') value = { n: BigInt(2 + this.#residue(name, h)), d: 1n }
+      else value = rational(this.range === 'signed' && h & 0x10000 ? -numerator : numerator, 997n)!
       this.#values.set(name, value)
     }
     return value
   }
 
-  number(name: string): number {
-    return toNumber(this.value(name))
+  /** Walks through all numbers below 59, in an order of its own for each name, so that no boundary is missed. */
+  #residue(name: string, start: number): number {
+    return (start + this.step * (1 + (hash(name, this.seed ^ 1) % 58))) % 59
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Ball, equal } from './ball.js'
 import { exact } from './exact.js'
-import { type Node, type NumberNode, some } from './node.js'
+import { children, type Node, type NumberNode, some } from './node.js'
 import { numeric } from './numeric.js'
 import { compare, type Rational, toNumber } from './rational.js'
 import type { Sample } from './sample.js'
@@ -63,7 +63,8 @@ export class Scalars {
       if (!equal(p, q)) return false
       points++
     }
-    return points >= 2
+    // Where it cannot be computed, the same formula is still the same.
+    return points >= 2 || identical(a, b)
   }
 
   /** A decimal that is the other value rounded or cut off, or that is within the tolerance asked for. */
@@ -74,6 +75,15 @@ export class Scalars {
     if (x === undefined || y === undefined || !Number.isFinite(x) || !Number.isFinite(y)) return false
     return Math.abs(x - y) <= this.tolerance * Math.max(Math.abs(x), Math.abs(y))
   }
+}
+
+function identical(a: Node, b: Node): boolean {
+  if (a.kind !== b.kind) return false
+  if ('name' in a && 'name' in b && a.name !== b.name) return false
+  if (a.kind === 'number' && b.kind === 'number') return compare(a.value, b.value) === 0
+  if (a.kind === 'based' || a.kind === 'text') return false
+  const [x, y] = [children(a), children(b)]
+  return x.length === y.length && x.every((child, k) => identical(child, y[k]!))
 }
 
 function remember<T>(cache: Map<Node, T>, node: Node, make: () => T): T {
