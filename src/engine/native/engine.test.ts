@@ -168,9 +168,9 @@ describe('the native engine trains', () => {
 
   it('without ever blocking the event loop, and stops when told', async () => {
     const big = join(dir, 'big')
-    await createModel({ out: big, hidden: 256, layers: 6, heads: 4, seed: 3 })
+    await createModel({ out: big, hidden: 256, layers: 4, heads: 4, seed: 3 })
     const model = await engine.openTrain({ path: big }, call())
-    const rows = someRows(1).map((row) => long(row, 900))
+    const rows = someRows(1).map((row) => long(row, 500))
     let ticks = 0
     const timer = setInterval(() => ticks++, 1)
     const started = performance.now()
@@ -181,7 +181,7 @@ describe('the native engine trains', () => {
     expect(ticks).toBeGreaterThan(Math.min(5, took / 20))
 
     const run = async (signal: AbortSignal, watched = loss) =>
-      model.forwardBackward({ rows: [...rows, ...rows], tokenBudget: 900 }, watched, call(signal))
+      model.forwardBackward({ rows: [...rows, ...rows], tokenBudget: 500 }, watched, call(signal))
     const early = new AbortController()
     const stopped = run(early.signal)
     setTimeout(() => early.abort(new Error('enough')), 5)
@@ -233,6 +233,25 @@ describe('the native engine trains', () => {
     await expect(score({ columns: { advantage: new Float32Array(1) } })).rejects.toMatchObject(bad)
     await expect(score({ temperature: 0 })).rejects.toMatchObject(bad)
     expect(await score(good)).toHaveLength(1)
+
+    const spoilt = join(dir, 'spoilt')
+    const spoil = async (change: (json: Record<string, unknown>) => object, value: number) => {
+      await createModel({ out: spoilt, hidden: 16, layers: 1, heads: 2, seed: 3, force: true })
+      const config = JSON.parse(await readFile(join(spoilt, 'config.json'), 'utf8'))
+      await writeFile(join(spoilt, 'config.json'), JSON.stringify({ ...config, ...change(config) }))
+      const file = join(spoilt, 'model.safetensors')
+      const bytes = await readFile(file)
+      bytes.writeFloatLE(value, bytes.length - 8)
+      await writeFile(file, bytes)
+      return engine.openTrain({ path: spoilt }, call())
+    }
+    const unchanged = () => ({})
+    await expect(spoil(unchanged, Number.NaN)).rejects.toMatchObject({ code: 'model/non-finite' })
+    const other = () => ({ architectures: ['GPT2LMHeadModel'] })
+    await expect(spoil(other, 0)).rejects.toMatchObject({ code: 'model/architecture' })
+    await expect(spoil(() => ({ hidden_size: 8, head_dim: 8 }), 0)).rejects.toMatchObject({ code: 'model/shape' })
+    await expect(spoil(() => ({ num_hidden_layers: 2 }), 0)).rejects.toMatchObject({ code: 'model/missing-tensor' })
+    await (await spoil(unchanged, 0)).close()
 
     const open = (change: object) => engine.openTrain({ path, ...change }, call())
     await expect(open({ path: join(dir, 'nowhere') })).rejects.toMatchObject({ code: 'model/missing' })
