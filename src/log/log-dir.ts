@@ -1,0 +1,107 @@
+import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LogDir, Logger } from './logger.js'
+
+export const LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const
+export type Level = (typeof LEVELS)[number]
+
+/** A file that has grown to this is moved aside (`<name>.log.1`) and begun anew. */
+const ROTATE_BYTES = 64 * 2 ** 20
+const FLUSH_MS = 200
+
+export interface LogOptions {
+  /** `<job>/log`; null writes nothing. */
+  dir: string | null
+  /** `log.level`; TRINITY_LOG_LEVEL wins. */
+  level?: string
+  rotateBytes?: number
+  /** Told once when a log cannot be written. */
+  onFailure?: (error: unknown) => void
+}
+
+export function openLogDir(options: LogOptions): LogDir {
+  return options.dir === null ? { logger: () => SILENT, close: async () => {} } : new FileLogs(options.dir, options)
+}
+
+const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** Lines are collected and written a few times a second, and at the end of the process whatever way it ends by itself. */
+class FileLogs implements LogDir {
+  readonly #dir: string
+  readonly #least: number
+  readonly #rotateBytes: number
+  readonly #onFailure: (error: unknown) => void
+  readonly #pending = new Map<string, string[]>()
+  readonly #timer: NodeJS.Timeout
+  readonly #flush = () => this.#write()
+  #failed = false
+
+  constructor(dir: string, options: LogOptions) {
+    this.#dir = dir
+    this.#least = LEVELS.indexOf(levelOf(process.env.TRINITY_LOG_LEVEL ?? options.level))
+    this.#rotateBytes = options.rotateBytes ?? ROTATE_BYTES
+    this.#onFailure = options.onFailure ?? (() => {})
+    this.#timer = setInterval(this.#flush, FLUSH_MS)
+    this.#timer.unref()
+    process.once('exit', this.#flush)
+  }
+
+  logger(name: string): Logger {
+    const line = (level: Level) => (message: string) => this.#add(name, level, message)
+    const error = line('ERROR')
+    return {
+      debug: line('DEBUG'),
+      info: line('INFO'),
+      warn: line('WARNING'),
+      error: (message, cause) => error(cause === undefined ? message : `${message}\n${detail(cause)}`),
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    process.off('exit', this.#flush)
+    this.#write()
+  }
+
+  #add(name: string, level: Level, message: string): void {
+    if (LEVELS.indexOf(level) < this.#least) return
+    const prefix = `${level} ${stamp(new Date())} [${name}] `
+    const text = message.split('\n').map((line) => `${prefix}${line}\n`)
+    const lines = this.#pending.get(name)
+    if (lines) lines.push(...text)
+    else this.#pending.set(name, text)
+  }
+
+  #write(): void {
+    for (const [name, lines] of this.#pending) {
+      this.#pending.delete(name)
+      try {
+        mkdirSync(this.#dir, { recursive: true })
+        const file = join(this.#dir, `${name}.log`)
+        if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) >= this.#rotateBytes) renameSync(file, `${file}.1`)
+        appendFileSync(file, lines.join(''))
+      } catch (error) {
+        if (!this.#failed) this.#onFailure(error)
+        this.#failed = true
+      }
+    }
+  }
+}
+
+/** `warn`, `Warning`, `FATAL` … → one of ours; anything unknown is INFO. */
+export function levelOf(text: string | undefined): Level {
+  const word = text?.toUpperCase() ?? ''
+  if (word === 'WARN') return 'WARNING'
+  if (word === 'CRITICAL' || word === 'FATAL') return 'ERROR'
+  return LEVELS.find((level) => level === word) ?? 'INFO'
+}
+
+function stamp(at: Date): string {
+  const two = (n: number) => String(n).padStart(2, '0')
+  const day = `${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+}
+
+function detail(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+}
