@@ -32,7 +32,7 @@ export class JobLock {
     this.#beat.unref()
   }
 
-  static async take(dir: string, role: string): Promise<JobLock> {
+  static async take(dir: string, role: string, silentMs = SILENT_MS): Promise<JobLock> {
     const path = join(dir, `.lock-${role}`)
     const token = randomBytes(8).toString('hex')
     const own = `${path}.${token}`
@@ -43,8 +43,8 @@ export class JobLock {
         if (await linked(own, path)) return new JobLock(path, token)
         const held = await read(path)
         if (!held) continue
-        if (await alive(held, path, own)) throw inUse(dir, role, held)
-        if (await replace(own, path, held)) return new JobLock(path, token)
+        if (await alive(held, path, own, silentMs)) throw inUse(dir, role, held)
+        if (await replace(own, path, held, silentMs)) return new JobLock(path, token)
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
       throw new TrinityError('checkpoint/lock', `could not take the lock ${path}`, { path, hint: 'try again' })
@@ -60,11 +60,11 @@ export class JobLock {
 }
 
 /** Only one process ever gets the name made of the dead holder's token; it alone may put its own lock in its place. */
-async function replace(own: string, path: string, dead: Holder): Promise<boolean> {
+async function replace(own: string, path: string, dead: Holder, silentMs: number): Promise<boolean> {
   const claim = `${path}.takes-${dead.token}`
   if (!(await linked(own, claim))) {
     const claimant = await read(claim)
-    if (claimant && !(await alive(claimant, claim, own))) await rm(claim, { force: true })
+    if (claimant && !(await alive(claimant, claim, own, silentMs))) await rm(claim, { force: true })
     return false
   }
   try {
@@ -96,14 +96,14 @@ async function read(path: string): Promise<Holder | undefined> {
   }
 }
 
-async function alive(holder: Holder, path: string, own: string): Promise<boolean> {
+async function alive(holder: Holder, path: string, own: string, silentMs: number): Promise<boolean> {
   if (holder.host === hostname()) {
     const born = await birth(holder.pid)
     return born !== undefined && (holder.born === '' || born === '' || born === holder.born)
   }
   // Both times are set by the file system, so clocks of two machines that differ do not matter.
   const [theirs, ours] = [await stat(path).catch(() => undefined), await stat(own)]
-  return theirs !== undefined && ours.ctimeMs - theirs.ctimeMs < SILENT_MS
+  return theirs !== undefined && ours.ctimeMs - theirs.ctimeMs < silentMs
 }
 
 /** Undefined: there is no such process. Empty: there is one, and the system does not say since when. */

@@ -1,0 +1,230 @@
+import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { tempDir } from '../../test/trainer/kit.js'
+import { Checkpoints, type CheckpointsOptions } from './checkpoints.js'
+
+let dir: string
+beforeEach(async () => {
+  dir = join(await tempDir(), 'project', 'name')
+})
+
+const open = (options: Partial<CheckpointsOptions> = {}) => Checkpoints.open({ dir, ...options })
+const folder = (content: string) => async (path: string) => {
+  await mkdir(path, { recursive: true })
+  await writeFile(join(path, 'weights.bin'), content)
+}
+const parts = (step: number, size = 10) => ({
+  folders: {
+    actor: (path: string) => folder(`weights ${step} `.repeat(size))(join(path, 'huggingface')),
+    critic: folder('c'),
+  },
+  state: { step, buffer: { cut: step } },
+  meta: { trainer: { latest_iteration: step }, explorer: { latest_iteration: step + 1 } },
+})
+const text = (name: string) => readFile(join(dir, name), 'utf8')
+const steps = async () =>
+  (await readdir(dir))
+    .filter((name) => name.startsWith('global_step_'))
+    .map((name) => Number(name.slice(12)))
+    .sort((a, b) => a - b)
+
+describe('a full checkpoint', () => {
+  it('has the layout of a job directory, and gives back what was saved', async () => {
+    const checkpoints = await open()
+    expect(await checkpoints.latest()).toBeUndefined()
+    await mkdir(dir, { recursive: true })
+    expect(await checkpoints.save(7, parts(7))).toBe(true)
+    expect((await readdir(dir)).sort()).toEqual([
+      'explorer_meta.json',
+      'global_step_7',
+      'latest_checkpointed_iteration.txt',
+      'latest_state_dict_iteration.txt',
+      'trainer_meta.json',
+    ])
+    expect((await readdir(join(dir, 'global_step_7'))).sort()).toEqual([
+      '.full_checkpoint',
+      'actor',
+      'critic',
+      'run_state.json',
+    ])
+    expect([await text('latest_checkpointed_iteration.txt'), await text('latest_state_dict_iteration.txt')]).toEqual([
+      '7\n',
+      '7\n',
+    ])
+    const latest = await (await open()).latest()
+    expect(latest).toMatchObject({ step: 7, state: { step: 7, buffer: { cut: 7 } } })
+    expect(latest!.folder('critic')).toBe(join(dir, 'global_step_7', 'critic'))
+    expect(latest!.folder('sampler')).toBeUndefined()
+    expect(await checkpoints.readMeta('explorer')).toEqual({ latest_iteration: 8 })
+  })
+
+  it('is not written twice in a row, but replaced by another process that has gone back', async () => {
+    const checkpoints = await open()
+    await checkpoints.save(1, parts(1))
+    await checkpoints.save(2, parts(2))
+    expect(await checkpoints.save(2, parts(99))).toBe(false)
+    await writeFile(join(dir, 'latest_checkpointed_iteration.txt'), '1\n')
+    const other = await open()
+    expect((await other.latest())?.step).toBe(1)
+    expect(await other.save(2, { ...parts(2), state: { step: 2, again: true } })).toBe(true)
+    expect((await (await open()).latest())?.state).toEqual({ step: 2, again: true })
+  })
+
+  it('that fails half-way leaves nothing, and the one before counts', async () => {
+    const checkpoints = await open()
+    await checkpoints.save(1, parts(1))
+    const broken = {
+      ...parts(2),
+      folders: { actor: folder('x'), critic: async () => Promise.reject(new Error('disk full')) },
+    }
+    await expect(checkpoints.save(2, broken)).rejects.toThrow('disk full')
+    expect(await steps()).toEqual([1])
+    expect((await (await open()).latest())?.step).toBe(1)
+  })
+
+  const harms: [string, (path: string) => Promise<void>, string][] = [
+    ['a file is cut', (path) => writeFile(join(path, 'actor/huggingface/weights.bin'), 'x'), 'bytes instead of'],
+    ['a byte has changed', (path) => writeFile(join(path, 'critic/weights.bin'), 'd'), 'has changed'],
+    ['a file is missing', (path) => rm(join(path, 'run_state.json')), 'run_state.json is missing'],
+    ['the list is missing', (path) => rm(join(path, '.full_checkpoint')), '.full_checkpoint is missing'],
+    ['the list is no JSON', (path) => appendFile(join(path, '.full_checkpoint'), '}'), 'cannot be read'],
+    ['it has moved', (path) => rename(path, `${path}9`), '.full_checkpoint is missing'],
+  ]
+  it.each(harms)('is passed over with a warning when %s', async (_, harm, warning) => {
+    const checkpoints = await open()
+    for (const step of [1, 2]) await checkpoints.save(step, parts(step))
+    await harm(join(dir, 'global_step_2'))
+    const warnings: string[] = []
+    const again = await open({ warn: (line) => warnings.push(line) })
+    expect((await again.latest())?.step).toBe(1)
+    expect(warnings).toEqual([expect.stringContaining(warning)])
+    expect(await again.save(2, parts(2))).toBe(true)
+    expect((await (await open()).latest())?.step).toBe(2)
+  })
+
+  it('a change deep inside a large file is found', async () => {
+    const checkpoints = await open()
+    await checkpoints.save(1, parts(1, 200_000))
+    const path = join(dir, 'global_step_1/actor/huggingface/weights.bin')
+    const bytes = await readFile(path)
+    bytes[1_234_567] ^= 1
+    await writeFile(path, bytes)
+    await expect((await open()).latest()).rejects.toThrowError(expect.objectContaining({ code: 'checkpoint/damaged' }))
+  })
+
+  it('when all are gone the run begins anew, when all are damaged it refuses to', async () => {
+    const checkpoints = await open()
+    await checkpoints.save(1, parts(1))
+    await rm(join(dir, 'global_step_1'), { recursive: true })
+    expect(await (await open()).latest()).toBeUndefined()
+  })
+})
+
+describe('retention', () => {
+  it('counts what is on disk, and spares the newest and the best', async () => {
+    for (const step of [1, 2, 3]) await (await open({ keep: 2 })).save(step, parts(step))
+    expect(await steps()).toEqual([2, 3])
+    const checkpoints = await open({ keep: 2 })
+    await checkpoints.recordEval(2, { 'eval/a/accuracy': 0.9 })
+    for (const step of [4, 5, 6]) {
+      await checkpoints.save(step, parts(step))
+      await checkpoints.recordEval(step, { 'eval/a/accuracy': 0.5 })
+    }
+    expect(await steps()).toEqual([2, 5, 6])
+  })
+
+  it('keeps all when it is 0', async () => {
+    const checkpoints = await open({ keep: 0 })
+    for (const step of [1, 2, 3]) await checkpoints.save(step, parts(step))
+    expect(await steps()).toEqual([1, 2, 3])
+  })
+
+  it('weights for a transfer: the last two stay, a full checkpoint takes their place', async () => {
+    const checkpoints = await open()
+    for (const step of [1, 2, 3]) await checkpoints.saveWeights(step, folder(`w${step}`))
+    expect(await steps()).toEqual([2, 3])
+    expect(await checkpoints.latestWeights()).toEqual({
+      step: 3,
+      path: join(dir, 'global_step_3/actor/huggingface'),
+      full: false,
+    })
+    expect(await checkpoints.latest()).toBeUndefined()
+    await checkpoints.save(3, parts(3))
+    expect(await checkpoints.latestWeights()).toMatchObject({ step: 3, full: true })
+    await checkpoints.saveWeights(4, folder('w4'))
+    expect((await checkpoints.latest())?.step).toBe(3)
+    expect(await checkpoints.latestWeights()).toMatchObject({ step: 4, full: false })
+    expect((await checkpoints.all()).map(({ step }) => step)).toEqual([3])
+  })
+})
+
+it('what a killed process left is cleaned up by the next trainer, not by one who looks', async () => {
+  const checkpoints = await open()
+  await checkpoints.save(1, parts(1))
+  await mkdir(join(dir, 'global_step_2.tmp-1-aaaa/actor'), { recursive: true })
+  await rename(join(dir, 'global_step_1'), join(dir, 'global_step_1.old-1-bbbb'))
+  await (await open()).close()
+  expect(await readdir(dir)).toContain('global_step_2.tmp-1-aaaa')
+  const trainer = await open({ roles: ['trainer'] })
+  expect(await steps()).toEqual([1])
+  expect((await trainer.latest())?.step).toBe(1)
+  await trainer.close()
+})
+
+describe('a job directory', () => {
+  const identity = { 'algorithm.algorithm_type': 'grpo', 'model.model_path': 'm' }
+
+  it('belongs to one algorithm and model once it has checkpoints', async () => {
+    await (await open({ identity, roles: ['trainer'] })).close()
+    const other = { ...identity, 'algorithm.algorithm_type': 'ppo' }
+    const checkpoints = await open({ identity: other, roles: ['trainer'] })
+    await checkpoints.save(1, parts(1))
+    await checkpoints.close()
+    await expect(open({ identity, roles: ['trainer'] })).rejects.toThrowError(
+      expect.objectContaining({
+        code: 'checkpoint/other-job',
+        message: expect.stringContaining('ppo'),
+        hint: expect.stringContaining('--fresh'),
+      }),
+    )
+    await (await open({ identity: other, roles: ['trainer'] })).close()
+  })
+})
+
+describe('evaluations', () => {
+  it('keep the first, the best and the last', async () => {
+    const checkpoints = await open({ roles: ['explorer'] })
+    expect(await checkpoints.bestEval()).toBeUndefined()
+    for (const [step, score] of [
+      [0, 0.2],
+      [5, 0.7],
+      [10, 0.7],
+      [15, 0.4],
+    ]) {
+      await checkpoints.recordEval(step, {
+        'eval/gsm8k/accuracy/mean@4': score,
+        'eval/gsm8k/accuracy/best@4': 1,
+        'time/eval': 3,
+      })
+    }
+    expect(await checkpoints.bestEval()).toMatchObject({
+      first: { step: 0, score: 0.2 },
+      best: { step: 5, score: 0.7, metric: 'eval/gsm8k/accuracy/mean@4' },
+      last: { step: 15, score: 0.4 },
+    })
+    // A resumed run makes step 5 again.
+    await checkpoints.recordEval(5, { 'eval/gsm8k/accuracy/mean@4': 0.6 })
+    expect((await checkpoints.bestEval())?.best).toMatchObject({ step: 5, score: 0.6 })
+    await checkpoints.close()
+  })
+
+  it('several sets count with their mean; a named metric decides alone', async () => {
+    const checkpoints = await open({ roles: ['explorer'] })
+    const metrics = { 'eval/a/reward': 1, 'eval/b/reward': 0, 'eval/b/length': 7 }
+    expect((await checkpoints.recordEval(1, metrics)).best.score).toBe(0.5)
+    expect((await checkpoints.recordEval(2, metrics, 'eval/b/length')).best).toMatchObject({ score: 7, step: 2 })
+    await expect(checkpoints.recordEval(3, { 'eval/a/length': 1 })).rejects.toThrow('no accuracy, score or reward')
+    await checkpoints.close()
+  })
+})

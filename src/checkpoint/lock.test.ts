@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { tempDir } from '../../test/trainer/kit.js'
+import { JobLock } from './lock.js'
+
+const inUse = expect.objectContaining({ code: 'checkpoint/in-use' })
+
+it('one process per role', async () => {
+  const dir = await tempDir()
+  const trainer = await JobLock.take(dir, 'trainer')
+  await expect(JobLock.take(dir, 'trainer')).rejects.toThrowError(inUse)
+  const explorer = await JobLock.take(dir, 'explorer')
+  await trainer.release()
+  await (await JobLock.take(dir, 'trainer')).release()
+  await explorer.release()
+  expect(await readdir(dir)).toEqual([])
+})
+
+/** The number of a process that has just died. */
+async function deadPid(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', ''])
+  await new Promise((resolve) => child.once('exit', resolve))
+  return child.pid!
+}
+
+const holder = (pid: number, change: object = {}) =>
+  JSON.stringify({ token: 'dead', pid, host: hostname(), born: '', ...change })
+
+it('takes over from the dead, and only one of many does', async () => {
+  const dir = await tempDir()
+  await writeFile(join(dir, '.lock-trainer'), holder(await deadPid()))
+  const takers = await Promise.allSettled(Array.from({ length: 25 }, () => JobLock.take(dir, 'trainer')))
+  const won = takers.filter((taker) => taker.status === 'fulfilled')
+  expect(won.length).toBe(1)
+  for (const taker of takers) if (taker.status === 'rejected') expect(taker.reason).toEqual(inUse)
+  expect(await readdir(dir)).toEqual(['.lock-trainer'])
+  await won[0].value.release()
+})
+
+it('knows a new process with an old number', async () => {
+  const dir = await tempDir()
+  const reused = holder(process.pid, { born: '12345' })
+  await writeFile(join(dir, '.lock-trainer'), reused)
+  // Only Linux tells when a process was born; elsewhere the number is all there is.
+  const known = await readFile('/proc/self/stat').then(
+    () => true,
+    () => false,
+  )
+  if (known) await (await JobLock.take(dir, 'trainer')).release()
+  else await expect(JobLock.take(dir, 'trainer')).rejects.toThrowError(inUse)
+})
+
+it('a holder on another machine counts as long as it gives a sign of life', async () => {
+  const dir = await tempDir()
+  const path = join(dir, '.lock-trainer')
+  await writeFile(path, holder(1, { host: 'elsewhere' }))
+  await expect(JobLock.take(dir, 'trainer')).rejects.toThrowError(
+    expect.objectContaining({ message: expect.stringContaining('on elsewhere') }),
+  )
+  await sleep(60)
+  await (await JobLock.take(dir, 'trainer', 50)).release()
+})
