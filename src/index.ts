@@ -1,0 +1,144 @@
+/**
+ * The public API: what a plugin registers with, what a program drives, and the engines.
+ *
+ * Plugins import from here and get the modules of the running program.
+ * @module
+ */
+
+/** Arguments of components are described with zod; plugins use this one. */
+export { z } from 'zod'
+// Algorithms and losses.
+export {
+  type AdvantageFn,
+  type AggMode,
+  type Algorithm,
+  advantageFn,
+  advantageFns,
+  algorithm,
+  algorithms,
+  assign,
+  buildCriticLoss,
+  buildLoss,
+  type EntropyLoss,
+  entropyLoss,
+  entropyLossFns,
+  KlController,
+  type KlFn,
+  klFn,
+  klFns,
+  type PolicyLoss,
+  policyLoss,
+  policyLossFns,
+  rewardOf,
+  type SampleStrategy,
+  sampleStrategies,
+  sampleStrategy,
+  spread,
+  toRows,
+} from './algorithm/index.js'
+// Experiences, and what stands between rollout and training.
+export {
+  bufferKinds,
+  type ExperienceBuffer,
+  ExperienceFile,
+  ExperienceView,
+  openBuffer,
+  priorityFn,
+  priorityFns,
+} from './buffer/index.js'
+// Configuration.
+export {
+  type Config,
+  ConfigError,
+  jsonSchema,
+  loadCatalog,
+  loadConfig,
+  machineFacts,
+  parseConfig,
+  printConfig,
+  type Resolved,
+  resolveConfig,
+} from './config/index.js'
+// Models and engines.
+export type * from './engine/contract.js'
+export { MockEngine, type MockOptions } from './engine/mock/engine.js'
+export { NativeEngine } from './engine/native/engine.js'
+// What goes wrong, and how names are found.
+export { TrinityError, type TrinityErrorOptions } from './error.js'
+export {
+  createExperience,
+  decodeExperience,
+  decodeExperiences,
+  type Eid,
+  type Experience,
+  encodeExperience,
+  encodeExperiences,
+  fromJsonLine,
+  groupBy,
+  type Message,
+  responseLength,
+  rid,
+  sid,
+  tid,
+  toJsonLine,
+  uid,
+} from './experience/index.js'
+export {
+  defineLoss,
+  type Expr,
+  evaluateLoss,
+  graphHash,
+  type LossGraph,
+  type LossTrace,
+  parseGraph,
+  serializeGraph,
+} from './graph/index.js'
+// Tasks.
+export { resolveRepo } from './hub/index.js'
+export {
+  Chat,
+  createModel,
+  describeModel,
+  estimateMemory,
+  openModelDir,
+  SafetensorsFile,
+  saveModel,
+  Tokenizer,
+  writeSafetensors,
+} from './model/index.js'
+export { ExperiencePipeline, type Operator, operator, operators } from './pipeline/index.js'
+export { Pcg64 } from './random/index.js'
+export { Registry } from './registry.js'
+// Workflows and rewards.
+export {
+  extractAnswer,
+  gradeMath,
+  type RewardFn,
+  type RewardInput,
+  rewardFn,
+  rewardFns,
+} from './reward/index.js'
+export {
+  CountingSelector,
+  formatters,
+  openDataset,
+  selector,
+  selectors,
+  type Task,
+  Taskset,
+  TasksetScheduler,
+  TrainingData,
+  taskStorages,
+} from './task/index.js'
+export { importVerlText, type VerlImport } from './verl/import.js'
+export {
+  MultiTurnWorkflow,
+  RewardPropagationWorkflow,
+  RolloutModel,
+  SimpleWorkflow,
+  StepWiseRewardWorkflow,
+  Workflow,
+  type WorkflowContext,
+  type WorkflowEntry,
+  workflows,
+} from './workflow/index.js'
