@@ -206,9 +206,9 @@ export class Explorer {
     const result = await batch.done
     const waited = (performance.now() - begun) / 1000
     const experiences = trainExperiences(step, result)
-    const markOf = (feedback: SelectorFeedback): ExplorerMark => {
+    const markOf = (feedback: SelectorFeedback, inputEnd?: number): ExplorerMark => {
       if (Object.keys(feedback).length > 0) this.#feedback.push(feedback)
-      this.#mark = { version: 1, step, scheduler: state, feedback: [...this.#feedback] }
+      this.#mark = { version: 1, step, scheduler: state, feedback: [...this.#feedback], inputEnd }
       return this.#mark
     }
     const report = await pipeline!.process(experiences, { who: config.explorer.name, signal, markOf })

@@ -12,4 +12,6 @@ export interface ExplorerMark {
   readonly scheduler: SchedulerState
   /** What the selectors have not been told yet: they learn at sync points, so that the order of events cannot matter. */
   readonly feedback: readonly SelectorFeedback[]
+  /** Where the kept raw experiences of this step end: what lies behind it is made again. */
+  readonly inputEnd?: number
 }

@@ -43,7 +43,8 @@ export class Speed {
   #before = { sampled: 0, prompt: 0, cached: 0 }
 
   constructor(samplers: readonly SampleModel[]) {
-    this.#samplers = samplers
+    // One sampler may stand for several engines.
+    this.#samplers = [...new Set(samplers)]
   }
 
   take(): Record<string, number> {

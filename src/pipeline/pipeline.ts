@@ -80,11 +80,12 @@ export class ExperiencePipeline {
 
   /**
    * One batch of the explorer. Its mark is stored with what is left of it, even if that is nothing; `markOf` makes the
-   * mark when the feedback of the batch is known. Failed runs are kept with the raw ones and go no further.
+   * mark when the feedback of the batch is known, and where the kept raw experiences end. Failed runs are kept with the
+   * raw ones and go no further.
    */
   async process(
     experiences: readonly Experience[],
-    { markOf, ...put }: PutOptions & { markOf?: (feedback: SelectorFeedback) => unknown } = {},
+    { markOf, ...put }: PutOptions & { markOf?: (feedback: SelectorFeedback, inputEnd?: number) => unknown } = {},
   ): Promise<PipelineReport> {
     const begun = performance.now()
     const report: PipelineReport = { steps: [], metrics: {}, feedback: {} }
@@ -93,7 +94,7 @@ export class ExperiencePipeline {
     let current: readonly Experience[] = experiences.filter(({ failure }) => failure === undefined)
     for (const [i, step] of this.#steps.entries()) current = await this.#apply(step, i, current, report, put.signal)
     const writing = performance.now()
-    await output.put(current, markOf ? { ...put, mark: markOf(report.feedback) } : put)
+    await output.put(current, markOf ? { ...put, mark: markOf(report.feedback, input?.end) } : put)
     const seconds = (from: number) => (performance.now() - from) / 1000
     report.metrics[`${PREFIX}experience_count`] = current.length
     report.metrics[`${PREFIX}time/write`] = seconds(writing)

@@ -143,8 +143,8 @@ describe('a wait', () => {
   })
 
   it('is not repeated for a sync point that was answered before a restart', async () => {
-    const sync = new Synchronizer(parts(20), { version: 4, answeredAt: 5 })
+    const sync = new Synchronizer(parts(20), { version: 4, answeredAt: 5, offered: 4 }, 4)
     await sync.explorerAfterStep(5, new AbortController().signal)
-    expect(sync.state()).toEqual({ version: 4, answeredAt: 5 })
+    expect(sync.state()).toEqual({ version: 4, answeredAt: 5, offered: 4 })
   })
 })

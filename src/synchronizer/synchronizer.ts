@@ -23,6 +23,8 @@ export interface SyncState {
   version: number
   /** Explorer step whose sync point is behind us. */
   answeredAt: number
+  /** Newest training step that is due to be given. */
+  offered: number
 }
 
 /** How often a waiting side looks whether the other one can ever come. */
@@ -43,18 +45,21 @@ export class Synchronizer {
   readonly #trainer: NamedWait
   #version: number
   #answeredAt: number
-  /** Newest version that the trainer has to give. */
+  /** Newest training step that is due to be given. What is given is what the trainer has at that moment. */
   #offered: number
+  #trainerStep: number
   #explorerStep: number
   #explorerEnded = false
   #trainerEnded = false
   #trainerStarving = false
   #lookAgain: (() => void) | undefined
 
-  constructor(parts: SynchronizerParts, state: SyncState = { version: 0, answeredAt: 0 }) {
+  /** `trainerStep`: training steps that were done before a restart. */
+  constructor(parts: SynchronizerParts, state: SyncState = { version: 0, answeredAt: 0, offered: 0 }, trainerStep = 0) {
     this.#parts = parts
     this.#version = state.version
-    this.#offered = state.version
+    this.#offered = state.offered
+    this.#trainerStep = trainerStep
     this.#answeredAt = state.answeredAt
     this.#explorerStep = state.answeredAt
     this.#explorer = new NamedWait(parts.timeoutMs)
@@ -67,7 +72,7 @@ export class Synchronizer {
   }
 
   state(): SyncState {
-    return { version: this.#version, answeredAt: this.#answeredAt }
+    return { version: this.#version, answeredAt: this.#answeredAt, offered: this.#offered }
   }
 
   /** Who waits for whom, for people. */
@@ -100,6 +105,7 @@ export class Synchronizer {
   /** Called after every training step, before its checkpoint. */
   async trainerAfterStep(step: number, signal: AbortSignal): Promise<void> {
     const { sync_style: style } = this.#parts.schedule
+    this.#trainerStep = step
     const due = trainerDue(this.#parts.schedule, step)
     if (due || style === 'explorer_driven') this.#offered = step
     if (style === 'fully_async') return due ? this.#give('continue', signal) : undefined
@@ -131,9 +137,14 @@ export class Synchronizer {
   /** No training step will follow `step`. */
   async trainerEnded(step: number, signal: AbortSignal): Promise<void> {
     this.#trainerEnded = true
-    if (this.#explorer.reason === undefined) return
+    this.#trainerStep = step
     this.#offered = step
     await this.#serve(signal)
+  }
+
+  /** Gives the samplers the last weights, when nothing is being sampled any more. */
+  async giveLast(signal: AbortSignal): Promise<void> {
+    if (this.#trainerStep > this.#version) await this.#give('finish', signal)
   }
 
   // --------------------------------------------------------------------------------------------------------- inside
@@ -149,11 +160,13 @@ export class Synchronizer {
   async #serve(signal: AbortSignal): Promise<void> {
     if (this.#explorer.reason === undefined) return
     if (this.#offered > this.#version) await this.#give('finish', signal)
+    // Said here and not by the explorer when it wakes up: a checkpoint may be written before that.
+    this.#answeredAt = this.#explorerStep
     this.#explorer.release()
   }
 
   async #give(inFlight: InFlight, signal: AbortSignal): Promise<void> {
-    const version = this.#offered
+    const version = this.#trainerStep
     await this.#parts.transfer(version, inFlight, signal)
     this.#version = version
   }

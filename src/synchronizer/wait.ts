@@ -46,7 +46,7 @@ export class NamedWait {
   }
 }
 
-function tooLate(reason: string, timeoutMs: number): TrinityError {
+export function tooLate(reason: string, timeoutMs: number): TrinityError {
   return new TrinityError('sync/timeout', `${reason}: nothing came for ${timeoutMs / 1000} s`, {
     path: 'synchronizer.sync_timeout',
     hint: 'look at the log of the other side; raise synchronizer.sync_timeout if it is only slow',

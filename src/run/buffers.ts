@@ -1,0 +1,78 @@
+import type { BufferConfig, ExperienceBuffer } from '../buffer/index.js'
+import { openBuffer } from '../buffer/index.js'
+import type { Config, ExperienceBufferConfig } from '../config/index.js'
+import { Chat, type Tokenizer } from '../model/index.js'
+import { TrainingData } from '../task/index.js'
+import { type ModelText, templateOf } from '../workflow/text.js'
+import { jobName } from './job-name.js'
+
+export interface BufferNeeds {
+  readonly config: Config
+  readonly text: ModelText
+  note(text: string): void
+}
+
+/** The buffer between explorer and trainer, or the data set that the trainer learns from. */
+export function openMainBuffer(needs: BufferNeeds): Promise<ExperienceBuffer> {
+  const given = needs.config.buffer.trainer_input.experience_buffer as ExperienceBufferConfig
+  return open(shared(given, needs), needs)
+}
+
+/** Further data of the trainer by name; each is gone through as often as it is read. */
+export async function openAuxiliaryBuffers(
+  needs: BufferNeeds,
+  keep: (buffer: ExperienceBuffer) => void,
+): Promise<Record<string, ExperienceBuffer>> {
+  const opened: Record<string, ExperienceBuffer> = {}
+  for (const [name, given] of Object.entries(needs.config.buffer.trainer_input.auxiliary_buffers)) {
+    opened[name] = await open({ ...given, total_epochs: given.total_epochs ?? Number.MAX_SAFE_INTEGER }, needs)
+    keep(opened[name])
+  }
+  return opened
+}
+
+/** An explorer and a trainer that are two processes cannot share a queue in memory: they meet in its database. */
+function shared(given: ExperienceBufferConfig, { config, note }: BufferNeeds): ExperienceBufferConfig {
+  const apart = config.mode === 'explore' || config.mode === 'train'
+  if (!apart || given.storage_type !== 'queue') return given
+  note(`buffer '${given.name}': two processes share it through its database ${given.path}`)
+  return { ...given, storage_type: 'sql' }
+}
+
+async function open(given: ExperienceBufferConfig, { config, text, note }: BufferNeeds): Promise<ExperienceBuffer> {
+  const context = {
+    job: jobName(config),
+    seed: config.explorer.rollout_model.seed,
+    onRepair: (repair: { path?: string }) =>
+      note(`buffer '${given.name}': ${repair.path ?? 'a file'} was left unfinished by a crash and has been repaired`),
+  }
+  const bufferConfig = given as unknown as BufferConfig
+  if (given.storage_type !== 'file' || given.schema_type === 'experience') return openBuffer(bufferConfig, context)
+  const coder = await coderOf(text, given.format.chat_template)
+  const { max_prompt_tokens, max_response_tokens, max_model_len } = config.model
+  const data = await TrainingData.open(
+    { ...given, path: given.path ?? '', schema_type: given.schema_type ?? 'sft' } as never,
+    coder as never,
+    {
+      maxPromptTokens: max_prompt_tokens ?? undefined,
+      maxResponseTokens: max_response_tokens ?? undefined,
+      maxModelLen: max_model_len ?? undefined,
+    },
+  )
+  return openBuffer(bufferConfig, { ...context, source: data, order: data.order })
+}
+
+/** Plain text needs no chat template; whoever renders messages without one is told. */
+async function coderOf(text: ModelText, template: string | null | undefined): Promise<Chat | PlainCoder> {
+  if (template) return Chat.of(text.tokenizer, template)
+  if (text instanceof Chat) return text
+  if (text.template) return new Chat(text.tokenizer, text.template)
+  const missing = () => templateOf(text) as never
+  return { tokenizer: text.tokenizer, encode: missing, encodeWithMask: missing }
+}
+
+interface PlainCoder {
+  readonly tokenizer: Tokenizer
+  encode(): never
+  encodeWithMask(): never
+}

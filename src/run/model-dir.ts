@@ -1,0 +1,18 @@
+import { bytes } from '../doctor/bytes.js'
+import { resolveRepo } from '../hub/index.js'
+import type { RunView } from '../monitor/view.js'
+
+const EVERY_MS = 1000
+
+/** A local directory for a path or a hub id; a download says how far it is. */
+export async function modelDir(path: string, view: RunView, signal: AbortSignal): Promise<string> {
+  let last = 0
+  return resolveRepo('model', path, {
+    signal,
+    onProgress: ({ file, done, total }) => {
+      if (Date.now() - last < EVERY_MS) return
+      last = Date.now()
+      view.phase('model', `downloading ${path}: ${file}, ${bytes(done)} of ${bytes(total)}`)
+    },
+  })
+}

@@ -1,0 +1,181 @@
+import type { Config } from '../config/index.js'
+import type {
+  Engine,
+  LoraSpec,
+  ModelSpec,
+  SampleModel,
+  ScoreModel,
+  TrainModel,
+  WeightLink,
+} from '../engine/contract.js'
+import type { OpenEngine } from '../engine/open.js'
+import { TrinityError } from '../error.js'
+import type { OpenAuxiliary } from '../explorer/index.js'
+import { readModelConfig } from '../model/index.js'
+import type { RunView } from '../monitor/view.js'
+import { nextCall, trainerNeeds } from '../trainer/index.js'
+import { type ModelText, openModelText } from '../workflow/text.js'
+import type { Closers } from './closers.js'
+import { tooLarge } from './fit.js'
+import { modelDir } from './model-dir.js'
+
+export interface ModelContext {
+  readonly config: Config
+  /** Directory that the policy starts from; null: `model.model_path`. */
+  readonly startFrom: string | null
+  readonly openEngine: OpenEngine
+  /** The user asked for the native engine by name: sizes are then the user's business. */
+  readonly nativeNamed: boolean
+  readonly view: RunView
+  readonly signal: AbortSignal
+  readonly closers: Closers
+}
+
+export interface BaseModel {
+  readonly engine: Engine
+  readonly dir: string
+  readonly text: ModelText
+}
+
+/** The engine of the policy, and the directory and the text side of its model. */
+export async function openBase(context: ModelContext, type: string): Promise<BaseModel> {
+  const { config, view, signal, closers } = context
+  const engine = closers.add(await context.openEngine(type))
+  view.phase('model', 'looking at the model')
+  const dir = context.startFrom ?? (await modelDir(config.model.model_path, view, signal))
+  return { engine, dir, text: await openModelText(dir, config.model.custom_chat_template) }
+}
+
+export interface TrainedModels {
+  readonly policy: TrainModel
+  readonly reference?: ScoreModel
+  readonly critic?: TrainModel
+}
+
+/** Everything that the trainer works with. */
+export async function openTrained(context: ModelContext, { engine, dir }: BaseModel): Promise<TrainedModels> {
+  const { config, view, signal, closers } = context
+  if (engine.name === 'native') await checkSize(context, dir)
+  const needs = trainerNeeds(config)
+  const common = commonSpec(config)
+  view.phase('model', 'opening the policy')
+  const lora = loraSpec(config)
+  const policy = closers.add(await engine.openTrain({ ...common, path: dir, lora }, nextCall(signal)))
+  let reference: ScoreModel | undefined
+  if (needs.reference && !needs.referenceIsBase) {
+    view.phase('model', 'opening the reference')
+    const { seed, maxModelLen } = common
+    reference = closers.add(await engine.openScore({ seed, maxModelLen, path: dir }, nextCall(signal)))
+  }
+  let critic: TrainModel | undefined
+  if (needs.critic) {
+    view.phase('model', 'opening the critic')
+    const own = config.model.critic_model_path
+    const path = own === config.model.model_path ? dir : await modelDir(own, view, signal)
+    critic = closers.add(await engine.openTrain({ ...common, path, head: 'value' }, nextCall(signal)))
+  }
+  return { policy, reference, critic }
+}
+
+/** The samplers of the rollouts; with a policy in this process they begin with its weights. */
+export async function openSamplers(
+  context: ModelContext,
+  { engine, dir }: BaseModel,
+  policy?: TrainModel,
+): Promise<SampleModel[]> {
+  const { config, view, signal, closers } = context
+  const { rollout_model: rollout } = config.explorer
+  view.phase('model', 'opening the samplers')
+  const spec = {
+    path: dir,
+    shareWith: policy,
+    seed: rollout.seed,
+    maxModelLen: rollout.max_model_len ?? undefined,
+    prefixCaching: rollout.enable_prefix_caching,
+  }
+  const count = Math.max(1, rollout.engine_num)
+  const own = engine.name === 'native' ? 1 : count
+  if (own < count) {
+    view.note(`explorer.rollout_model.engine_num ${count}: on this machine one sampler serves all of them`)
+  }
+  const samplers: SampleModel[] = []
+  for (let i = 0; i < own; i++) samplers.push(closers.add(await engine.openSample(spec, nextCall(signal))))
+  return Array.from({ length: count }, (_, i) => samplers[i % own])
+}
+
+/** Judges, teachers and reward models. */
+export async function openAuxiliary(context: ModelContext, base: BaseModel): Promise<OpenAuxiliary[]> {
+  const { config, view, signal, closers } = context
+  const opened: OpenAuxiliary[] = []
+  const engines = new Map<string, Engine>([[base.engine.name, base.engine]])
+  for (const [i, one] of config.explorer.auxiliary_models.entries()) {
+    view.phase('model', `opening auxiliary model ${one.name ?? i}`)
+    const engine = engines.get(one.engine_type) ?? closers.add(await context.openEngine(one.engine_type))
+    engines.set(one.engine_type, engine)
+    const dir = await modelDir(one.model_path ?? '', view, signal)
+    const text = await openModelText(dir, one.chat_template)
+    const spec = { path: dir, seed: one.seed, maxModelLen: one.max_model_len ?? undefined }
+    if ((await readModelConfig(dir)).config.head === 'lm') {
+      const sampler = closers.add(
+        await engine.openSample({ ...spec, prefixCaching: one.enable_prefix_caching }, nextCall(signal)),
+      )
+      opened.push({ config: one, text, samplers: [sampler] })
+    } else {
+      opened.push({ config: one, text, reward: closers.add(await engine.openReward(spec, nextCall(signal))) })
+    }
+  }
+  return opened
+}
+
+export function linkOf(engine: Engine, policy: TrainModel, samplers: readonly SampleModel[]): WeightLink {
+  return engine.link(policy, [...new Set(samplers)])
+}
+
+/** Explorer and trainer of one process hand weights over inside one engine. */
+export function sameEngine({ explorer, trainer }: Config): string {
+  const [rollout, train] = [explorer.rollout_model.engine_type, trainer.trainer_type]
+  // the mock engine does both and has no name of its own among the trainers
+  if (rollout === train || rollout === 'mock') return rollout
+  throw new TrinityError('config/engine', `rollouts on ${rollout} and training on ${train} cannot share weights here`, {
+    path: 'explorer.rollout_model.engine_type',
+    hint: 'set explorer.rollout_model.engine_type and trainer.trainer_type to the same engine, or leave both at auto',
+  })
+}
+
+async function checkSize({ config, nativeNamed, view }: ModelContext, dir: string): Promise<void> {
+  const wrong = tooLarge((await readModelConfig(dir)).config, config)
+  if (!wrong) return
+  if (!nativeNamed) throw wrong
+  view.note(`${wrong.message}; it is tried because the native engine was asked for by name`)
+}
+
+function commonSpec(config: Config): Omit<ModelSpec, 'path'> {
+  const tree = config.trainer.trainer_config as Tree
+  return {
+    seed: config.explorer.rollout_model.seed,
+    maxModelLen: config.model.max_model_len ?? undefined,
+    gradientCheckpointing: tree.actor_rollout_ref?.model?.enable_gradient_checkpointing === true,
+  }
+}
+
+type Tree = { actor_rollout_ref?: { model?: { enable_gradient_checkpointing?: unknown } } }
+
+function loraSpec({ model }: Config): LoraSpec | undefined {
+  const lora = model.lora_configs?.[0]
+  if (!lora) return undefined
+  return {
+    rank: lora.lora_rank,
+    alpha: lora.lora_alpha,
+    targetModules: lora.target_modules === 'all-linear' ? 'all-linear' : names(lora.target_modules),
+    excludeModules: lora.exclude_modules ? names(lora.exclude_modules) : undefined,
+    path: lora.path ?? undefined,
+  }
+}
+
+/** `q_proj, v_proj` or `[q_proj, v_proj]`. */
+function names(text: string): string[] {
+  return text
+    .replace(/[[\]'"]/g, '')
+    .split(/[\s,]+/)
+    .filter((name) => name !== '')
+}

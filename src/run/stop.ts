@@ -1,0 +1,27 @@
+/** Why a side was told to end although nothing is wrong. */
+export class RunOver extends Error {
+  override readonly name = 'RunOver'
+}
+
+/** Asked for by a person: to end after the step under way, or at once. */
+export class Stop {
+  readonly #gentle = new AbortController()
+  readonly #now = new AbortController()
+
+  get gentle(): AbortSignal {
+    return this.#gentle.signal
+  }
+
+  get now(): AbortSignal {
+    return this.#now.signal
+  }
+
+  request(): void {
+    this.#gentle.abort(new RunOver('the run was asked to stop'))
+  }
+
+  force(): void {
+    this.request()
+    this.#now.abort(new RunOver('the run was told to stop at once'))
+  }
+}
