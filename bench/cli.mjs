@@ -1,5 +1,5 @@
-// How much `trinity --help` costs on top of Node itself, and what one bundled file would save.
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+// How much `trinity --help` costs on top of Node itself.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,38 +12,10 @@ export const quick = true
 const root = fileURLToPath(new URL('..', import.meta.url))
 const main = join(root, 'dist', 'cli', 'main.js')
 
-/** The entry with commander inside, and everything that handlers load left outside. */
-async function bundle(folder) {
-  const { build } = await import('esbuild')
-  const outfile = join(folder, 'dist', 'cli', 'main.js')
-  const outside = {
-    name: 'outside',
-    setup: (b) =>
-      b.onResolve({ filter: /./ }, ({ kind, path }) =>
-        kind === 'dynamic-import' ? { path, external: true } : undefined,
-      ),
-  }
-  const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
-  await build({
-    entryPoints: [main],
-    outfile,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    banner: { js: banner },
-    plugins: [outside],
-  })
-  copyFileSync(join(root, 'package.json'), join(folder, 'package.json'))
-  return outfile
-}
-
 export async function run() {
   if (!existsSync(main)) throw new Error('dist/ is not built: npm run build')
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   try {
-    const bundled = await bundle(folder)
     const empty = join(folder, 'empty.mjs')
     writeFileSync(empty, '')
     const node = (...args) => runOnce(process.execPath, args)
@@ -53,7 +25,6 @@ export async function run() {
         'empty ES module': () => node(empty),
         'trinity --help': () => node(main, '--help'),
         'trinity --version': () => node(main, '--version'),
-        'trinity --help, bundled': () => node(bundled, '--help'),
       },
       { rounds: 21 },
     )
