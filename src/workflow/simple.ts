@@ -46,8 +46,8 @@ export class SimpleWorkflow extends Workflow {
     return this.model.chat(this.messages())
   }
 
-  /** Named parts of the reward; the reward is their sum, and each is a metric. */
-  reward(experience: Experience): Scores | Promise<Scores> {
+  /** Named parts of the reward; the reward is their sum, and each is a metric. Undefined: there is none to give. */
+  reward(experience: Experience): Scores | undefined | Promise<Scores | undefined> {
     return scoreResponse(this.task, experience, this.defaultReward)
   }
 
@@ -59,6 +59,7 @@ export class SimpleWorkflow extends Workflow {
       if (experience.truncateStatus === 'prompt_truncated') continue
       await turn()
       const scores = await this.reward(experience)
+      if (!scores) continue
       experience.reward = Object.values(scores).reduce((sum, score) => sum + score, 0)
       Object.assign(experience.metrics, scores)
     }

@@ -27,11 +27,14 @@ interface Rubric {
   weight?: number
 }
 
-/** A judge rates the answer from 1 to 10 against the rubric of the task; the reward is a tenth of the rating. */
+/**
+ * A judge rates the answer from 1 to 10 against the rubric of the task; the reward is a tenth of the rating. Where the
+ * judge gives no rating there is no reward: such an answer is counted and not trained on.
+ */
 export class RubricJudgeWorkflow extends SimpleWorkflow {
   readonly args = workflowArgs(this.task, judgeArgs)
 
-  override async reward(experience: Experience): Promise<Scores> {
+  override async reward(experience: Experience): Promise<Scores | undefined> {
     const [verdict] = await this.auxiliary
       .chat(this.args.judge_model)
       .chat([{ role: 'user', content: this.#question(experience.responseText ?? '') }], { n: 1 })
@@ -39,7 +42,7 @@ export class RubricJudgeWorkflow extends SimpleWorkflow {
     const valid = rating >= 1 && rating <= 10
     experience.metrics.judge_success = valid ? 1 : 0
     if (!valid) this.logger.warn(`the judge gave no rating: ${JSON.stringify(verdict.responseText)}`)
-    return { rubric_score: valid ? rating * 0.1 : 0 }
+    return valid ? { rubric_score: rating * 0.1 } : undefined
   }
 
   #question(answer: string): string {
@@ -87,9 +90,9 @@ export class MathRulerWorkflow extends MathWorkflow {
     return experiences
   }
 
-  override async reward(experience: Experience): Promise<Scores> {
+  override async reward(experience: Experience): Promise<Scores | undefined> {
     const gold = await scoreResponse(this.task, experience, this.defaultReward)
     experience.metrics.gold_reward = Object.values(gold).reduce((sum, score) => sum + score, 0)
-    return { ruler_score: this.#scores?.[experience.eid.run - this.context.run] ?? 0 }
+    return this.#scores && { ruler_score: this.#scores[experience.eid.run - this.context.run] }
   }
 }

@@ -20,30 +20,24 @@ export class ThinkingBudgetWorkflow extends SimpleWorkflow {
 
   override async run(): Promise<Experience[]> {
     const { thinking_token_budget: budget, reasoning_end_str: end } = this.args
-    const most = this.model.limits.maxResponseTokens ?? undefined
-    const forced = this.model.tokenizer.encode(`\n${end}\n\n`)
-    let prompt: Int32Array
-    if (budget === 0) {
-      prompt = joined(this.#prompt(), forced)
-    } else {
-      const [thought] = await this.model.chat(this.messages(), { max_tokens: budget })
-      const done = thought.truncateStatus !== 'response_truncated' || (thought.responseText ?? '').includes(end)
-      if (done && thought.truncateStatus !== 'response_truncated') return this.#finish([thought], false)
-      prompt = done ? thought.tokens : joined(thought.tokens, forced)
-      if (most !== undefined && most <= budget) return this.#finish([thought], false)
+    const most = this.model.limits.maxResponseTokens ?? Number.POSITIVE_INFINITY
+    let prompt = this.model.promptTokens(this.messages())
+    let cut = true
+    if (budget > 0) {
+      const [thought] = await this.model.chat(this.messages(), { max_tokens: Math.min(budget, most) })
+      const stopped = thought.truncateStatus !== 'response_truncated'
+      if (stopped || most <= budget) return this.#finish([thought], false)
+      prompt = thought.tokens
+      cut = !thought.responseText?.includes(end)
     }
-    await this.model.generate(prompt, most === undefined ? {} : { max_tokens: Math.max(1, most - budget) })
-    const forcedEnd = prompt.subarray(-forced.length).every((id, i) => id === forced[i])
-    return this.#finish(this.model.toExperiences(), forcedEnd)
+    if (cut) prompt = joined(prompt, this.model.tokenizer.encode(`\n${end}\n\n`))
+    await this.model.generate(prompt, Number.isFinite(most) ? { max_tokens: Math.max(1, most - budget) } : {})
+    return this.#finish(this.model.toExperiences(), cut)
   }
 
-  #prompt(): Int32Array {
-    return this.model.promptTokens(this.messages())
-  }
-
-  async #finish(experiences: Experience[], forced: boolean): Promise<Experience[]> {
+  async #finish(experiences: Experience[], cut: boolean): Promise<Experience[]> {
     for (const experience of experiences) {
-      experience.metrics.thinking_cut = forced ? 1 : 0
+      experience.metrics.thinking_cut = cut ? 1 : 0
       if (!this.task.rewardFn) continue
       const scores = await scoreResponse(this.task, experience)
       experience.reward = Object.values(scores).reduce((sum, score) => sum + score, 0)

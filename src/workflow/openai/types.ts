@@ -18,6 +18,7 @@ export interface ToolCallMessage {
   id: string
   type: 'function'
   function: { name: string; arguments: string }
+  [key: string]: unknown
 }
 
 export interface AssistantMessage {

@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { modelOf, speaker } from '../../../test/support/workflow-kit.js'
+import { parseToolCalls, ToolCallFilter } from './tool-calls.js'
+import type { CompletionChunk } from './types.js'
+
+const messages = [{ role: 'user', content: 'hello' }]
+const CALL = '<tool_call>{"name": "look", "arguments": {"at": "x"}}</tool_call>'
+const tools = [{ type: 'function', function: { name: 'look' } }]
+
+describe('openai()', () => {
+  it('answers like the SDK and records token-exact experiences', async () => {
+    const model = modelOf(await speaker(() => ['hi', 'hey you']))
+    const client = model.openai()
+    const body = { model: 'm', messages, n: 2, logprobs: true, top_logprobs: 0, temperature: 0.7, user: 'me' }
+    const answer = await client.chat.completions.create(body)
+    expect(answer).toMatchObject({
+      object: 'chat.completion',
+      model: 'm',
+      choices: [
+        { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'hi' } },
+        { index: 1, finish_reason: 'stop', message: { role: 'assistant', content: 'hey you' } },
+      ],
+    })
+    const logprobs = answer.choices[0].logprobs!.content
+    expect(logprobs.map(({ token }) => token)).toEqual(['h', 'i', '<|end|>'])
+    expect(answer.usage.completion_tokens).toBe(3 + 8)
+    const history = model.takeHistory()
+    expect(history.map(({ responseText }) => responseText)).toEqual(['hi', 'hey you'])
+    expect(history[0]).toMatchObject({ temperature: 0.7, info: { completion_id: answer.id } })
+    expect(logprobs.map(({ logprob }) => logprob)).toEqual([...history[0].logprobs!])
+  })
+
+  it('has the promise of the SDK', async () => {
+    const client = modelOf(await speaker(() => 'hi')).openai()
+    const { data } = await client.chat.completions.create({ messages }).withResponse()
+    expect(data.choices[0].message.content).toBe('hi')
+    expect((await client.models.list()).data[0].id).toBe('policy')
+  })
+
+  it('streams: the pieces together are the answer, and it is recorded', async () => {
+    const model = modelOf(await speaker(() => 'héllo 🙂 you'))
+    const stream = await model
+      .openai()
+      .chat.completions.create({ messages, stream: true, stream_options: { include_usage: true } })
+    const chunks: CompletionChunk[] = []
+    for await (const chunk of stream) chunks.push(chunk)
+    const said = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta.content ?? ''))
+    expect(said.join('')).toBe('héllo 🙂 you')
+    expect(said.filter((piece) => piece !== '').length).toBeGreaterThan(5)
+    expect(chunks.at(-2)?.choices[0].finish_reason).toBe('stop')
+    expect(chunks.at(-1)?.usage?.completion_tokens).toBeGreaterThan(10)
+    expect(model.takeHistory()[0].responseText).toBe('héllo 🙂 you')
+  })
+
+  it('holds tool calls back from the text of a stream', async () => {
+    const model = modelOf(await speaker(() => `I look <b> first ${CALL}`))
+    const stream = await model.openai().chat.completions.create({ messages, tools, stream: true })
+    let content = ''
+    const calls: unknown[] = []
+    for await (const { choices } of stream) {
+      content += choices[0]?.delta.content ?? ''
+      calls.push(...(choices[0]?.delta.tool_calls ?? []))
+    }
+    expect(content).toBe('I look <b> first ')
+    expect(calls).toMatchObject([{ index: 0, function: { name: 'look', arguments: '{"at":"x"}' } }])
+  })
+
+  it('stops sampling when a stream is left early', async () => {
+    const sampler = await speaker(() => 'on and on '.repeat(100), { latencyMs: 1 })
+    const stream = await modelOf(sampler).openai().chat.completions.create({ messages, stream: true })
+    let pieces = 0
+    for await (const _ of stream) if (++pieces === 5) break
+    const { sampledTokens, running } = sampler.stats()
+    expect(running).toBe(0)
+    expect(sampledTokens).toBeLessThan(500)
+  })
+
+  it('takes the signal of a request', async () => {
+    const sampler = await speaker(() => 'on and on '.repeat(100), { latencyMs: 1 })
+    const control = new AbortController()
+    const call = modelOf(sampler).openai().chat.completions.create({ messages }, { signal: control.signal })
+    setTimeout(() => control.abort(new Error('no more')), 10)
+    await expect(call).rejects.toThrow('no more')
+    expect(sampler.stats().running).toBe(0)
+  })
+
+  it('refuses what it cannot do instead of ignoring it', async () => {
+    const client = modelOf(await speaker(() => 'hi')).openai()
+    const create = (more: object) => client.chat.completions.create({ messages, ...more })
+    await expect(create({ response_format: { type: 'json_object' } })).rejects.toThrow(/response_format/)
+    await expect(create({ tool_choice: 'required', tools })).rejects.toThrow(/cannot be enforced/)
+    await expect(create({ temprature: 1 })).rejects.toMatchObject({ hint: "did you mean 'temperature'?" })
+    await expect(create({ presence_penalty: 0, response_format: { type: 'text' } })).resolves.toBeDefined()
+  })
+})
+
+describe('tool calls', () => {
+  const id = (i: number) => `c${i}`
+  it('are read from the text; what is not one stays text', () => {
+    expect(parseToolCalls(`so: ${CALL}\n${CALL}`, id)).toMatchObject({
+      content: 'so:',
+      calls: [{ id: 'c0' }, { id: 'c1' }],
+    })
+    for (const odd of ['<tool_call>{"name": </tool_call>', '<tool_call>[]</tool_call>', 'none', '<tool_call>']) {
+      expect(parseToolCalls(odd, id)).toEqual({ content: odd, calls: [] })
+    }
+    expect(parseToolCalls('<tool_call>\n{"name":"f","parameters":{}}', id).calls[0].function).toEqual({
+      name: 'f',
+      arguments: '{}',
+    })
+  })
+
+  it('a filtered stream loses nothing, however it is cut', () => {
+    const pieces = fc.array(fc.constantFrom('<', '<tool', '_call>', '{}', 'a', '</tool_call>', ' '), { maxLength: 12 })
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const filter = new ToolCallFilter()
+        const shown = parts.map((part) => filter.push(part)).join('')
+        expect(shown.includes('<tool_call>')).toBe(false)
+        expect(shown + filter.end()).toBe(parts.join(''))
+      }),
+    )
+  })
+})
