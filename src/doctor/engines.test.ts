@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Check, Json, Status } from './check.js'
-import { verdicts } from './engines.js'
+import { currentVerdicts, verdicts } from './engines.js'
 
 const check = (id: string, status: Status = 'ok', data: { [key: string]: Json } = {}): Check => ({
   id,
@@ -45,5 +45,10 @@ describe('verdicts', () => {
   it('services need a key', () => {
     expect(ready(check('env.TINKER_API_KEY'), check('env.OPENAI_BASE_URL'))).toEqual(['native', 'tinker', 'openai'])
     expect(ready(addon, check('env.TINKER_API_KEY', 'wrong'))).toEqual(['native'])
+  })
+  it('an engine that this version does not have is never ready', () => {
+    const all = [addon, check('env.TINKER_API_KEY')]
+    expect(currentVerdicts(all, (engine) => engine === 'native').filter((verdict) => verdict.ready)).toHaveLength(1)
+    expect(currentVerdicts(all, () => false).map((verdict) => verdict.why)).toContain('not part of this version')
   })
 })

@@ -1,5 +1,12 @@
 import { blocks, type Check, type EngineVerdict } from './check.js'
 
+/** The verdicts, with the engines that this version cannot open marked as such. */
+export function currentVerdicts(checks: readonly Check[], known: (engine: string) => boolean): EngineVerdict[] {
+  return verdicts(checks).map((verdict) =>
+    known(verdict.engine) ? verdict : { engine: verdict.engine, ready: false, why: 'not part of this version' },
+  )
+}
+
 /** What the checks mean: which engines have on this machine everything they need. */
 export function verdicts(checks: readonly Check[]): EngineVerdict[] {
   const byId = new Map(checks.map((check) => [check.id, check]))

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { engines } from '../engine/open.js'
 import { messageOf } from '../error.js'
 import { checkAddon, PACKAGE_ROOT } from './addon.js'
 import { blocks, type Check, type Report, SECTIONS, type Section } from './check.js'
 import { checkCompiler } from './compiler.js'
 import { describeCuda, findCuda } from './cuda.js'
 import { checkDisk } from './disk.js'
-import { verdicts } from './engines.js'
+import { currentVerdicts } from './engines.js'
 import { checkEnvironment } from './environment.js'
 import { checkHardware } from './hardware.js'
 import { type Host, localHost } from './host.js'
@@ -32,7 +33,7 @@ export async function examine(host: Host = localHost()): Promise<Report> {
     platform: `${host.platform} ${host.arch}`,
     ok: !checks.some(blocks),
     checks,
-    engines: verdicts(checks),
+    engines: currentVerdicts(checks, (engine) => engines.has(engine)),
   }
 }
 
