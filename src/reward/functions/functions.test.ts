@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { TrinityError } from '../../error.js'
@@ -205,5 +206,25 @@ describe('every reward function', () => {
     expect(await give({ a: 1, b: 0.5 })({ response: '' })).toEqual({ reward: 1.5, parts: { a: 1, b: 0.5 } })
     expect(await codeOf(() => give({ a: Number.NaN })({ response: '' }))).toBe('reward/not-finite')
     expect(await codeOf(() => give({})({ response: '' }))).toBe('reward/empty')
+  })
+})
+
+const countdownFile = new URL('../../../../shared/data/countdown/uft_test_with_solution.jsonl', import.meta.url)
+  .pathname
+
+describe.skipIf(!existsSync(countdownFile))('CountDown with worked solutions (skipped without ../shared/data)', () => {
+  it('gives 1 to every solution, and 0.1 for another target', async () => {
+    const rows = readFileSync(countdownFile, 'utf8').trim().split('\n')
+    const score = prepareReward('countdown_reward')
+    for (const row of rows) {
+      const { target, nums, answer } = JSON.parse(row) as { target: number; nums: number[]; answer: string }
+      expect(await score({ response: answer, truth: { target, nums } })).toMatchObject({ reward: 1 })
+      expect(await score({ response: answer, truth: { target: target + 1, nums } })).toMatchObject({ reward: 0.1 })
+      const [first = 0, ...others] = nums
+      expect(await score({ response: answer, truth: { target, nums: [first + 1, ...others] } })).toMatchObject({
+        reward: 0.1,
+      })
+    }
+    expect(rows.length).toBeGreaterThan(1000)
   })
 })
