@@ -1,5 +1,6 @@
 import type { Failure } from '../experience/index.js'
 import type { Task } from '../task/index.js'
+import { manyListeners } from '../workflow/link-signals.js'
 import { workflows } from '../workflow/workflow.js'
 import { RolloutCancelled } from './failure.js'
 import type { Job, RunResult } from './job.js'
@@ -43,7 +44,7 @@ export class Batch {
   readonly spec: BatchSpec
   readonly done: Promise<BatchResult>
   readonly #jobs: Job[]
-  readonly #control = new AbortController()
+  readonly #control = manyListeners(new AbortController())
   readonly #runs: RunResult[][]
   readonly #left: number[]
   readonly #began: number[]

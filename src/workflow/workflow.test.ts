@@ -130,10 +130,8 @@ describe('auxiliary models', () => {
     const [good] = await runNamed('rubric_judge_workflow', context)
     expect(good).toMatchObject({ reward: 0.8, metrics: { judge_success: 1, rubric_score: 0.8 } })
     const odd = { ...context, model: await answering(() => 'please'), auxiliary: await auxiliary(() => 'well { done') }
-    expect((await runNamed('rubric_judge_workflow', odd))[0]).toMatchObject({
-      reward: 0,
-      metrics: { judge_success: 0 },
-    })
+    const [without] = await runNamed('rubric_judge_workflow', odd)
+    expect([without.reward, without.metrics.judge_success]).toEqual([undefined, 0])
   })
 
   it('math_ruler_workflow: one verdict over all answers', async () => {
