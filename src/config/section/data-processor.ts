@@ -1,9 +1,9 @@
-import { bool, dict, float, int, list, map, record, section, str, unset } from '../field.js'
+import { bool, dict, float, idle, int, list, map, record, section, str, unset } from '../field.js'
 import { experienceBuffer } from './experience-buffer.js'
 import { taskset } from './taskset.js'
 
 export const operator = record('OperatorConfig', 'One step of a pipeline.', {
-  name: str('Registered name or dotted path.', ''),
+  name: str('Registered name.', ''),
   args: dict('Arguments of the operator.'),
 })
 
@@ -13,7 +13,10 @@ export const experiencePipeline = record('ExperiencePipelineConfig', 'What happe
   input_save_path: str('Where the raw experiences are kept.', null, {
     auto: 'sqlite:///<job>/buffer/explorer_output.db',
   }),
-  inputs: map(section(experienceBuffer, ''), 'Further buffers by name.'),
+  inputs: idle(
+    map(section(experienceBuffer, ''), 'Further buffers by name.'),
+    'this version reads no further buffers here',
+  ),
   output: unset(section(experienceBuffer, 'Buffer that is written.'), 'the trainer input'),
 })
 

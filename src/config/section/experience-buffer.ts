@@ -1,4 +1,4 @@
-import { bool, derived, dict, float, int, oneOf, optional, record, section, str } from '../field.js'
+import { bool, derived, dict, float, idle, int, oneOf, optional, record, section, str } from '../field.js'
 import { dataSelector, format, STORAGES, storageOptions } from './format.js'
 
 export const replayBuffer = record('ReplayBufferConfig', 'Taking experiences by priority, and more than once.', {
@@ -25,7 +25,10 @@ export const experienceBuffer = record('ExperienceBufferConfig', 'Experiences on
   split: str('Split of the data set.', 'train'),
   subset_name: str('Configuration of the data set on the hub.', null),
   format: section(format, 'Columns.'),
-  enable_progress_bar: optional(bool('Show a bar while rows are read.', false)),
+  enable_progress_bar: idle(
+    optional(bool('Show a bar while rows are read.', false)),
+    'progress is always shown by the run itself',
+  ),
   data_selector: section(dataSelector, 'Order of the rows of a data set.'),
   schema_type: oneOf(['experience', 'sft', 'dpo', 'cpt'], 'What a row is.', null, { auto: "the algorithm's" }),
   index: derived(int('Position.', 0)),

@@ -21,7 +21,13 @@ const OURS: Record<string, readonly [type: string, initial: string]> = {
   'BufferConfig.explorer_output': ['ExperienceBufferConfig?', 'null'],
 }
 /** Keys of our own. */
-const NEW = ['Config.extends', 'StageConfig.model', 'StageConfig.cluster', 'StageConfig.synchronizer']
+const NEW = [
+  'Config.extends',
+  'TasksetConfig.ratio',
+  'StageConfig.model',
+  'StageConfig.cluster',
+  'StageConfig.synchronizer',
+]
 /** Filled in by the program in the reference, honoured when set here. */
 const HONOURED = ['temperature', 'top_p', 'top_k', 'logprobs'].map((key) => `InferenceModelConfig.${key}`)
 

@@ -1,11 +1,11 @@
-import { bool, derived, dict, int, oneOf, record, section, str, unset } from '../field.js'
+import { bool, derived, dict, float, idle, int, oneOf, record, section, str, unset } from '../field.js'
 import { dataSelector, format, generation, STORAGES, storageOptions } from './format.js'
 
 export const taskset = record('TasksetConfig', 'A set of tasks to explore or to evaluate on.', {
   name: str('Name; used in the names of evaluation metrics.', '', { auto: 'taskset_<i>, eval_taskset_<i>' }),
   storage_type: oneOf(STORAGES, 'Where the tasks are.', 'file', storageOptions),
   path: str('Hub id, file, directory or database URL. Required.', null),
-  default_workflow_type: str('Workflow of the tasks: a registered name or dotted path.', null, {
+  default_workflow_type: str('Workflow of the tasks: a registered name.', null, {
     auto: 'explorer_input.default_workflow_type',
   }),
   default_reward_fn_type: str('Reward function of the tasks.', null, { auto: 'explorer_input.default_reward_fn_type' }),
@@ -19,7 +19,14 @@ export const taskset = record('TasksetConfig', 'A set of tasks to explore or to 
   format: section(format, 'Columns.'),
   max_retry_times: int('SQL: tries of an operation.', 3),
   max_retry_interval: int('SQL: seconds between tries.', 1),
-  enable_progress_bar: bool('Show a bar while rows are read.', false),
+  enable_progress_bar: idle(
+    bool('Show a bar while rows are read.', false),
+    'progress is always shown by the run itself',
+  ),
+  ratio: float('Share in a mixture of task sets, relative to the others.', null, {
+    min: 0,
+    auto: 'as many tasks as it has rows',
+  }),
   repeat_times: int('Rollouts of each task in an evaluation; training uses algorithm.repeat_times.', 1, { min: 1 }),
   index: derived(int('Position in the list of task sets.', 0)),
   is_eval: derived(bool('An evaluation set.', false)),
