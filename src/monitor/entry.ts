@@ -1,0 +1,36 @@
+import type { z } from 'zod'
+import type { Config } from '../config/index.js'
+import type { Logger } from '../log/logger.js'
+import type { MetricsRow } from './metrics-file.js'
+import type { Monitor } from './monitor.js'
+
+/** What a monitor may use beside its arguments. */
+export interface MonitorContext {
+  readonly config: Config
+  /** explorer, trainer, … Each has a monitor of its own. */
+  readonly role: string
+  /** `<job>/monitor`; it need not exist yet. */
+  readonly dir: string
+  readonly logger: Logger
+  /** What is on record so far, oldest first: a resumed run can send what has not arrived. */
+  history(): MetricsRow[]
+}
+
+/** A kind of monitor, by its name in `monitor.monitor_type`. */
+export interface MonitorEntry {
+  /** One line for people. */
+  readonly doc: string
+  /** `monitor.monitor_args`, with a default for every one. Unknown names are refused. */
+  readonly args: z.ZodObject
+  /** Must not wait for a network: what fails later is reported, and the run goes on. Undefined: nothing to do. */
+  open(args: never, context: MonitorContext): Monitor | undefined | Promise<Monitor | undefined>
+}
+
+/** Gives `open` the type of its own arguments. */
+export function monitorEntry<S extends z.ZodObject>(entry: {
+  doc: string
+  args: S
+  open(args: z.output<S>, context: MonitorContext): Monitor | undefined | Promise<Monitor | undefined>
+}): MonitorEntry {
+  return entry
+}

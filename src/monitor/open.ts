@@ -1,0 +1,49 @@
+import type { Config } from '../config/index.js'
+import { TrinityError } from '../error.js'
+import type { Logger } from '../log/logger.js'
+import { dottedPathHint } from '../plugin/dotted.js'
+import type { MonitorEntry } from './entry.js'
+import { GuardedMonitor, type Part } from './guarded.js'
+import { LocalMonitor } from './local.js'
+import type { Monitor } from './monitor.js'
+import { monitors } from './registry.js'
+
+export interface MonitorOptions {
+  readonly config: Config
+  /** explorer, trainer, … */
+  readonly role: string
+  readonly logger: Logger
+}
+
+/** The monitor of one role. Wrong settings are an error; whatever goes wrong later is logged and stops nothing. */
+export async function openMonitor({ config, role, logger }: MonitorOptions): Promise<Monitor> {
+  const { monitor_type: type, monitor_args: given, cache_dir: dir } = config.monitor
+  const entry = entryOf(type)
+  const args = argsOf(entry, type, given ?? {})
+  if (type === 'none') return new GuardedMonitor([], logger)
+  const local = new LocalMonitor(dir, role)
+  const parts: Part[] = [{ name: 'jsonl', monitor: local }]
+  const chosen = await entry.open(args as never, { config, role, dir, logger, history: () => local.rows() })
+  if (chosen) parts.push({ name: type, monitor: chosen })
+  return new GuardedMonitor(parts, logger)
+}
+
+function entryOf(type: string): MonitorEntry {
+  const path = 'monitor.monitor_type'
+  if (type === 'swanlab') {
+    throw new TrinityError('config/monitor', 'SwanLab is not part of this version', {
+      path,
+      hint: `use one of ${monitors.names().join(', ')}`,
+    })
+  }
+  const hint = monitors.has(type) ? undefined : dottedPathHint(type)
+  if (hint) throw new TrinityError('config/monitor', `unknown monitor '${type}'`, { path, hint })
+  return monitors.get(type)
+}
+
+function argsOf(entry: MonitorEntry, type: string, given: unknown): unknown {
+  const parsed = entry.args.safeParse(given)
+  if (parsed.success) return parsed.data
+  const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'monitor_args'}: ${message}`)
+  throw new TrinityError('config/monitor', `monitor '${type}': ${issues.join('; ')}`, { path: 'monitor.monitor_args' })
+}

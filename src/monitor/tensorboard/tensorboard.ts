@@ -1,0 +1,72 @@
+import { closeSync, mkdirSync, openSync, readdirSync, writeSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Monitor } from '../monitor.js'
+import { fileName } from '../names.js'
+import { type EventContent, encodeEvent, frame } from './event.js'
+
+const PREFIX = 'events.out.tfevents.'
+
+/**
+ * TensorBoard's event files in `<job>/monitor/tensorboard/<role>`, a new one for each start of the process. It takes
+ * scalars only; tables are in the files beside it.
+ */
+export class TensorBoardMonitor implements Monitor {
+  readonly #dir: string
+  readonly #now: () => number
+  #fd: number | undefined
+
+  constructor(dir: string, now: () => number = Date.now) {
+    this.#dir = dir
+    this.#now = now
+  }
+
+  log(scalars: Readonly<Record<string, number>>, step: number): void {
+    if (Object.keys(scalars).length > 0) this.#write({ step, scalars })
+  }
+
+  table(): void {}
+
+  /** TensorBoard forgets what earlier files have from the step of a session's start on. */
+  rewind(step: number): void {
+    if (this.#files().length === 0) return
+    // Before the first checkpoint even step 0, the evaluation at the start, is made again.
+    this.#write({ step: step <= 0 ? 0 : step + 1, sessionStart: true })
+  }
+
+  async close(): Promise<void> {
+    if (this.#fd !== undefined) closeSync(this.#fd)
+    this.#fd = undefined
+  }
+
+  #write(event: Omit<EventContent, 'wallTime'>): void {
+    this.#fd ??= this.#create()
+    this.#put(this.#fd, event)
+  }
+
+  #put(fd: number, event: Omit<EventContent, 'wallTime'>): void {
+    writeSync(fd, frame(encodeEvent({ wallTime: this.#now() / 1000, ...event })))
+  }
+
+  #create(): number {
+    mkdirSync(this.#dir, { recursive: true })
+    const fd = openSync(join(this.#dir, this.#name()), 'wx')
+    this.#put(fd, { fileVersion: 'brain.Event:2' })
+    return fd
+  }
+
+  /** TensorBoard reads the files in the order of their names: this one comes last even if the clock went back. */
+  #name(): string {
+    const begun = this.#files().map((file) => Number.parseInt(file.slice(PREFIX.length), 10) || 0)
+    const at = Math.max(Math.floor(this.#now() / 1000), ...begun.map((time) => time + 1))
+    return `${PREFIX}${String(at).padStart(10, '0')}.${fileName(hostname())}.${process.pid}.0`
+  }
+
+  #files(): string[] {
+    try {
+      return readdirSync(this.#dir).filter((file) => file.startsWith(PREFIX))
+    } catch {
+      return []
+    }
+  }
+}
