@@ -10,18 +10,20 @@ export interface Rational {
 
 const MAX_BITS = 40_000
 const REDUCE_BELOW = 1n << 512n
+const REDUCE_ABOVE = -REDUCE_BELOW
 
 /** Above this a number is not stored. */
 const LIMIT = 1n << BigInt(MAX_BITS)
+const LOWER_LIMIT = -LIMIT
 
 export function rational(n: bigint, d = 1n): Rational | undefined {
   if (d === 0n) return undefined
   if (d < 0n) [n, d] = [-n, -d]
-  if (d !== 1n && d < REDUCE_BELOW && n < REDUCE_BELOW && n > -REDUCE_BELOW) {
+  if (d !== 1n && d < REDUCE_BELOW && n < REDUCE_BELOW && n > REDUCE_ABOVE) {
     const g = gcd(n < 0n ? -n : n, d)
     if (g > 1n) [n, d] = [n / g, d / g]
   }
-  if (n > LIMIT || n < -LIMIT || d > LIMIT) return undefined
+  if (n > LIMIT || n < LOWER_LIMIT || d > LIMIT) return undefined
   return { n, d }
 }
 
