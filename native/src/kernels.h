@@ -13,7 +13,7 @@ constexpr int QUERIES = 84;
 // Rows of one gemm_block call: as many as keep the packed rows in the second-level cache.
 constexpr int MC = 168;
 // The same where the right-hand side must be packed as well, once per block of rows.
-constexpr int MC_PACKING = 504;
+constexpr int MC_PACKING = 520;
 constexpr int KC_MAX = 256;
 // Panels of a row-major right-hand side that are packed together.
 constexpr int B_GROUP = 8;
@@ -81,6 +81,10 @@ struct Kernels {
   int nr, mr;
 
   void (*gemm_block)(const GemmBlock&);
+  // c[panels*NR] (+)= a[k] · w, w 16 bits wide (bfloat16, half precision): the same bits as at full width. Null where
+  // the instruction set has no widening.
+  void (*row_bf16)(const float* a, const uint16_t* w, int panels, int k, float* c, bool accumulate);
+  void (*row_f16)(const float* a, const uint16_t* w, int panels, int k, float* c, bool accumulate);
   void (*transpose_panels)(const float* w, int64_t k, int64_t n0, int64_t count, int64_t q0, int64_t q1, float* out);
   double (*fma_peak)(int64_t rounds, float* sink);
 

@@ -1,5 +1,6 @@
 // Compiled once per instruction set (see scripts/build-native.mjs): -DTRINITY_ISA=<name> and the matching -m flags.
 #include "attention_back_kernel.h"
+#include "half_kernel.h"
 #include "optim_kernel.h"
 #include "rows_kernel.h"
 #include "sample_kernel.h"
@@ -17,6 +18,8 @@ const Kernels table = {
     NR,
     MR,
     gemm_block,
+    row_bf16,
+    row_f16,
     transpose_panels,
     fma_peak,
     rmsnorm,

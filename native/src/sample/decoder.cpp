@@ -67,8 +67,8 @@ void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vect
   });
 }
 
-void Decoder::run(const Weights& w, const Rope& rope, KvCache& cache, const std::vector<Segment>& segments,
-                  const int32_t* ids, int64_t m, const std::vector<int32_t>& wanted) {
+void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCache& cache,
+                  const std::vector<Segment>& segments, const int32_t* ids, int64_t m, const std::vector<int32_t>& wanted) {
   const Layout& l = *w.layout;
   const Config& c = l.config;
   const int64_t hp = l.hidden_p, ld = l.qkv_width();
@@ -80,12 +80,18 @@ void Decoder::run(const Weights& w, const Rope& rope, KvCache& cache, const std:
   act_.grow(m * l.inner_p);
   hidden_.grow(wanted.size() * hp);
   plan(l, segments);
+  const auto product = [&](const Linear& linear, const float* in, int64_t ldin, float* out, int64_t ldout, bool accumulate) {
+    if (narrow && m == 1)
+      narrow->project(w, linear, in, out, accumulate);
+    else
+      project(w, linear, in, ldin, m, out, ldout, accumulate, true, low_);
+  };
 
   embed(w, ids, m, x_.data());
   for (int i = 0; i < c.layers; i++) {
     const Layer& layer = l.layers[i];
     norm_rows(x_.data(), hp, w.at(layer.norm1), c.eps, m, c.hidden, normed_.data(), nullptr);
-    project(w, layer.qkv, normed_.data(), hp, m, qkv_.data(), ld, false, true, low_);
+    product(layer.qkv, normed_.data(), hp, qkv_.data(), ld, false);
     rotate_heads(w, layer, rope, positions_.data(), m, qkv_.data(), nullptr, nullptr);
     parallel_rows(m, 32, [&](int64_t first, int64_t last) {
       for (int64_t t = first; t < last; t++) {
@@ -94,11 +100,11 @@ void Decoder::run(const Weights& w, const Rope& rope, KvCache& cache, const std:
       }
     });
     attend(l, cache, i, segments);
-    project(w, layer.out, attn_.data(), l.q_p, m, x_.data(), hp, true, true, low_);
+    product(layer.out, attn_.data(), l.q_p, x_.data(), hp, true);
     norm_rows(x_.data(), hp, w.at(layer.norm2), c.eps, m, c.hidden, normed_.data(), nullptr);
-    project(w, layer.gate_up, normed_.data(), hp, m, gate_up_.data(), 2 * l.inner_p, false, true, low_);
+    product(layer.gate_up, normed_.data(), hp, gate_up_.data(), 2 * l.inner_p, false);
     gate(gate_up_.data(), l, m, act_.data());
-    project(w, layer.down, act_.data(), l.inner_p, m, x_.data(), hp, true, true, low_);
+    product(layer.down, act_.data(), l.inner_p, x_.data(), hp, true);
   }
   parallel_rows(static_cast<int64_t>(wanted.size()), 32, [&](int64_t first, int64_t last) {
     for (int64_t r = first; r < last; r++)

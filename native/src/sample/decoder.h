@@ -3,6 +3,7 @@
 #pragma once
 #include "../ops.h"
 #include "cache.h"
+#include "narrow.h"
 
 namespace trinity {
 
@@ -16,9 +17,9 @@ struct Segment {
 
 class Decoder {
  public:
-  // Leaves the normalised last hidden states of `wanted` rows in hidden().
-  void run(const Weights& w, const Rope& rope, KvCache& cache, const std::vector<Segment>& segments, const int32_t* ids,
-           int64_t m, const std::vector<int32_t>& wanted);
+  // `narrow`: the same weights at half the width, or null. Leaves the normalised last hidden states of `wanted` rows in hidden().
+  void run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCache& cache, const std::vector<Segment>& segments,
+           const int32_t* ids, int64_t m, const std::vector<int32_t>& wanted);
   const float* hidden() const { return hidden_.data(); }
   size_t bytes() const;
 

@@ -18,8 +18,7 @@ uint64_t mix(uint64_t x) {
 float log_prob(float logit, float inv_t, const SoftmaxState& state) {
   // As scoring for training writes it: the product is rounded before the difference, also where the compiler fuses.
   volatile float scaled = logit * inv_t;
-  const float log_sum = std::log(state.sum), lse = state.max + log_sum;
-  return scaled - lse;
+  return (scaled - state.max) - std::log(state.sum);
 }
 
 double uniform(uint64_t seed, int32_t index, int32_t position) {

@@ -89,12 +89,26 @@ void Sampler::step(const Weights& w, const StepArgs& a) {
   parallel_for(static_cast<int>(a.copy_count), [&](int i) { cache_.copy(a.copies[2 * i], a.copies[2 * i + 1]); });
   std::vector<int32_t> wanted(a.out_count);
   for (int64_t i = 0; i < a.out_count; i++) wanted[i] = a.outs[OUT_INTS * i];
-  decoder_.run(w, rope(c, longest), cache_, segments, a.ids, a.rows, wanted);
-  finish_rows(w, a);
+  const Narrow* half = narrow(w, a.rows);
+  decoder_.run(w, half, rope(c, longest), cache_, segments, a.ids, a.rows, wanted);
+  finish_rows(w, half, a);
   count_memory();
 }
 
-void Sampler::finish_rows(const Weights& w, const StepArgs& a) {
+const Narrow* Sampler::narrow(const Weights& w, int64_t rows) {
+  const bool known = narrowed_live_.lock() == w.live && narrowed_frozen_.lock() == w.frozen;
+  if (!known) narrow_ = nullptr;
+  // Only a single row is worth it: more rows share what is read.
+  if (rows > 1) return nullptr;
+  if (!known) {
+    narrow_ = Narrow::of(w);
+    narrowed_live_ = w.live;
+    narrowed_frozen_ = w.frozen;
+  }
+  return narrow_.get();
+}
+
+void Sampler::finish_rows(const Weights& w, const Narrow* narrow, const StepArgs& a) {
   const Layout& l = *w.layout;
   const Panels all = vocabulary(w);
   std::vector<int64_t> first_draw(a.out_count + 1, a.draw_count);
@@ -103,7 +117,10 @@ void Sampler::finish_rows(const Weights& w, const StepArgs& a) {
   logits_.grow(std::min(block, a.out_count) * all.n);
   for (int64_t o0 = 0; o0 < a.out_count; o0 += block) {
     const int64_t n = std::min(block, a.out_count - o0);
-    linear(decoder_.hidden() + o0 * l.hidden_p, l.hidden_p, n, all, logits_.data(), all.n, false);
+    if (narrow)
+      narrow->vocabulary(w, decoder_.hidden(), logits_.data());
+    else
+      linear(decoder_.hidden() + o0 * l.hidden_p, l.hidden_p, n, all, logits_.data(), all.n, false);
     parallel_for(static_cast<int>(n), [&](int i) {
       finish_row(l.config, a, o0 + i, logits_.data() + i * all.n, first_draw[o0 + i]);
     });
@@ -141,7 +158,8 @@ void Sampler::score(const Weights& w, const Pack& pack, float* logprob, float* e
 }
 
 void Sampler::count_memory() { 
-  activation_bytes_ = decoder_.bytes() + logits_.bytes() + acts_.bytes() + (rope_ ? rope_->bytes() : 0);
+  activation_bytes_ = decoder_.bytes() + logits_.bytes() + acts_.bytes() + (rope_ ? rope_->bytes() : 0) +
+                      (narrow_ ? narrow_->bytes() : 0);
  }
 
 uint64_t checksum(const Weights& w) {

@@ -40,13 +40,17 @@ class Sampler {
  private:
   std::vector<Segment> read_segments(const StepArgs& a) const;
   void check(const Config& c, const StepArgs& a) const;
-  void finish_rows(const Weights& w, const StepArgs& a);
+  const Narrow* narrow(const Weights& w, int64_t rows);
+  void finish_rows(const Weights& w, const Narrow* narrow, const StepArgs& a);
   void finish_row(const Config& c, const StepArgs& a, int64_t out, const float* logits, int64_t first_draw);
   const Rope& rope(const Config& c, int64_t positions);
   void count_memory();
 
   Weights weights_;
   int max_len_;
+  // Of the weights that these point to; null where it cannot be done exactly. They do not keep the weights alive.
+  std::unique_ptr<Narrow> narrow_;
+  std::weak_ptr<Buffer> narrowed_live_, narrowed_frozen_;
   std::unique_ptr<Rope> rope_;  // grows with the longest sequence
   KvCache cache_;
   Decoder decoder_;

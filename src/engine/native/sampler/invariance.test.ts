@@ -101,6 +101,22 @@ describe('the same request and seed give the same numbers', () => {
     await model.close()
   })
 
+  // Alone, a sequence reads 16-bit weights where those are exact: bf16 and f16 files here, f32 in the first.
+  it.each(['tiny-llama', 'tiny-qwen2', 'tiny-qwen3'])('alone or scored as a whole: %s', async (name) => {
+    const engine = new NativeEngine()
+    const model = await engine.openSample({ path: fixture(name) }, call())
+    const prompt = [8, 30, 21, 9]
+    const [{ tokens, logprobs }] = await model.sample(request(prompt, { maxTokens: 60, seed: 4 }), call())
+    const mask = new Uint8Array(60).fill(1)
+    const all = Int32Array.from([...prompt, ...tokens])
+    const [{ logprob }] = await model.score(
+      [{ id: 'a', tokens: all, start: 4, mask, temperature: 1, columns: {} }],
+      call(),
+    )
+    expect([...logprobs]).toEqual([...logprob!])
+    await engine.close()
+  })
+
   it('and the log-probs are those of the training pass, bit for bit', async () => {
     const engine = new NativeEngine()
     const trained = await engine.openTrain({ path: tiny }, call())

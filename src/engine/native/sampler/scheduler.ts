@@ -5,7 +5,7 @@ import type { Step } from './step.js'
 
 /** Prompt tokens of one step: many when nobody waits for a next token, few enough not to be felt when somebody does. */
 const PREFILL_ALONE = 512
-const PREFILL_BESIDE = 128
+const PREFILL_BESIDE = 256
 
 export interface SchedulerOptions {
   readonly maxBatch: number

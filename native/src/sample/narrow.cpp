@@ -1,0 +1,121 @@
+#include "narrow.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "../kernels.h"
+#include "../ops.h"
+#include "../pool.h"
+
+namespace trinity {
+namespace {
+
+constexpr int64_t CHUNK = 1 << 16;
+
+bool to_bf16(float value, uint16_t* out) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  *out = static_cast<uint16_t>(bits >> 16);
+  return (bits & 0xffff) == 0;
+}
+
+// False unless the value is exact in half precision.
+bool to_f16(float value, uint16_t* out) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  const uint32_t sign = bits >> 16 & 0x8000, mantissa = bits & 0x7fffff;
+  const int exponent = static_cast<int>(bits >> 23 & 0xff) - 127;
+  if ((bits & 0x7fffffff) == 0) {
+    *out = static_cast<uint16_t>(sign);
+    return true;
+  }
+  if (exponent > 15 || exponent < -24) return false;
+  if (exponent >= -14) {
+    *out = static_cast<uint16_t>(sign | (exponent + 15) << 10 | mantissa >> 13);
+    return (mantissa & 0x1fff) == 0;
+  }
+  const int shift = 13 + (-14 - exponent);
+  const uint32_t whole = mantissa | 0x800000;
+  *out = static_cast<uint16_t>(sign | whole >> shift);
+  return (whole & ((1u << shift) - 1)) == 0;
+}
+
+struct Matrix {
+  const float* data;
+  int64_t size;
+};
+
+bool convert(const std::vector<Matrix>& matrices, bool (*to)(float, uint16_t*), uint16_t* out) {
+  std::atomic<bool> exact{true};
+  for (const Matrix& m : matrices) {
+    parallel_for(static_cast<int>((m.size + CHUNK - 1) / CHUNK), [&](int c) {
+      bool all = exact.load(std::memory_order_relaxed);
+      for (int64_t i = c * CHUNK; all && i < std::min(m.size, (c + 1) * CHUNK); i++) all = to(m.data[i], out + i);
+      if (!all) exact = false;
+    });
+    if (!exact) return false;
+    out += m.size;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Narrow> Narrow::of(const Weights& w) {
+  const Layout& l = *w.layout;
+  std::vector<Matrix> matrices;
+  int64_t total = 0;
+  const auto add = [&](const float* data, int64_t n, int64_t k) {
+    matrices.push_back({data, n * k});
+    total += n * k;
+  };
+  for (const Layer& layer : l.layers)
+    for (const Linear* part : {&layer.qkv, &layer.out, &layer.gate_up, &layer.down}) {
+      if (!part->lora.empty()) return nullptr;
+      add(w.at(part->weight), part->n, part->k);
+    }
+  const Panels vocabulary = trinity::vocabulary(w);
+  add(vocabulary.data, vocabulary.n, vocabulary.k);
+
+  // A look at a few before the memory is taken: trained weights show at once.
+  std::vector<uint16_t> few(CHUNK);
+  const std::vector<Matrix> first{{matrices[0].data, std::min<int64_t>(CHUNK, matrices[0].size)}};
+  const bool brain = convert(first, to_bf16, few.data());
+  if (!brain && !(kernels().row_f16 && convert(first, to_f16, few.data()))) return nullptr;
+
+  auto narrow = std::make_unique<Narrow>();
+  narrow->brain_ = brain;
+  narrow->data_.grow(static_cast<size_t>(total + 1) / 2);
+  uint16_t* out = reinterpret_cast<uint16_t*>(narrow->data_.data());
+  if (!convert(matrices, brain ? to_bf16 : to_f16, out)) return nullptr;
+  for (const Matrix& m : matrices) {
+    narrow->at_[m.data] = out;
+    out += m.size;
+  }
+  return narrow;
+}
+
+void Narrow::product(const float* wide, int64_t n, int64_t k, const float* x, float* y, bool accumulate) const {
+  const Kernels& kernel = kernels();
+  const auto row = brain_ ? kernel.row_bf16 : kernel.row_f16;
+  const uint16_t* data = at_.at(wide);
+  const int64_t panels = n / kernel.nr, tasks = pool_threads() == 1 ? 1 : 4 * pool_threads();
+  const int64_t share = pad_to((panels + tasks - 1) / tasks, 4);
+  parallel_for(static_cast<int>((panels + share - 1) / share), [&](int task) {
+    const int64_t first = task * share, count = std::min(share, panels - first);
+    row(x, data + first * k * kernel.nr, static_cast<int>(count), static_cast<int>(k), y + first * kernel.nr, accumulate);
+  });
+}
+
+void Narrow::project(const Weights& w, const Linear& l, const float* x, float* y, bool accumulate) const {
+  product(w.at(l.weight), l.n, l.k, x, y, accumulate);
+  if (l.bias) kernels().add_bias(y, l.n, w.at(l.bias), 1, static_cast<int>(l.n));
+}
+
+void Narrow::vocabulary(const Weights& w, const float* x, float* y) const {
+  const Panels all = trinity::vocabulary(w);
+  product(all.data, all.n, all.k, x, y, false);
+}
+
+}  // namespace trinity
