@@ -17,6 +17,8 @@ import { AttemptTimeout } from './timeout.js'
 
 /** Wait before the second attempt of a rollout. */
 const BACKOFF_MS = 200
+/** How long a workflow that was told to stop may take to do so. */
+const GRACE_MS = 2000
 
 /**
  * The explorer's loop: draws tasks, has them run, passes the experiences on. Several steps may be under way until a sync
@@ -52,6 +54,7 @@ export class Explorer {
       timeout: this.#timeout,
       retries: explorer.max_retry_times,
       backoffMs: BACKOFF_MS,
+      graceMs: GRACE_MS,
       concurrent: explorer.concurrent_mode !== 'sequential',
       seed: rolloutSeed(config),
       loggerOf,
@@ -97,6 +100,7 @@ export class Explorer {
     } finally {
       link.release()
       await Promise.allSettled([...this.#open.map(({ finished }) => finished), this.#evaluation])
+      await this.#rollouts.idle()
       this.#lag.stop()
     }
   }

@@ -26,6 +26,8 @@ export interface RunnerOptions {
   readonly backoffMs: number
   /** Runs of a job one after the other, or all at once. */
   readonly concurrent: boolean
+  /** How long to wait for a workflow to come to its end once it was told to. */
+  readonly graceMs: number
   readonly seed: number
   readonly loggerOf: (runner: number) => Logger
 }
@@ -75,18 +77,24 @@ export class Runner {
     const limit = timeout.ms
     const timer = setTimeout(() => link.abort(new RolloutTimeout(limit / 1000)), limit)
     const begun = performance.now()
+    let work: Promise<unknown> = Promise.resolve()
     try {
       link.signal.throwIfAborted()
       const context = contextOf(job, { run, repeat, attempt, runner: this.index }, link.signal)
       const version = context.model.version
-      const experiences = await untilAborted(execute(job.entry, context), link.signal)
+      const running = execute(job.entry, context)
+      work = running
+      const experiences = await untilAborted(running, link.signal)
       const ms = performance.now() - begun
       if (job.kind === 'train') timeout.observe(ms)
       stamp(experiences, job, { first: run, count: repeat }, seed, context.model.version - version)
       const extra = { 'time/run_execution': ms / 1000, token_divergences: context.model.stats.divergences }
       return resultsByRun(experiences, job, run, repeat, extra, attempt + 1)
     } catch (error) {
-      return { error, failure: failureOf(error, link.signal), hopeless: isHopeless(error) }
+      const failure = failureOf(error, link.signal)
+      // One that looks at its signal ends at once; the runner has stopped sampling before it takes the next job.
+      if (link.signal.aborted) await settled(work, this.#options.graceMs)
+      return { error, failure, hopeless: isHopeless(error) }
     } finally {
       clearTimeout(timer)
       link.release()
@@ -145,6 +153,17 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener('abort', abort, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
+}
+
+/** Resolves when the work is over, well or not, or after so long. */
+async function settled(work: Promise<unknown>, ms: number): Promise<void> {
+  const control = new AbortController()
+  const over = work.then(
+    () => {},
+    () => {},
+  )
+  await Promise.race([over, sleep(ms, undefined, { signal: control.signal }).catch(() => {})])
+  control.abort()
 }
 
 function resultsByRun(

@@ -44,6 +44,7 @@ function scheduler(sampler: SampleModel, more: Partial<RunnerOptions> & { runner
     timeout: new AttemptTimeout({ max_timeout: more.seconds ?? 60, dynamic_timeout: OFF }),
     retries: 0,
     backoffMs: 1,
+    graceMs: 30,
     concurrent: false,
     seed: 7,
     loggerOf: () => silent,

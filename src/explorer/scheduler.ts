@@ -11,6 +11,7 @@ export class RolloutScheduler {
   readonly #idle: Runner[]
   readonly #batches: Batch[] = []
   readonly #hungry: (() => void)[] = []
+  readonly #resting: (() => void)[] = []
 
   constructor(runners: number, options: RunnerOptions) {
     this.runners = Array.from({ length: Math.max(1, runners) }, (_, i) => new Runner(i, options))
@@ -42,6 +43,11 @@ export class RolloutScheduler {
     while (this.waiting > 0) await new Promise<void>((resolve) => this.#hungry.push(resolve))
   }
 
+  /** Resolves when no runner works. */
+  async idle(): Promise<void> {
+    while (this.busy > 0) await new Promise<void>((resolve) => this.#resting.push(resolve))
+  }
+
   /** Stops everything. */
   abort(reason: unknown): void {
     for (const batch of [...this.#batches]) batch.abort(reason)
@@ -61,6 +67,7 @@ export class RolloutScheduler {
       void this.#work(this.#idle.pop()!, batch, job)
     }
     if (this.waiting === 0) for (const resolve of this.#hungry.splice(0)) resolve()
+    if (this.busy === 0) for (const resolve of this.#resting.splice(0)) resolve()
   }
 
   async #work(runner: Runner, batch: Batch, job: Job): Promise<void> {
