@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "buffer.h"
+
 namespace trinity {
 
 // A weight matrix [n x k] as panels of NR rows: panel p holds rows p*NR…, laid out [k][NR]; rows are padded to NR.
@@ -13,8 +15,9 @@ struct Panels {
 
 // y[m x w.n] (+)= x[m x w.k] · wᵀ
 void linear(const float* x, int64_t ldx, int64_t m, Panels w, float* y, int64_t ldy, bool accumulate);
-// dx[m x pad(w.k)] (+)= dy[m x w.n] · w; columns past w.k are written with zero
-void linear_input_grad(const float* dy, int64_t lddy, int64_t m, Panels w, float* dx, int64_t lddx, bool accumulate);
+// dx[m x pad(w.k)] (+)= dy[m x w.n] · w; columns past w.k are written with zero. `transposed` grows to the size of w.
+void linear_input_grad(const float* dy, int64_t lddy, int64_t m, Panels w, float* dx, int64_t lddx, bool accumulate,
+                       Buffer& transposed);
 // dw (panels, n x k) += dyᵀ[n x m] · x[m x k]
 void linear_weight_grad(const float* dy, int64_t lddy, const float* x, int64_t ldx, int64_t m, int64_t n, int64_t k, float* dw);
 

@@ -38,7 +38,8 @@ void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entrop
       const float log_sum = std::log(s.sum), lse = s.max + log_sum;
       a.lse[r0 + r] = lse;
       a.entropy[r0 + r] = log_sum - s.weighted / s.sum;
-      logprob[r0 + r] -= lse;
+      // In this order it is never above zero, and exact near it.
+      logprob[r0 + r] = (logprob[r0 + r] - s.max) - log_sum;
       entropy[r0 + r] = a.entropy[r0 + r];
     }
   }
@@ -77,7 +78,8 @@ void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, 
           std::fill(row + real, row + width, 0.0f);
         }
       });
-      linear_input_grad(a.logits.data(), VOCAB_CHUNK, n, part, b.g.dhidden.data() + r0 * hp, hp, v0 > 0);
+      linear_input_grad(a.logits.data(), VOCAB_CHUNK, n, part, b.g.dhidden.data() + r0 * hp, hp, v0 > 0,
+                        b.g.transposed);
       if (b.wants(l.lm_head))
         linear_weight_grad(a.logits.data(), VOCAB_CHUNK, hidden, hp, n, width, all.k, b.of(l.lm_head) + v0 * all.k);
     }

@@ -47,7 +47,8 @@ static void products() {
   for (int64_t j = 0; j < n; j++) test::same("a row alone", once[j], y[row * n + j]);
 
   Floats dx(m * kp), dw(n * k);
-  linear_input_grad(y.p(), n, m, {w.p(), n, k}, dx.p(), kp, false);
+  Buffer transposed;
+  linear_input_grad(y.p(), n, m, {w.p(), n, k}, dx.p(), kp, false, transposed);
   for (int64_t i = 0; i < m; i += between(1, 9))
     for (int64_t c = 0; c < kp; c += between(1, 9)) {
       double want = 0;
