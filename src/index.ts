@@ -111,12 +111,20 @@ export { Pcg64 } from './random/index.js'
 export { Registry } from './registry.js'
 // Workflows and rewards.
 export {
+  type AnswerParser,
+  type AnswerVerifier,
+  answerParsers,
+  answerVerifiers,
   extractAnswer,
   gradeMath,
+  overlongPenalty,
+  prepareReward,
   type RewardFn,
   type RewardInput,
+  type RewardParts,
   rewardFn,
   rewardFns,
+  toolCallReward,
 } from './reward/index.js'
 export {
   CountingSelector,
