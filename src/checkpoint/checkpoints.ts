@@ -11,7 +11,7 @@ import { claim, type JobIdentity } from './identity.js'
 import { LATEST_FULL, LATEST_WEIGHTS, MANIFEST, STATE, stepName, stepsOnDisk, weightsPath } from './layout.js'
 import { JobLock } from './lock.js'
 import { damage, describe } from './manifest.js'
-import { cleanUp, fullSteps, prune } from './retention.js'
+import { cleanUp, discard, fullSteps, prune } from './retention.js'
 
 export interface CheckpointsOptions {
   /** `checkpoint_job_dir`; made when it is not there. */
@@ -64,6 +64,7 @@ export class Checkpoints {
   /** Writes a full checkpoint; false: this process wrote or resumed from it just before, so it is there. */
   async save(step: number, parts: CheckpointParts): Promise<boolean> {
     if (this.#current === step) return false
+    await this.#write(LATEST_FULL, step)
     await this.#place(step, async (dir) => {
       for (const [name, write] of Object.entries(parts.folders)) await write(join(dir, name))
       await writeJsonFile(join(dir, STATE), parts.state)
@@ -157,6 +158,15 @@ export class Checkpoints {
     const [latest, best] = [await this.#read(LATEST_FULL), await this.bestEval()]
     const never = [latest, best?.best.step].filter((step) => step !== undefined)
     return prune(this.dir, this.#keep, never)
+  }
+
+  /** Removes what a run that went further than `step` left behind: it is made again. */
+  async discardAfter(step: number): Promise<void> {
+    for (const later of (await stepsOnDisk(this.dir)).filter((one) => one > step)) {
+      await discard(this.dir, stepName(later))
+    }
+    const named = await this.#read(LATEST_WEIGHTS)
+    if (named !== undefined && named > step) await this.#write(LATEST_WEIGHTS, step)
   }
 
   /** Lets another process take over. */

@@ -1,8 +1,8 @@
 import pc from 'picocolors'
 import { TrinityError } from '../error.js'
 
-/** 0 success, 1 the run failed, 2 wrong use or configuration. */
-export type ExitCode = 0 | 1 | 2
+/** 0 success, 1 the run failed, 2 wrong use or configuration, 130 and 143 stopped at once by Ctrl-C or SIGTERM. */
+export type ExitCode = 0 | 1 | 2 | 130 | 143
 
 /** Error codes of these areas mean that the user has to change what was asked for, not that a run went wrong. */
 const WRONG_USE = /^(cli|config|plugin|registry|verl)\//

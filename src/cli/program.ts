@@ -16,10 +16,12 @@ export function createProgram(done: (code: ExitCode) => void): Command {
 
   program
     .command('run')
-    .description('run a configuration, or show with --dry-run what would run')
+    .description('run a configuration; the same command again goes on where it stopped')
     .requiredOption('-c, --config <file>', 'YAML configuration')
     .option('--plugin-dir <dir>', 'load workflows, algorithms and other plugins from here')
     .option('--set <key=value>', 'override a key of the configuration (may be repeated)', collect)
+    .option('--fresh', 'delete what earlier runs of this name have left, and start over')
+    .option('--yes', 'with --fresh: do not ask')
     .option('--dry-run', 'check and show the resolved configuration, run nothing')
     .option('--json', 'with --dry-run: the whole resolved configuration as JSON')
     .option('--yaml', 'with --dry-run: the whole resolved configuration as YAML')

@@ -2,7 +2,6 @@ import pc from 'picocolors'
 import { loadCatalog, machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
 import { planOf } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
-import { TrinityError } from '../error.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
@@ -14,6 +13,8 @@ export interface RunOptions {
   json?: boolean
   yaml?: boolean
   set?: string[]
+  fresh?: boolean
+  yes?: boolean
 }
 
 export async function run(options: RunOptions): Promise<ExitCode> {
@@ -21,13 +22,12 @@ export async function run(options: RunOptions): Promise<ExitCode> {
   const parsed = readConfig(options.config, { set: options.set })
   const facts = machineFacts()
   const resolved = resolveConfig(parsed, facts, await loadCatalog([parsed]))
-  if (!options.dryRun) {
-    throw new TrinityError('cli/not-there', 'this version checks configurations and does not train yet', {
-      hint: 'add --dry-run to see what would run',
-    })
+  if (options.dryRun) {
+    process.stdout.write(options.json ? asJson(resolved) : options.yaml ? asYaml(resolved) : asPlan(resolved, facts))
+    return 0
   }
-  process.stdout.write(options.json ? asJson(resolved) : options.yaml ? asYaml(resolved) : asPlan(resolved, facts))
-  return 0
+  const { execute } = await import('./execute.js')
+  return execute(resolved, parsed, options)
 }
 
 function asJson({ file, stages, remarks }: Resolved): string {

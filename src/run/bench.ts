@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { TrinityError } from '../error.js'
+import { Explorer } from '../explorer/index.js'
+import { nextCall } from '../trainer/index.js'
+import type { Job, ModeEnd } from './job.js'
+import { openAuxiliary, openBase, openSamplers } from './models.js'
+import { openEvalTasksets } from './tasks.js'
+
+/** Evaluates the model it starts from and every checkpoint, or the newest one only. */
+export async function runBench(job: Job): Promise<ModeEnd> {
+  const { config, view, checkpoints, logs, stop, closers, note } = job
+  const evalTasksets = await openEvalTasksets(config, closers)
+  if (evalTasksets.length === 0) {
+    throw new TrinityError('config/nothing-to-do', 'nothing to evaluate: there is no evaluation set', {
+      path: 'buffer.explorer_input.eval_tasksets',
+      hint: 'name at least one task set under eval_tasksets',
+    })
+  }
+  const context = { ...job, signal: stop.now }
+  const base = await openBase(context, config.explorer.rollout_model.engine_type)
+  const samplers = await openSamplers(context, base)
+  const auxiliary = await openAuxiliary(context, base)
+  const monitor = closers.add(await job.openMonitor('explorer'))
+  let version = 0
+  const explorer = new Explorer({
+    config,
+    model: samplers,
+    text: base.text,
+    auxiliary,
+    evalTasksets,
+    sync: {
+      get version() {
+        return version
+      },
+      afterStep: async () => {},
+    },
+    monitor,
+    view,
+    logs,
+    bestEval: async (evaluation) => {
+      await checkpoints.recordEval(evaluation.version, evaluation.metrics).catch(() => {})
+    },
+  })
+  const all = (await checkpoints.all()).map(({ step, dir }) => ({ step, path: join(dir, 'actor', 'huggingface') }))
+  const latestOnly = config.explorer.bench_on_latest_checkpoint && all.length > 0
+  const first =
+    latestOnly || !(config.explorer.eval_on_startup || all.length === 0) ? [] : [{ step: 0, path: base.dir }]
+  if (all.length === 0) note(`there is no checkpoint in ${checkpoints.dir}: the model itself is evaluated`)
+  const list = [...first, ...(latestOnly ? all.slice(-1) : all)]
+  for (const { step, path } of list) {
+    if (stop.gentle.aborted) return { end: 'stopped', steps: version }
+    view.phase('explorer', step === 0 ? 'evaluating the model before training' : `evaluating global_step_${step}`)
+    for (const sampler of new Set(samplers)) await sampler.loadWeights(path, step, 'finish', nextCall(stop.now))
+    version = step
+    await explorer.evaluate(step, { prefix: 'bench', signal: stop.now })
+  }
+  return { end: 'finished', steps: version }
+}

@@ -1,0 +1,170 @@
+import type { ExperienceBuffer } from '../buffer/index.js'
+import type { Config } from '../config/index.js'
+import type { SampleModel } from '../engine/contract.js'
+import { type Evaluation, Explorer, type ExplorerSync } from '../explorer/index.js'
+import { Synchronizer, type SyncSchedule, type SyncState, type Transfer } from '../synchronizer/index.js'
+import { nextCall, Trainer } from '../trainer/index.js'
+import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
+import type { Job, ModeEnd } from './job.js'
+import { linkOf, openAuxiliary, openBase, openSamplers, openTrained, sameEngine, type TrainedModels } from './models.js'
+import { openPipeline } from './pipeline.js'
+import { cutOf, loadSamplers, snapshotOf, stepOf } from './resume.js'
+import { runSides } from './sides.js'
+import { watchStalls } from './stall.js'
+import { expectedSteps, openEvalTasksets, openScheduler } from './tasks.js'
+
+/** A wait that is longer is worth a line. */
+const STALL_S = 60
+
+/** Explorer and trainer in this process: two loops that share the buffer and the synchroniser, and nothing else. */
+export async function runBoth(job: Job): Promise<ModeEnd> {
+  const { config, view, checkpoints, logs, stop, closers, note } = job
+  const engineType = sameEngine(config)
+  const scheduler = await openScheduler(config, closers)
+  const evalTasksets = await openEvalTasksets(config, closers)
+  const context = { ...job, signal: stop.now }
+  const base = await openBase(context, engineType)
+  const needs = { config, text: base.text, note }
+  const buffer = closers.add(await openMainBuffer(needs))
+  const auxiliaryBuffers = await openAuxiliaryBuffers(needs, (one) => closers.add(one))
+  const models = await openTrained(context, base)
+  const samplers = await openSamplers(context, base, models.policy)
+  const auxiliary = await openAuxiliary(context, base)
+  const pipeline = closers.add(await openPipeline(config, buffer, auxiliary))
+  const monitors = {
+    explorer: closers.add(await job.openMonitor('explorer')),
+    trainer: closers.add(await job.openMonitor('trainer')),
+  }
+
+  const link = linkOf(base.engine, models.policy, samplers)
+  // The weights that everything starts from are version 0.
+  await link.transfer(0, 'finish', nextCall(stop.now))
+  const saved = await checkpoints.latest()
+  const { cut, mark } = cutOf(saved, config)
+  const syncState = saved?.state.sync as SyncState | undefined
+  const transfer: Transfer =
+    config.synchronizer.sync_method === 'checkpoint'
+      ? byCheckpoint(job, models, samplers)
+      : async (version, inFlight, signal) => void (await link.transfer(version, inFlight, call(config, signal)))
+  const waits = async () => (await buffer.state()).waiting
+  const sync = new Synchronizer(
+    {
+      schedule: scheduleOf(config),
+      timeoutMs: config.synchronizer.sync_timeout * 1000,
+      transfer,
+      starved: async () => (await waits()).some(({ who }) => who === 'trainer'),
+      blocked: async () => (await waits()).some(({ who }) => who === config.explorer.name),
+      note,
+    },
+    syncState,
+    stepOf(saved),
+  )
+
+  let evaluated = -1
+  const bestEval = async ({ version, metrics }: Evaluation) => {
+    evaluated = version
+    await checkpoints
+      .recordEval(version, metrics)
+      .catch((error) => note(`no best evaluation is kept: ${error.message}`))
+  }
+  const explorer = new Explorer({
+    config,
+    model: samplers,
+    text: base.text,
+    auxiliary,
+    scheduler,
+    evalTasksets,
+    pipeline,
+    buffer,
+    sync: explorerSide(sync),
+    monitor: monitors.explorer,
+    view,
+    logs,
+    bestEval,
+  })
+  const trainer = new Trainer({
+    config,
+    ...models,
+    buffer,
+    auxiliaryBuffers,
+    sync: {
+      whileWaiting: (arrived) => sync.trainerWaits(arrived),
+      afterStep: (step, signal) => sync.trainerAfterStep(step, signal),
+    },
+    checkpoints,
+    snapshot: snapshotOf({ config, buffer, pipeline, sync, sampler: samplers[0] }),
+    monitor: monitors.trainer,
+    view,
+    logs,
+    expectedSteps: expectedSteps(config, scheduler),
+  })
+
+  // From here on everything is what it was when the checkpoint was written, or as before the first step.
+  await buffer.restore(cut)
+  await pipeline.restore(mark)
+  explorer.restore(mark)
+  // The explorer goes on: the end of the data that an earlier run may have announced is not the end.
+  await buffer.put([], { who: config.explorer.name })
+  if (saved) await trainer.resume(saved, stop.now)
+  await loadSamplers(samplers, link, saved, sync.version, stop.now)
+  monitors.explorer.rewind(mark?.step ?? -1)
+  monitors.trainer.rewind(saved?.step ?? -1)
+  await checkpoints.discardAfter(saved?.step ?? 0)
+  if (saved) note(`resumes from step ${saved.step}: ${saved.dir}`)
+
+  closers.add(
+    watchStalls({ reasons: async () => [...sync.waiting(), ...(await bufferWaits(buffer))], seconds: STALL_S, note }),
+  )
+  const { end } = await runSides({ explorer, trainer, sync, stop })
+  if (end === 'stopped') return { end, steps: trainer.step }
+  await sync.giveLast(stop.now)
+  const wanted = evalTasksets.length > 0 && config.explorer.eval_interval > 0 && trainer.step > 0
+  if (wanted && evaluated !== trainer.step) {
+    view.phase('explorer', 'final evaluation')
+    await explorer.evaluate(finalStep(config, explorer.step), { signal: stop.now })
+  }
+  return { end: 'finished', steps: trainer.step }
+}
+
+export function scheduleOf({ synchronizer: given }: Config): SyncSchedule {
+  return {
+    sync_style: given.sync_style,
+    explorer_sync_interval: given.explorer_sync_interval ?? given.sync_interval,
+    trainer_sync_interval: given.trainer_sync_interval ?? given.sync_interval,
+    sync_offset: given.sync_offset,
+  }
+}
+
+/** Through the disk, as between two processes. */
+function byCheckpoint(
+  { checkpoints, config }: Job,
+  { policy }: TrainedModels,
+  samplers: readonly SampleModel[],
+): Transfer {
+  return async (version, inFlight, signal) => {
+    const { path } = await checkpoints.saveWeights(version, (dir) => policy.saveWeights(dir, call(config, signal)))
+    for (const sampler of new Set(samplers)) await sampler.loadWeights(path, version, inFlight, call(config, signal))
+  }
+}
+
+function call(config: Config, signal: AbortSignal) {
+  return nextCall(signal, config.synchronizer.sync_timeout * 1000)
+}
+
+function explorerSide(sync: Synchronizer): ExplorerSync {
+  return {
+    get version() {
+      return sync.version
+    },
+    afterStep: (step, signal) => sync.explorerAfterStep(step, signal),
+  }
+}
+
+async function bufferWaits(buffer: ExperienceBuffer): Promise<string[]> {
+  return (await buffer.state()).waiting.map(({ who, reason }) => `${who} waits for ${reason}`)
+}
+
+/** A step of its own where the last step has an evaluation already, of older weights. */
+function finalStep({ explorer }: Config, step: number): number {
+  return step % explorer.eval_interval === 0 ? step + 1 : step
+}

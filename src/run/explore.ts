@@ -1,0 +1,98 @@
+import type { SavedWeights } from '../checkpoint/index.js'
+import type { InFlight, SampleModel } from '../engine/contract.js'
+import { Explorer, type ExplorerMark } from '../explorer/index.js'
+import { ApartExplorerSync, StatusBoard } from '../synchronizer/index.js'
+import { nextCall } from '../trainer/index.js'
+import { announced } from './announced.js'
+import { scheduleOf } from './both.js'
+import { openMainBuffer } from './buffers.js'
+import type { Job, ModeEnd } from './job.js'
+import { openAuxiliary, openBase, openSamplers } from './models.js'
+import { openPipeline } from './pipeline.js'
+import { RunOver } from './stop.js'
+import { openEvalTasksets, openScheduler } from './tasks.js'
+
+/** The explorer alone: a trainer of another process reads the database and leaves its weights in the job directory. */
+export async function runExplore(job: Job): Promise<ModeEnd> {
+  const { config, view, checkpoints, logs, stop, closers, note } = job
+  const { name } = config.explorer
+  const scheduler = await openScheduler(config, closers)
+  const evalTasksets = await openEvalTasksets(config, closers)
+  const context = { ...job, signal: stop.now }
+  const base = await openBase(context, config.explorer.rollout_model.engine_type)
+  const buffer = closers.add(await openMainBuffer({ config, text: base.text, note }))
+  const samplers = await openSamplers(context, base)
+  const auxiliary = await openAuxiliary(context, base)
+  const pipeline = closers.add(await openPipeline(config, buffer, auxiliary))
+  const monitor = closers.add(await job.openMonitor('explorer'))
+  const board = new StatusBoard(checkpoints.dir, { role: 'explorer', name })
+
+  const load = loader(samplers, config.synchronizer.sync_timeout * 1000)
+  const newest = (await checkpoints.latestWeights()) ?? { step: 0, path: base.dir, full: false }
+  await load(newest, 'finish', stop.now)
+  const over = new AbortController()
+  const sync = new ApartExplorerSync(
+    {
+      schedule: scheduleOf(config),
+      timeoutMs: config.synchronizer.sync_timeout * 1000,
+      board,
+      note,
+      latest: () => checkpoints.latestWeights(),
+      load,
+      trainerEnded: (step) => {
+        note(`the trainer has ended after step ${step}: the explorer ends too`)
+        over.abort(new RunOver('the trainer has ended'))
+      },
+    },
+    newest.step,
+  )
+  const explorer = new Explorer({
+    config,
+    model: samplers,
+    text: base.text,
+    auxiliary,
+    scheduler,
+    evalTasksets,
+    pipeline,
+    buffer,
+    sync,
+    monitor,
+    view,
+    logs,
+    bestEval: async ({ version, metrics }) => {
+      await checkpoints
+        .recordEval(version, metrics)
+        .catch((error) => note(`no best evaluation is kept: ${error.message}`))
+    },
+  })
+
+  // Rows that are in the database stay; the mark of the last of them says where to go on.
+  const mark = (await buffer.cut()).marks[name] as ExplorerMark | undefined
+  await pipeline.restore(mark)
+  explorer.restore(mark)
+  await buffer.put([], { who: name })
+  monitor.rewind(mark?.step ?? -1)
+  if (mark) note(`resumes behind step ${mark.step}`)
+  const stopped = await announced(
+    board,
+    () => explorer.step,
+    async () => {
+      try {
+        await explorer.run(AbortSignal.any([stop.now, stop.gentle, over.signal]))
+      } catch (error) {
+        const meant = over.signal.aborted || stop.gentle.aborted
+        if (!meant || stop.now.aborted) throw error
+      }
+      return stop.gentle.aborted
+    },
+  )
+  return { end: stopped ? 'stopped' : 'finished', steps: explorer.mark?.step ?? 0 }
+}
+
+function loader(samplers: readonly SampleModel[], deadlineMs: number) {
+  return async ({ path, step }: SavedWeights, inFlight: InFlight, signal: AbortSignal) => {
+    for (const sampler of new Set(samplers)) {
+      await sampler.loadWeights(path, step, inFlight, nextCall(signal, deadlineMs))
+    }
+  }
+}

@@ -1,0 +1,5 @@
+export { leftovers, startOver } from './fresh.js'
+export { type RunOptions, type RunResult, run } from './run.js'
+export { listenToSignals, type StopSignals } from './signals.js'
+export type { StageEnd } from './stage.js'
+export { Stop } from './stop.js'

@@ -1,0 +1,33 @@
+import type { Checkpoints } from '../checkpoint/index.js'
+import type { Config } from '../config/index.js'
+import type { OpenEngine } from '../engine/open.js'
+import type { LogDir } from '../log/logger.js'
+import type { Monitor } from '../monitor/monitor.js'
+import type { RunView } from '../monitor/view.js'
+import type { Closers } from './closers.js'
+import type { Stop } from './stop.js'
+
+/** What every mode of a stage works with. */
+export interface Job {
+  readonly config: Config
+  /** Directory that the policy starts from; null: `model.model_path`. */
+  readonly startFrom: string | null
+  readonly nativeNamed: boolean
+  readonly openEngine: OpenEngine
+  readonly checkpoints: Checkpoints
+  readonly logs: LogDir
+  readonly view: RunView
+  readonly stop: Stop
+  readonly closers: Closers
+  openMonitor(role: string): Promise<Monitor>
+  note(text: string): void
+}
+
+/** How a mode ended. */
+export interface ModeEnd {
+  readonly end: 'finished' | 'stopped'
+  /** Training steps done in all; explore steps where nothing is trained. */
+  readonly steps: number
+}
+
+export type RunMode = (job: Job) => Promise<ModeEnd>

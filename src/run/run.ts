@@ -1,0 +1,93 @@
+import { Checkpoints } from '../checkpoint/index.js'
+import type { Resolved, ResolvedStage } from '../config/index.js'
+import { type OpenEngine, openEngine } from '../engine/open.js'
+import { openMonitor } from '../monitor/open.js'
+import type { RunSummary, RunView } from '../monitor/view.js'
+import { runStage, type StageContext, type StageEnd } from './stage.js'
+import { StageMeta } from './stage-meta.js'
+import { Stop } from './stop.js'
+
+export interface RunOptions {
+  /** What a person sees; default nothing. */
+  readonly view?: RunView
+  /** How the run is asked to stop. */
+  readonly stop?: Stop
+  readonly openEngine?: OpenEngine
+  readonly openMonitor?: StageContext['openMonitor']
+  /** Stages for which the native engine was asked for by name; sizes are then not judged. */
+  readonly nativeNamed?: (stage: number) => boolean
+  /** The command that goes on, for people. */
+  readonly command?: string
+}
+
+export interface RunResult {
+  /** `before`: nothing was to do, an earlier run has finished everything. */
+  readonly end: StageEnd['end']
+  /** Training steps of the last stage that ran. */
+  readonly steps: number
+  readonly stages: readonly { readonly name: string | null; readonly end: StageEnd['end']; readonly steps: number }[]
+  readonly summary: RunSummary
+}
+
+/** Runs all stages of a configuration, one after the other. A stage that fails is the end. */
+export async function run({ stages }: Resolved, options: RunOptions = {}): Promise<RunResult> {
+  const { view = SILENT, stop = new Stop() } = options
+  const begun = performance.now()
+  const meta = stages.length > 1 ? new StageMeta(stages) : undefined
+  const ended: { name: string | null; end: StageEnd['end']; steps: number }[] = []
+  for (const [i, stage] of stages.entries()) {
+    await meta?.begin(i)
+    if (stages.length > 1) view.phase('run', `stage ${i + 1} of ${stages.length}: ${stage.name}`)
+    const { end, steps } = await runStage(stage, {
+      view,
+      stop,
+      openEngine: options.openEngine ?? openEngine,
+      openMonitor: options.openMonitor ?? openMonitor,
+      nativeNamed: options.nativeNamed?.(i) ?? false,
+    })
+    ended.push({ name: stage.name, end, steps })
+    if (end === 'stopped') break
+    await meta?.finished(i)
+  }
+  const last = ended[ended.length - 1]
+  const end = ended.every((one) => one.end === 'before') ? 'before' : last.end
+  const seconds = (performance.now() - begun) / 1000
+  const summary = await summarise(stages[ended.length - 1], end, last.steps, seconds, options.command)
+  view.end(summary)
+  return { end, steps: last.steps, stages: ended, summary }
+}
+
+async function summarise(
+  { config }: ResolvedStage,
+  end: StageEnd['end'],
+  steps: number,
+  seconds: number,
+  command = 'trinity run',
+): Promise<RunSummary> {
+  const checkpoints = await Checkpoints.open({ dir: config.checkpoint_job_dir })
+  const best = await checkpoints.bestEval()
+  const weights = await checkpoints.latestWeights()
+  const next: string[] = []
+  if (end === 'stopped') next.push(`${command}   goes on from here`)
+  else if (end === 'before') {
+    const limit = config.buffer.total_steps ? 'buffer.total_steps' : 'buffer.total_epochs'
+    next.push(`${command} --set ${limit}=…   trains on`, `${command} --fresh   starts over`)
+  }
+  if (weights) next.push(`trinity model info ${weights.path}   says what the trained model is; any loader reads it`)
+  const brief = (one: { step: number; metric: string; score: number }) => ({
+    step: one.step,
+    metric: one.metric,
+    score: one.score,
+  })
+  return {
+    ok: true,
+    steps,
+    seconds,
+    firstEval: best && brief(best.first),
+    bestEval: best && brief(best.best),
+    checkpoint: weights?.path,
+    next,
+  }
+}
+
+const SILENT: RunView = { phase: () => {}, metrics: () => {}, note: () => {}, end: () => {}, close: () => {} }

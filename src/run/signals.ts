@@ -1,0 +1,52 @@
+import type { Stop } from './stop.js'
+
+/** SIGTERM gives a run this long to finish its step and save; whoever sends it will soon send SIGKILL. */
+const TERM_MS = 25_000
+/** After a second signal nothing may hold the process up any longer. */
+const FORCE_MS = 10_000
+
+export interface StopSignals {
+  /** Exit code of a run that was stopped at once: 130 for Ctrl-C, 143 for SIGTERM. */
+  readonly code: 130 | 143
+  close(): void
+}
+
+/** Ctrl-C once: finish the step, save, end. Twice: end now. SIGTERM: like once, with a deadline. */
+export function listenToSignals(stop: Stop, tell: (text: string) => void): StopSignals {
+  let code: 130 | 143 = 130
+  let timer: NodeJS.Timeout | undefined
+  const force = () => {
+    stop.force()
+    timer = setTimeout(() => process.exit(code), FORCE_MS)
+    timer.unref()
+  }
+  const interrupt = () => {
+    if (stop.now.aborted) process.exit(code)
+    if (stop.gentle.aborted) {
+      tell('stopping now')
+      force()
+      return
+    }
+    tell('finishing the step and saving; once more (Ctrl-C) stops at once')
+    stop.request()
+  }
+  const terminate = () => {
+    code = 143
+    tell(`asked to end: finishing the step and saving, for at most ${TERM_MS / 1000} s`)
+    stop.request()
+    timer ??= setTimeout(force, TERM_MS)
+    timer.unref()
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', terminate)
+  return {
+    get code() {
+      return code
+    },
+    close: () => {
+      clearTimeout(timer)
+      process.off('SIGINT', interrupt)
+      process.off('SIGTERM', terminate)
+    },
+  }
+}

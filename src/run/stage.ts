@@ -1,0 +1,110 @@
+import { Checkpoints, type JobIdentity } from '../checkpoint/index.js'
+import type { Config, ResolvedStage } from '../config/index.js'
+import type { OpenEngine } from '../engine/open.js'
+import { TrinityError } from '../error.js'
+import { openLogDir } from '../log/log-dir.js'
+import type { Logger } from '../log/logger.js'
+import type { Monitor } from '../monitor/monitor.js'
+import type { RunView } from '../monitor/view.js'
+import { runTaskPipeline } from '../pipeline/index.js'
+import { runBench } from './bench.js'
+import { runBoth } from './both.js'
+import { withClosers } from './closers.js'
+import { runExplore } from './explore.js'
+import type { RunMode } from './job.js'
+import { FinishMarker } from './marker.js'
+import { newestModel } from './newest-model.js'
+import type { Stop } from './stop.js'
+import { checkWorkflows } from './tasks.js'
+import { runTrain } from './train.js'
+
+export interface StageContext {
+  readonly view: RunView
+  readonly stop: Stop
+  readonly openEngine: OpenEngine
+  openMonitor(options: { config: Config; role: string; logger: Logger }): Promise<Monitor>
+  /** The user asked for the native engine by name. */
+  readonly nativeNamed: boolean
+}
+
+export interface StageEnd {
+  /** `before`: an earlier run has finished it. */
+  readonly end: 'finished' | 'stopped' | 'before'
+  readonly steps: number
+}
+
+const MODES: Readonly<Record<string, { run: RunMode; roles: (config: Config) => string[] }>> = {
+  both: { run: runBoth, roles: ({ explorer }) => ['trainer', explorer.name] },
+  colocate: { run: runBoth, roles: ({ explorer }) => ['trainer', explorer.name] },
+  train: { run: runTrain, roles: () => ['trainer'] },
+  explore: { run: runExplore, roles: ({ explorer }) => [explorer.name] },
+  bench: { run: runBench, roles: () => [] },
+}
+
+/** Runs one stage to its end, to a stop, or to its first failure. */
+export async function runStage(stage: ResolvedStage, context: StageContext): Promise<StageEnd> {
+  const { config } = stage
+  const mode = Object.hasOwn(MODES, config.mode) ? MODES[config.mode] : undefined
+  if (!mode) {
+    throw new TrinityError('config/mode', `mode ${config.mode} is not part of this version`, {
+      path: 'mode',
+      hint: `use one of ${Object.keys(MODES).join(', ')}`,
+    })
+  }
+  if (config.mode !== 'train') checkWorkflows(config)
+  const { view, stop } = context
+  return withClosers(async (closers) => {
+    const note = (text: string) => {
+      logger.warn(text)
+      view.note(text)
+    }
+    const logs = closers.add(openLogDir({ dir: config.log.save_dir, level: config.log.level }))
+    const logger = logs.logger('run')
+    const checkpoints = closers.add(
+      await Checkpoints.open({
+        dir: config.checkpoint_job_dir,
+        roles: mode.roles(config),
+        identity: config.mode === 'bench' ? undefined : identityOf(config),
+        keep: config.trainer.max_checkpoints_to_keep,
+        warn: note,
+      }),
+    )
+    const marker = new FinishMarker(checkpoints, config)
+    const before = config.mode === 'bench' ? undefined : await marker.read()
+    if (before !== undefined) return { end: 'before', steps: before }
+    try {
+      const startFrom = stage.startsFrom === null ? null : await newestModel(stage.startsFrom)
+      await prepareTasks(config, checkpoints, stop.now, note)
+      const openMonitor = (role: string) => context.openMonitor({ config, role, logger: logs.logger(role) })
+      const result = await mode.run({ ...context, config, startFrom, checkpoints, logs, closers, openMonitor, note })
+      if (result.end === 'finished' && config.mode !== 'bench') await marker.write(result.steps)
+      return result
+    } catch (error) {
+      if (!stop.now.aborted) logger.error('the run failed', error)
+      throw error
+    }
+  })
+}
+
+/** What must stay the same for a run to go on from its checkpoints. */
+function identityOf({ model, algorithm }: Config): JobIdentity {
+  const lora = model.lora_configs?.[0]
+  return {
+    'model.model_path': model.model_path,
+    'algorithm.algorithm_type': algorithm.algorithm_type,
+    'model.lora_configs': lora ? `rank ${lora.lora_rank} on ${lora.target_modules}` : 'none',
+  }
+}
+
+/** Task files go through their pipeline once, before the first step. */
+async function prepareTasks(
+  config: Config,
+  checkpoints: Checkpoints,
+  signal: AbortSignal,
+  note: (text: string) => void,
+): Promise<void> {
+  const { task_pipeline: pipeline } = config.data_processor
+  if (!pipeline || config.mode === 'bench' || (await checkpoints.latest())) return
+  const metrics = await runTaskPipeline(pipeline, config.service.data_juicer as never, signal)
+  note(`task pipeline: ${JSON.stringify(metrics)}`)
+}

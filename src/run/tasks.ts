@@ -1,0 +1,48 @@
+import type { Config, TasksetConfig as GivenTaskset } from '../config/index.js'
+import { TrinityError } from '../error.js'
+import { Taskset, type TasksetConfig, TasksetScheduler } from '../task/index.js'
+import { workflows } from '../workflow/index.js'
+import type { Closers } from './closers.js'
+
+/** Workflows that no one knows are found before a model is loaded. */
+export function checkWorkflows({ buffer }: Config): void {
+  const { tasksets, eval_tasksets } = buffer.explorer_input
+  for (const { default_workflow_type: name } of [...tasksets, ...eval_tasksets]) if (name !== null) workflows.get(name)
+}
+
+/** The tasks of the rollouts. */
+export async function openScheduler(config: Config, closers: Closers): Promise<TasksetScheduler> {
+  const { batch_size, total_epochs, total_steps, explorer_input } = config.buffer
+  try {
+    const tasksets = explorer_input.tasksets.map(tasksetOf)
+    return closers.add(await TasksetScheduler.open({ tasksets, batch_size, total_epochs, total_steps }))
+  } catch (error) {
+    if (!(error instanceof TrinityError) || error.code !== 'task/no-batch') throw error
+    const { message, path, hint } = error
+    throw new TrinityError('config/nothing-to-do', `nothing to run: ${message}`, { path, hint, cause: error })
+  }
+}
+
+export async function openEvalTasksets({ buffer }: Config, closers: Closers): Promise<Taskset[]> {
+  const sets: Taskset[] = []
+  for (const [i, set] of buffer.explorer_input.eval_tasksets.entries()) {
+    sets.push(closers.add(await Taskset.open(tasksetOf(set), i)))
+  }
+  return sets
+}
+
+/** Training steps that the rollouts of a run give, when none is dropped. */
+export function expectedSteps(config: Config, scheduler: TasksetScheduler): number {
+  const { batch_size, train_batch_size, trainer_input } = config.buffer
+  const made = scheduler.steps * batch_size * (config.algorithm.repeat_times ?? 1)
+  const ratio = Number(config.algorithm.sample_strategy_args?.expert_data_ratio ?? 0)
+  const mixes = config.algorithm.sample_strategy === 'mix' && Object.keys(trainer_input.auxiliary_buffers).length > 0
+  const own = mixes ? train_batch_size - Math.ceil(ratio * train_batch_size) : train_batch_size
+  return Math.max(1, Math.floor(made / Math.max(1, own)))
+}
+
+/** What a file leaves open is null in the configuration and absent for a task set. */
+function tasksetOf(given: GivenTaskset): TasksetConfig {
+  const args = Object.entries(given.rollout_args).filter(([, value]) => value !== null)
+  return { ...given, rollout_args: Object.fromEntries(args) } as TasksetConfig
+}

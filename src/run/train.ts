@@ -1,0 +1,70 @@
+import type { Cut, ExperienceBuffer } from '../buffer/index.js'
+import { TrinityError } from '../error.js'
+import { ApartTrainerSync, StatusBoard } from '../synchronizer/index.js'
+import { nextCall, Trainer, type TrainerSync } from '../trainer/index.js'
+import { announced } from './announced.js'
+import { scheduleOf } from './both.js'
+import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
+import type { Job, ModeEnd } from './job.js'
+import { openBase, openTrained, type TrainedModels } from './models.js'
+
+/** The trainer alone: on a data set, or on what explorers of other processes put into a database. */
+export async function runTrain(job: Job): Promise<ModeEnd> {
+  const { config, view, checkpoints, logs, stop, closers, note } = job
+  const context = { ...job, signal: stop.now }
+  const base = await openBase(context, config.trainer.trainer_type)
+  const needs = { config, text: base.text, note }
+  const buffer = closers.add(await openMainBuffer(needs))
+  const auxiliaryBuffers = await openAuxiliaryBuffers(needs, (one) => closers.add(one))
+  const saved = await checkpoints.latest()
+  const fromFile = buffer.kind === 'file'
+  if (fromFile) await buffer.restore(saved?.state.buffer as Cut | undefined)
+  const expected = fromFile ? await stepsIn(buffer, config.buffer.train_batch_size, saved?.step ?? 0) : undefined
+  const models = await openTrained(context, base)
+  const monitor = closers.add(await job.openMonitor('trainer'))
+  const board = new StatusBoard(checkpoints.dir, { role: 'trainer', name: config.trainer.name })
+  const trainer = new Trainer({
+    config,
+    ...models,
+    buffer,
+    auxiliaryBuffers,
+    sync: fromFile ? undefined : await apart(job, models, board, saved?.step ?? 0),
+    checkpoints,
+    snapshot: async () => ({ state: fromFile ? { buffer: await buffer.cut() } : {} }),
+    monitor,
+    view,
+    logs,
+    expectedSteps: expected,
+  })
+  if (saved) await trainer.resume(saved, stop.now)
+  monitor.rewind(saved?.step ?? -1)
+  await checkpoints.discardAfter(saved?.step ?? 0)
+  if (saved) note(`resumes from step ${saved.step}: ${saved.dir}`)
+  const run = async () => (await trainer.run(stop.now, stop.gentle)) === 'stopped'
+  const stopped = fromFile ? await run() : await announced(board, () => trainer.step, run)
+  return { end: stopped ? 'stopped' : 'finished', steps: trainer.step }
+}
+
+async function stepsIn(buffer: ExperienceBuffer, batch: number, done: number): Promise<number> {
+  const { ready } = await buffer.state()
+  const steps = done + Math.floor(ready / Math.max(1, batch))
+  if (steps > 0) return steps
+  throw new TrinityError('config/nothing-to-do', `nothing to train: ${ready} rows do not fill one batch of ${batch}`, {
+    path: 'buffer.train_batch_size',
+    hint: `set buffer.train_batch_size to ${Math.max(1, ready)} or less`,
+  })
+}
+
+async function apart(
+  { config, checkpoints, note }: Job,
+  models: TrainedModels,
+  board: StatusBoard,
+  step: number,
+): Promise<TrainerSync> {
+  await board.set({ step, version: step })
+  const write = async (version: number, signal: AbortSignal) => {
+    const call = nextCall(signal, config.synchronizer.sync_timeout * 1000)
+    await checkpoints.saveWeights(version, (dir) => models.policy.saveWeights(dir, call))
+  }
+  return new ApartTrainerSync({ schedule: scheduleOf(config), board, note, write }, step, step)
+}
