@@ -12,7 +12,7 @@ const shapes = [
   [2048, 512, 1408],
 ]
 
-export async function gemm(addon, { rounds = 5 } = {}) {
+export async function gemm(addon, _torch, { rounds = 5 } = {}) {
   const rows = []
   for (const [m, n, k] of shapes) {
     const repeat = Math.max(1, Math.round(4e9 / (2 * m * n * k)))

@@ -1,15 +1,18 @@
 // The native engine against the arithmetic peak of this machine, and with --against torch against PyTorch.
 import { loadAddon } from '../../dist/engine/native/addon.js'
 import { gemm } from './gemm.mjs'
+import { sample } from './sample.mjs'
 import { train } from './train.mjs'
 
 export const title = 'Native engine'
-export const about = 'matrix products and training against the FMA peak [--against torch]'
+export const about = 'matrix products, training and sampling against the FMA peak [--against=torch] [--only=sample]'
 
 export async function run(options) {
   const addon = loadAddon()
   const torch = options.includes('--against=torch')
   console.log(`${addon.isa}, ${addon.threads()} threads${torch ? ', against PyTorch + Transformers' : ''}`)
-  await gemm(addon)
-  await train(addon, torch)
+  const only = options.find((option) => option.startsWith('--only='))?.slice('--only='.length)
+  const parts = { gemm, train, sample }
+  if (only && !(only in parts)) throw new Error(`--only takes ${Object.keys(parts).join(', ')}`)
+  for (const [name, part] of Object.entries(parts)) if (!only || only === name) await part(addon, torch)
 }

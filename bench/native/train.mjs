@@ -1,15 +1,12 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { NativeEngine } from '../../dist/engine/native/engine.js'
 import { defineLoss } from '../../dist/graph/index.js'
-import { createModel } from '../../dist/model/create.js'
 import { format, median, printTable } from '../lib.mjs'
 import { startPeer } from '../peer/peer.mjs'
+import { models } from './models.mjs'
 import { measurePeak } from './peak.mjs'
-
-const real = fileURLToPath(new URL('../../../shared/data/models/minimind2_small_hf', import.meta.url))
 
 /** Mean negative log-prob, as the peer trains. */
 const crossEntropy = defineLoss((g) => {
@@ -18,16 +15,8 @@ const crossEntropy = defineLoss((g) => {
 })
 const step = { lr: 1e-5, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 0.01, gradClip: 1 }
 
-/** The models of the targets. A 26M model of the same shape stands in where the real one is absent. */
-async function models(folder) {
-  const small = join(folder, 'small')
-  await createModel({ out: small, hidden: 256, layers: 4, heads: 4, intermediate: 704, vocab: 272, tie: true })
-  let big = real
-  if (!existsSync(real)) {
-    big = join(folder, 'big')
-    const shape = { hidden: 512, layers: 8, heads: 8, kvHeads: 2, intermediate: 1408, vocab: 6400, tie: true }
-    await createModel({ out: big, ...shape })
-  }
+async function work(folder) {
+  const { big, small } = await models(folder)
   return [
     { name: '26M, 16 × 128', path: big, batch: 16, length: 128, share: 50, faster: 1.2 },
     { name: '3M, 64 × 64', path: small, batch: 64, length: 64, share: 40, faster: 1.3 },
@@ -49,7 +38,7 @@ export async function train(addon, torch, { rounds = 5 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   const rows = []
   try {
-    for (const work of await models(folder)) rows.push(await measure(addon, work, torch, rounds))
+    for (const one of await work(folder)) rows.push(await measure(addon, one, torch, rounds))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
