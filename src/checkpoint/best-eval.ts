@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../error.js'
 import { writeJsonFile } from '../model/atomic-file.js'
@@ -6,7 +7,7 @@ import type { BestEval, EvalRecord } from './checkpoint.js'
 import { BEST_EVAL } from './layout.js'
 
 /** Names that say how good answers are, best first. */
-const TELLING = ['accuracy', 'score', 'reward']
+export const TELLING = ['accuracy', 'score', 'reward']
 
 /** Reads `best_eval.json`; undefined before the first evaluation. */
 export async function readBestEval(dir: string): Promise<BestEval | undefined> {
@@ -24,11 +25,23 @@ export async function recordEval(
   metric?: string,
 ): Promise<BestEval> {
   const record = rate(step, metrics, metric)
-  const known = await readBestEval(dir)
+  const known = (await readBestEval(dir))?.history ?? []
   // A resumed run makes its evaluations again: the same step replaces what was known of it.
-  const first = known && known.first.step < step ? known.first : record
-  const best = known && known.best.step !== step && beats(known.best, record) ? known.best : record
-  const value: BestEval = { first, best, last: record }
+  return write(dir, [...known.filter((one) => one.step < step), record, ...known.filter((one) => one.step > step)])
+}
+
+/** Forgets evaluations of weights that a resumed run makes again. */
+export async function rewindEvals(dir: string, step: number): Promise<void> {
+  const known = await readBestEval(dir)
+  if (!known) return
+  const history = known.history.filter((one) => one.step <= step)
+  if (history.length === 0) await rm(join(dir, BEST_EVAL), { force: true })
+  else if (history.length < known.history.length) await write(dir, history)
+}
+
+async function write(dir: string, history: readonly EvalRecord[]): Promise<BestEval> {
+  const best = history.reduce((one, other) => (beats(one, other) ? one : other))
+  const value: BestEval = { first: history[0], best, last: history[history.length - 1], history }
   await writeJsonFile(join(dir, BEST_EVAL), value)
   return value
 }
@@ -59,7 +72,7 @@ function rate(step: number, metrics: Readonly<Record<string, number>>, metric?: 
 }
 
 /** `eval/<set>/accuracy`, `eval/<set>/accuracy/mean`, `eval/<set>/accuracy/mean@4` */
-function isMean(key: string, name: string): boolean {
+export function isMean(key: string, name: string): boolean {
   const parts = key.split('/')
   const at = parts.lastIndexOf(name)
   if (at < 0) return false

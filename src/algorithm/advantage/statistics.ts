@@ -22,7 +22,10 @@ function squares(values: readonly number[], mean: number): number {
   return sum
 }
 
-/** `name/mean`, `name/max`, `name/min` of what was measured per group. */
+/** A deviation below this is none: what is left of equal numbers after rounding. */
+const NO_SPREAD = 1e-9
+
+/** `name/mean`, `name/max`, `name/min` of what was measured per group; of `reward_std` also the share that has none. */
 export function summarize(
   prefix: string,
   measured: Readonly<Record<string, readonly number[]>>,
@@ -33,6 +36,9 @@ export function summarize(
     metrics[`${prefix}/${name}/mean`] = meanOf(values)
     metrics[`${prefix}/${name}/max`] = values.reduce((a, b) => Math.max(a, b))
     metrics[`${prefix}/${name}/min`] = values.reduce((a, b) => Math.min(a, b))
+    if (name === 'reward_std') {
+      metrics[`${prefix}/${name}/zero_ratio`] = values.filter((std) => std < NO_SPREAD).length / values.length
+    }
   }
   return metrics
 }

@@ -1,0 +1,19 @@
+import type { RunSummary } from '../view.js'
+import { duration, figure } from './number.js'
+
+/** The last words of a run as lines: how it ended, what it reached, where the weights are, what to do now. */
+export function summaryLines(summary: RunSummary): { label: string; text: string }[] {
+  const { ok, steps, seconds, firstEval, bestEval, checkpoint, next = [] } = summary
+  const lines = [{ label: ok ? 'done' : 'failed', text: `${figure(steps)} steps in ${duration(seconds)}` }]
+  if (bestEval) {
+    const first = firstEval && firstEval.metric === bestEval.metric ? firstEval : undefined
+    const from = first ? `first ${figure(first.score)} (step ${first.step}), ` : ''
+    lines.push({
+      label: 'eval',
+      text: `${bestEval.metric}: ${from}best ${figure(bestEval.score)} (step ${bestEval.step})`,
+    })
+  }
+  if (checkpoint !== undefined) lines.push({ label: 'weights', text: checkpoint })
+  next.forEach((command, i) => void lines.push({ label: i === 0 ? 'next' : '', text: command }))
+  return lines
+}
