@@ -43,4 +43,6 @@ export interface BestEval {
   readonly first: EvalRecord
   readonly best: EvalRecord
   readonly last: EvalRecord
+  /** All of them, by step. */
+  readonly history: readonly EvalRecord[]
 }

@@ -215,7 +215,27 @@ describe('evaluations', () => {
     })
     // A resumed run makes step 5 again.
     await checkpoints.recordEval(5, { 'eval/gsm8k/accuracy/mean@4': 0.6 })
-    expect((await checkpoints.bestEval())?.best).toMatchObject({ step: 5, score: 0.6 })
+    expect((await checkpoints.bestEval())?.best).toMatchObject({ step: 10, score: 0.7 })
+    expect((await checkpoints.bestEval())?.history.map(({ score }) => score)).toEqual([0.2, 0.6, 0.7, 0.4])
+    await checkpoints.close()
+  })
+
+  it('what comes after the checkpoint that a run resumes from is void', async () => {
+    const checkpoints = await open({ roles: ['trainer'] })
+    for (const step of [1, 2, 3]) {
+      await checkpoints.save(step, parts(step))
+      await checkpoints.recordEval(step, { 'eval/a/accuracy': step / 10 })
+    }
+    await checkpoints.saveWeights(4, folder('w'))
+    await checkpoints.discardAfter(2)
+    expect(await steps()).toEqual([1, 2])
+    expect(await text('latest_state_dict_iteration.txt')).toBe('2\n')
+    expect(await checkpoints.bestEval()).toMatchObject({
+      best: { step: 2, score: 0.2 },
+      history: [{ step: 1 }, { step: 2 }],
+    })
+    await checkpoints.discardAfter(0)
+    expect(await checkpoints.bestEval()).toBeUndefined()
     await checkpoints.close()
   })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { TrinityError } from '../error.js'
 import { atomicFile, writeJsonFile } from '../model/atomic-file.js'
 import { type JsonObject, readJsonObject } from '../model/json-file.js'
-import { readBestEval, recordEval } from './best-eval.js'
+import { readBestEval, recordEval, rewindEvals } from './best-eval.js'
 import type { BestEval, CheckpointParts, FolderWriter, SavedCheckpoint, SavedWeights } from './checkpoint.js'
 import { exists, syncPath, syncTree } from './durable.js'
 import { claim, type JobIdentity } from './identity.js'
@@ -64,7 +64,6 @@ export class Checkpoints {
   /** Writes a full checkpoint; false: this process wrote or resumed from it just before, so it is there. */
   async save(step: number, parts: CheckpointParts): Promise<boolean> {
     if (this.#current === step) return false
-    await this.#write(LATEST_FULL, step)
     await this.#place(step, async (dir) => {
       for (const [name, write] of Object.entries(parts.folders)) await write(join(dir, name))
       await writeJsonFile(join(dir, STATE), parts.state)
@@ -167,6 +166,7 @@ export class Checkpoints {
     }
     const named = await this.#read(LATEST_WEIGHTS)
     if (named !== undefined && named > step) await this.#write(LATEST_WEIGHTS, step)
+    await rewindEvals(this.dir, step)
   }
 
   /** Lets another process take over. */
