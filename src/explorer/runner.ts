@@ -4,6 +4,7 @@ import type { Experience } from '../experience/index.js'
 import type { Logger } from '../log/logger.js'
 import type { WorkflowContext } from '../workflow/context.js'
 import { linkSignals } from '../workflow/link-signals.js'
+import { turn } from '../workflow/turn.js'
 import { isWorkflowClass, repeatsItself, type WorkflowEntry } from '../workflow/workflow.js'
 import { failedExperience, failureOf, isHopeless, RolloutTimeout } from './failure.js'
 import type { Job, RunResult } from './job.js'
@@ -79,6 +80,7 @@ export class Runner {
     const begun = performance.now()
     let work: Promise<unknown> = Promise.resolve()
     try {
+      await turn()
       link.signal.throwIfAborted()
       const context = contextOf(job, { run, repeat, attempt, runner: this.index }, link.signal)
       const version = context.model.version

@@ -24,11 +24,18 @@ export class Bigram {
 
   /** log softmax(logits / T) of every token after `prev`. */
   logprobs(prev: number, temperature: number): Float64Array {
-    const row = this.weights.subarray(prev * this.vocabSize, (prev + 1) * this.vocabSize)
-    const scaled = row.map((logit) => logit / temperature)
-    const max = scaled.reduce((a, b) => Math.max(a, b), -Infinity)
-    const logSum = max + Math.log(scaled.reduce((sum, x) => sum + Math.exp(x - max), 0))
-    return scaled.map((x) => x - logSum)
+    const from = prev * this.vocabSize
+    const scores = new Float64Array(this.vocabSize)
+    let max = -Infinity
+    for (let i = 0; i < scores.length; i++) {
+      scores[i] = this.weights[from + i] / temperature
+      if (scores[i] > max) max = scores[i]
+    }
+    let sum = 0
+    for (let i = 0; i < scores.length; i++) sum += Math.exp(scores[i] - max)
+    const logSum = max + Math.log(sum)
+    for (let i = 0; i < scores.length; i++) scores[i] -= logSum
+    return scores
   }
 
   value(prev: number): number {

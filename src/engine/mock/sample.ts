@@ -174,9 +174,14 @@ export class MockSampleModel implements SampleModel {
 
 /** Greedy at temperature 0, else by the cumulative sum; the end token is out of reach before `minTokens`. */
 function draw(logprobs: Float64Array, params: SamplingParams, length: number, eos: number, u: number): number {
-  const p = logprobs.map((x, token) => (token === eos && length < (params.minTokens ?? 0) ? 0 : Math.exp(x)))
+  const p = new Float64Array(logprobs.length)
+  let total = 0
+  for (let token = 0; token < p.length; token++) {
+    p[token] = token === eos && length < (params.minTokens ?? 0) ? 0 : Math.exp(logprobs[token])
+    total += p[token]
+  }
   if (params.temperature === 0) return p.indexOf(Math.max(...p))
-  let left = u * p.reduce((a, b) => a + b, 0)
+  let left = u * total
   for (let token = 0; token < p.length; token++) {
     left -= p[token]
     if (left < 0) return token
