@@ -1,35 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { firstUpdate, gradient, logprobs, norm, tokenMean, values } from '../../test/trainer/by-hand.js'
-import { engine, model, rollout, stepConfig, VOCAB, withSamplerLogprobs } from '../../test/trainer/kit.js'
+import { engine, model, stepConfig, VOCAB } from '../../test/trainer/kit.js'
+import { close, LR, rollouts, sequence } from '../../test/trainer/rollouts.js'
 import type { MockTrainModel } from '../engine/mock/train.js'
-import { createExperience, type Experience } from '../experience/index.js'
+import type { Experience } from '../experience/index.js'
 import { nextCall } from './call.js'
 import { TrainStep } from './step.js'
-
-const LR = 0.1
-const sequence = (e: Experience) => ({
-  tokens: e.tokens,
-  start: e.promptLength,
-  mask: e.actionMask,
-  temperature: e.temperature,
-})
-const close = (actual: Float64Array, expected: Float64Array, digits = 5) => {
-  for (const [i, value] of expected.entries()) expect(actual[i], `weight ${i}`).toBeCloseTo(value, digits)
-}
-
-/** Two groups of rollouts, several temperatures, one token of the environment. */
-function rollouts(policy: MockTrainModel, noise = 0.3): Experience[] {
-  const made = [
-    rollout({ tokens: [1, 2, 3, 4, 5], actionMask: [1, 0, 1], reward: 1, eid: { task: 0, run: 0 } }),
-    rollout({ tokens: [1, 2, 4, 4, 1, 2], temperature: 0.7, reward: 0, eid: { task: 0, run: 1 } }),
-    rollout({ tokens: [5, 0, 1], reward: 0.5, eid: { task: 1, run: 0 } }),
-    rollout({ tokens: [5, 0, 3, 3, 2], temperature: 1.3, reward: 2, eid: { task: 1, run: 1 } }),
-  ]
-  const advantages = [1.2, -0.8, -0.5, 0.9]
-  return made
-    .map((e) => withSamplerLogprobs(policy, e, noise))
-    .map((e, i) => ({ ...e, advantages: new Float32Array(e.actionMask.length).fill(advantages[i]) }))
-}
 
 const clipLoss = (a: number, d: number, low = 0.2, high = 0.2) => {
   const ratio = Math.exp(d)
@@ -267,136 +243,6 @@ describe('one step of PPO', () => {
     // equal models: KL 0, far below the target
     expect(metrics['advantage/kl']).toBeCloseTo(0, 6)
     expect(step.controllers.kl_penalty.coef).toBeCloseTo(0.3 * (1 - (0.2 * 4) / 100), 9)
-  })
-})
-
-describe('supervised steps', () => {
-  it('SFT equals the mean of −log p', async () => {
-    const policy = await model(4)
-    const before = policy.bigram.weights.slice()
-    const batch = [rollout({ tokens: [1, 2, 3, 4] }), rollout({ tokens: [0, 5, 5], promptLength: 1 })]
-    const loss = (weights: Float64Array) =>
-      tokenMean(
-        batch.map((e) => ({ mask: e.actionMask, losses: logprobs(weights, VOCAB, sequence(e)).map((x) => -x) })),
-      )
-    const { metrics } = await new TrainStep({ policy }, { config: stepConfig('sft') }).run(batch, 1)
-    close(policy.bigram.weights, firstUpdate(before, gradient(loss, before), LR, 1))
-    expect(metrics['actor/sft_loss']).toBeCloseTo(loss(before), 5)
-    expect(Object.keys(metrics).filter((name) => name.startsWith('mismatch'))).toEqual([])
-  })
-
-  it('DPO equals one margin per pair, however pairs are packed', async () => {
-    const reference = await model(5)
-    const answers = [
-      { tokens: [1, 2], chosen: [3, 4, 0], rejected: [5, 0] },
-      { tokens: [2, 3], chosen: [1], rejected: [4, 4, 4, 0] },
-    ]
-    const batch = answers.map((init, task) => createExperience({ ...init, eid: { task } }))
-    const sum = (weights: Float64Array, prompt: number[], answer: number[]) => {
-      const tokens = [...prompt, ...answer]
-      const whole = { tokens, start: prompt.length, mask: answer.map(() => 1), temperature: 1 }
-      return logprobs(weights, VOCAB, whole).reduce((a, b) => a + b, 0)
-    }
-    const loss = (weights: Float64Array) => {
-      const losses = answers.map(({ tokens, chosen, rejected }) => {
-        const gain = (answer: number[]) => sum(weights, tokens, answer) - sum(reference.bigram.weights, tokens, answer)
-        return Math.log(1 + Math.exp(-0.5 * (gain(chosen) - gain(rejected))))
-      })
-      return losses.reduce((a, b) => a + b) / losses.length
-    }
-    for (const budget of [1, 100]) {
-      const policy = await model(4)
-      const before = policy.bigram.weights.slice()
-      const config = stepConfig('dpo', {
-        'algorithm.policy_loss_fn_args': { beta: 0.5 },
-        'algorithm.kl_loss_fn_args': { kl_coef: 0 },
-        'trainer.max_token_len_per_gpu': budget,
-      })
-      const { metrics } = await new TrainStep({ policy, reference }, { config }).run(batch, 1)
-      close(policy.bigram.weights, firstUpdate(before, gradient(loss, before), LR, 1))
-      expect(metrics['actor/dpo_loss']).toBeCloseTo(loss(before), 5)
-      expect(metrics['actor/updates']).toBe(1)
-    }
-  })
-})
-
-describe('what cannot be trained on', () => {
-  it('is left out and counted; a batch of nothing else says so', async () => {
-    const policy = await model(1)
-    const notes: string[] = []
-    const step = new TrainStep({ policy }, { config: stepConfig('dapo'), note: (text) => notes.push(text) })
-    const good = rollouts(policy)
-    const failed = rollout({ tokens: [1], promptLength: 1, failure: { reason: 'timeout', message: 'late' } })
-    const empty = { ...good[0], eid: { ...good[0].eid, suffix: 'eeeeee' }, actionMask: new Uint8Array(3) }
-    const long = rollout({ tokens: Array(80).fill(1), advantages: Array(78).fill(1), logprobs: Array(78).fill(-1) })
-    const before = policy.bigram.weights.slice()
-    const none = await step.run([failed, empty, long], 1)
-    expect(none.trained).toBe(0)
-    expect(policy.bigram.weights).toEqual(before)
-    expect(notes).toEqual([
-      expect.stringContaining('nothing to train on in 3 experiences (1 failed, 1 too long, 1 empty mask)'),
-    ])
-    const some = await step.run([...good, failed, empty, long], 2)
-    expect(some).toMatchObject({
-      trained: 4,
-      metrics: { 'sample/skipped/failed': 1, 'sample/skipped/too_long': 1, 'sample/skipped/empty_mask': 1 },
-    })
-    const alone = await model(1)
-    await new TrainStep({ policy: alone }, { config: stepConfig('dapo') }).run(good, 2)
-    close(policy.bigram.weights, alone.bigram.weights, 12)
-  })
-
-  it('a gradient that is not finite is reported and not applied', async () => {
-    const policy = await model(1)
-    const notes: string[] = []
-    const batch = rollouts(policy)
-    batch[0].advantages![0] = Number.POSITIVE_INFINITY
-    const before = policy.bigram.weights.slice()
-    const step = new TrainStep({ policy }, { config: stepConfig('dapo'), note: (text) => notes.push(text) })
-    const { metrics } = await step.run(batch, 1)
-    expect(policy.bigram.weights).toEqual(before)
-    expect(metrics).toMatchObject({ 'actor/refused_updates': 1, 'actor/updates': 0 })
-    expect(notes[0]).toContain('not finite')
-    await step.run(rollouts(policy), 2)
-    expect(policy.bigram.weights).not.toEqual(before)
-  })
-
-  it('the same experience twice in a batch counts twice', async () => {
-    const [policy, other] = [await model(1), await model(1)]
-    const [one] = rollouts(policy)
-    const config = stepConfig('dapo', { 'algorithm.bypass_old_logprobs': false })
-    await new TrainStep({ policy }, { config }).run([one, one], 1)
-    await new TrainStep({ policy: other }, { config }).run([one, { ...one, eid: { ...one.eid, suffix: 'bbbbbb' } }], 1)
-    expect(policy.bigram.weights).toEqual(other.bigram.weights)
-  })
-})
-
-describe('advantages in the trainer', () => {
-  it('clipb gets entropies, with recorded log-probs too', async () => {
-    const policy = await model(1)
-    const { metrics } = await new TrainStep(
-      { policy },
-      { config: stepConfig('dapo', { 'algorithm.advantage_fn': 'clipb' }) },
-    ).run(rollouts(policy), 1)
-    expect(metrics['advantage/ES']).toBeLessThan(1)
-    expect(metrics).toHaveProperty('advantage/frac_clipped')
-  })
-
-  it('are made up for when a data set of raw experiences has none', async () => {
-    const policy = await model(1)
-    const raw = rollouts(policy).map(({ advantages, ...rest }) => rest as Experience)
-    const { metrics } = await new TrainStep({ policy }, { config: stepConfig('dapo') }).run(raw, 1)
-    expect(metrics['critic/advantages/max']).toBeGreaterThan(0.5)
-  })
-
-  it('rollout correction weights by the mismatch', async () => {
-    const policy = await model(1)
-    const set = {
-      'algorithm.rollout_correction': { bypass_mode: false, rollout_is: 'token', rollout_is_threshold: 1.1 },
-    }
-    const { metrics } = await new TrainStep({ policy }, { config: stepConfig('dapo', set) }).run(rollouts(policy), 1)
-    expect(metrics['rollout_corr/rollout_is_max']).toBeCloseTo(1.1, 6)
-    expect(metrics['rollout_corr/kl']).toBeCloseTo(metrics['mismatch/kl'], 5)
   })
 })
 

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { model, stepConfig } from '../../test/trainer/kit.js'
+import { rollouts } from '../../test/trainer/rollouts.js'
+import type { Experience } from '../experience/index.js'
+import { TrainStep } from './step.js'
+
+describe('advantages in the trainer', () => {
+  it('clipb gets entropies, with recorded log-probs too', async () => {
+    const policy = await model(1)
+    const { metrics } = await new TrainStep(
+      { policy },
+      { config: stepConfig('dapo', { 'algorithm.advantage_fn': 'clipb' }) },
+    ).run(rollouts(policy), 1)
+    expect(metrics['advantage/ES']).toBeLessThan(1)
+    expect(metrics).toHaveProperty('advantage/frac_clipped')
+  })
+
+  it('are made up for when a data set of raw experiences has none', async () => {
+    const policy = await model(1)
+    const raw = rollouts(policy).map(({ advantages, ...rest }) => rest as Experience)
+    const { metrics } = await new TrainStep({ policy }, { config: stepConfig('dapo') }).run(raw, 1)
+    expect(metrics['critic/advantages/max']).toBeGreaterThan(0.5)
+  })
+
+  it('rollout correction weights by the mismatch', async () => {
+    const policy = await model(1)
+    const set = {
+      'algorithm.rollout_correction': { bypass_mode: false, rollout_is: 'token', rollout_is_threshold: 1.1 },
+    }
+    const { metrics } = await new TrainStep({ policy }, { config: stepConfig('dapo', set) }).run(rollouts(policy), 1)
+    expect(metrics['rollout_corr/rollout_is_max']).toBeCloseTo(1.1, 6)
+    expect(metrics['rollout_corr/kl']).toBeCloseTo(metrics['mismatch/kl'], 5)
+  })
+})
