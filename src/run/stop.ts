@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+
 /** Why a side was told to end although nothing is wrong. */
 export class RunOver extends Error {
   override readonly name = 'RunOver'
@@ -7,6 +9,11 @@ export class RunOver extends Error {
 export class Stop {
   readonly #gentle = new AbortController()
   readonly #now = new AbortController()
+
+  constructor() {
+    // Every call that is under way listens.
+    setMaxListeners(0, this.#gentle.signal, this.#now.signal)
+  }
 
   get gentle(): AbortSignal {
     return this.#gentle.signal

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { TrinityError } from '../../error.js'
 import { within } from '../calls.js'
 import type {
@@ -17,7 +15,7 @@ import type {
   WeightLink,
 } from '../contract.js'
 import { MockSampleModel } from './sample.js'
-import { MockTrainModel, STATE_FILE } from './train.js'
+import { MockTrainModel } from './train.js'
 
 /** What the model answers: one token sequence per sample (reused in turn), or undefined to really sample. */
 export type Reply = (request: SampleRequest) => Promise<Replies | undefined> | Replies | undefined
@@ -86,10 +84,9 @@ export class MockEngine implements Engine {
     return this.#model(spec)
   }
 
-  /** Any path will do; one that holds weights of this engine gives them. */
   async #model({ path }: ModelSpec): Promise<MockTrainModel> {
     const model = new MockTrainModel(this.#info, path)
-    if (existsSync(join(path, STATE_FILE))) await model.start(path)
+    await model.start(path)
     return model
   }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../../error.js'
@@ -22,7 +23,7 @@ import { checkRows, packRows } from '../pack.js'
 import { Bigram, type BigramState, entropyOf } from './bigram.js'
 
 const FOLDER = 'huggingface'
-export const STATE_FILE = 'mock.json'
+const STATE_FILE = 'mock.json'
 
 /** A trained bigram behind the contract. It packs into micro-batches as a real engine does. */
 export class MockTrainModel implements TrainModel {
@@ -93,9 +94,12 @@ export class MockTrainModel implements TrainModel {
     })
   }
 
-  /** Weights alone: the optimizer starts anew. */
+  /** Weights alone: the optimizer starts anew. Any directory will do; one without weights of this engine gives zeros. */
   async start(dir: string): Promise<void> {
-    this.bigram.weights = Float64Array.from((await this.#read(dir)).weights)
+    const found = existsSync(join(dir, STATE_FILE))
+    this.bigram.weights = found
+      ? Float64Array.from((await this.#read(dir)).weights)
+      : new Bigram(this.info.vocabSize).weights
   }
 
   async #read(dir: string): Promise<BigramState> {

@@ -1,0 +1,196 @@
+// Kills runs with SIGKILL at random moments and starts them again until they are through, then compares them with a run
+// that was never killed: every safetensors file byte by byte, and every metric that is not a clock.
+//
+//   node scripts/kill-test.mjs [--kills 200] [--seed 1] [--case offset0] [--keep] [--cli dist/cli/main.js]
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+const GRPO = 'algorithm: {algorithm_type: grpo, repeat_times: 4, optimizer: {lr: 1.0e-2}}'
+const PPO = 'algorithm: {algorithm_type: ppo, repeat_times: 2, optimizer: {lr: 1.0e-2}}'
+
+/** What is run: the keys that differ. */
+export const CASES = {
+  offset0: `${GRPO}\nsynchronizer: {sync_offset: 0}\ntrainer: {save_interval: 2}`,
+  offset1: `${GRPO}\nsynchronizer: {sync_offset: 1}\ntrainer: {save_interval: 1}`,
+  interval2: `${GRPO}\nsynchronizer: {sync_interval: 2}\ntrainer: {save_interval: 1}`,
+  critic: `${PPO}\nsynchronizer: {sync_offset: 1}\ntrainer: {save_interval: 2}`,
+  files: `${GRPO}\nsynchronizer: {sync_method: checkpoint, sync_interval: 2}\ntrainer: {save_interval: 1}`,
+  shuffled: `${GRPO}\nsynchronizer: {sync_interval: 2, sync_offset: 1}\ntrainer: {save_interval: 1}`,
+}
+
+/** A folder with a small model, tasks, a plugin and a file for each case. */
+export async function makeBench(dir, { cli, steps = 8 }) {
+  mkdirSync(join(dir, 'plugins'), { recursive: true })
+  const model = ['model', 'new', '--out', join(dir, 'model'), '--layers', '1', '--hidden', '32', '--heads', '2']
+  const made = await start(
+    cli,
+    [...model, '--tokenizer', 'chars:0123456789+=', '--max-positions', '64', '--seed', '1'],
+    dir,
+  ).done
+  if (made.code !== 0) throw new Error(`the model could not be made: ${made.output}`)
+  writeFileSync(
+    join(dir, 'plugins', 'count.mjs'),
+    `import { workflows } from 'trinity-rft'
+workflows.add('count_workflow', async ({ task, model }) => {
+  const experiences = await model.generate(String(task.raw.q), {})
+  for (const one of experiences) one.reward = [...(one.responseText ?? '')].filter((c) => c === task.raw.a).length / 8
+  return experiences
+})
+`,
+  )
+  const rows = Array.from({ length: 24 }, (_, i) => JSON.stringify({ q: `${i}+${i}=`, a: String(i % 10) }))
+  writeFileSync(join(dir, 'tasks.jsonl'), `${rows.join('\n')}\n`)
+  for (const [name, keys] of Object.entries(CASES)) writeFileSync(join(dir, `${name}.yaml`), yaml(keys, steps, name))
+}
+
+function yaml(keys, steps, name) {
+  const selector = name === 'shuffled' ? ', data_selector: {selector_type: shuffle, seed: 3}' : ''
+  const set = 'path: tasks.jsonl, default_workflow_type: count_workflow, format: {prompt_key: q, response_key: a}'
+  return `project: kill
+name: job
+${keys}
+model: {model_path: model, max_prompt_tokens: 24, max_response_tokens: 8}
+buffer:
+  batch_size: 3
+  total_steps: ${steps}
+  explorer_input:
+    taskset: {${set}${selector}}
+    eval_tasksets: [{name: held, ${set}}]
+explorer: {eval_interval: 4, runner_per_model: 8}
+monitor: {monitor_type: jsonl}
+`
+}
+
+export function runCase(cli, dir, name, out) {
+  const args = ['run', '-c', `${name}.yaml`, '--plugin-dir', 'plugins', '--set', `checkpoint_root_dir=${out}`]
+  return start(cli, args, dir)
+}
+
+function start(cli, args, cwd) {
+  const child = spawn(process.execPath, [cli, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
+  const done = new Promise((end) => child.on('close', (code, signal) => end({ code, signal, output })))
+  return { child, done }
+}
+
+/** What a run left behind: weights by path, metrics by role and step. */
+export function resultOf(out) {
+  const job = join(out, 'kill', 'job')
+  const files = new Map()
+  const walk = (dir, name) => {
+    for (const entry of readdirSync(dir, { withFileTypes: true })) {
+      const path = join(dir, entry.name)
+      if (entry.isDirectory()) walk(path, `${name}${entry.name}/`)
+      else if (entry.name.endsWith('.safetensors') || name === '') files.set(`${name}${entry.name}`, readFileSync(path))
+    }
+  }
+  for (const entry of readdirSync(job)) if (entry.startsWith('global_step_')) walk(join(job, entry), `${entry}/`)
+  files.set('latest', readFileSync(join(job, 'latest_checkpointed_iteration.txt')))
+  const metrics = {}
+  for (const role of ['explorer', 'trainer']) {
+    const lines = readFileSync(join(job, 'monitor', `${role}.jsonl`), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    for (const { step, metrics: numbers } of lines) {
+      for (const [key, value] of Object.entries(numbers))
+        if (!CLOCK.test(key)) metrics[`${role} ${step} ${key}`] = value
+    }
+  }
+  const kept = JSON.parse(readFileSync(join(job, 'best_eval.json'), 'utf8'))
+  metrics.best = `${kept.best.step} ${kept.best.score}`
+  return { files, metrics }
+}
+
+/** Numbers that depend on how long something took. */
+const CLOCK = /time|perf\/|per_second|lag_ms|timing|sampled_tokens|prefix_cache/
+
+/** Differences in words; none: equal. */
+export function differences(expected, found) {
+  const list = []
+  for (const name of new Set([...expected.files.keys(), ...found.files.keys()])) {
+    const [a, b] = [expected.files.get(name), found.files.get(name)]
+    if (!a || !b) list.push(`${name} is only in ${a ? 'the whole run' : 'the killed run'}`)
+    else if (!a.equals(b)) list.push(`${name} differs`)
+  }
+  for (const key of new Set([...Object.keys(expected.metrics), ...Object.keys(found.metrics)])) {
+    const [a, b] = [expected.metrics[key], found.metrics[key]]
+    if (a !== b) list.push(`${key}: ${a} instead became ${b}`)
+  }
+  return list
+}
+
+/** Kills one job until it is through. Gives the number of kills and what differs from the whole run. */
+export async function killUntilDone({ cli, dir, name, expected, seconds, random, most = Infinity, log = () => {} }) {
+  const out = mkdtempSync(join(dir, 'killed-'))
+  let kills = 0
+  for (;;) {
+    const { child, done } = runCase(cli, dir, name, out)
+    const timer = setTimeout(() => child.kill('SIGKILL'), kills < most ? 1000 * seconds * random() : 2 ** 30)
+    const { code, signal, output } = await done
+    clearTimeout(timer)
+    if (signal === 'SIGKILL') {
+      kills++
+      log(`${name}: kill ${kills}`)
+      continue
+    }
+    if (code !== 0) throw new Error(`after ${kills} kills the run failed in ${out}:\n${output}`)
+    const found = differences(expected, resultOf(out))
+    if (found.length === 0) rmSync(out, { recursive: true, force: true })
+    return { kills, differences: found, out }
+  }
+}
+
+/** mulberry32 */
+export function seeded(seed) {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let x = Math.imul(state ^ (state >>> 15), state | 1)
+    x ^= x + Math.imul(x ^ (x >>> 7), x | 61)
+    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+async function main() {
+  const option = (name, fallback) => {
+    const at = process.argv.indexOf(`--${name}`)
+    return at < 0 ? fallback : process.argv[at + 1]
+  }
+  const wanted = Number(option('kills', 200))
+  const cli = resolve(option('cli', join(root, 'dist', 'cli', 'main.js')))
+  const random = seeded(Number(option('seed', 1)))
+  const names = option('case') ? [option('case')] : Object.keys(CASES)
+  const dir = mkdtempSync(join(tmpdir(), 'trinity-kill-'))
+  await makeBench(dir, { cli })
+  let [kills, jobs, wrong] = [0, 0, 0]
+  const whole = new Map()
+  for (let turn = 0; kills < wanted; turn++) {
+    const name = names[turn % names.length]
+    if (!whole.has(name)) {
+      const out = join(dir, `whole-${name}`)
+      const begun = Date.now()
+      const { code, output } = await runCase(cli, dir, name, out).done
+      if (code !== 0) throw new Error(`the run that is not killed failed:\n${output}`)
+      whole.set(name, { expected: resultOf(out), seconds: (Date.now() - begun) / 1000 })
+    }
+    const result = await killUntilDone({ cli, dir, name, random, most: wanted - kills, ...whole.get(name) })
+    kills += result.kills
+    jobs++
+    if (result.differences.length > 0) wrong++
+    const verdict = result.differences.length === 0 ? 'equal' : `DIFFERENT, kept in ${result.out}`
+    console.log(`${name}: ${result.kills} kills, ${verdict} (${kills} of ${wanted})`)
+    for (const line of result.differences.slice(0, 10)) console.log(`  ${line}`)
+  }
+  console.log(`${kills} kills, ${jobs} jobs, ${wrong} different`)
+  if (wrong === 0 && !process.argv.includes('--keep')) rmSync(dir, { recursive: true, force: true })
+  process.exitCode = wrong === 0 ? 0 : 1
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await main()
