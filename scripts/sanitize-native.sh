@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the C++ test of the native engine under the address and undefined-behaviour sanitizers, once per instruction set
+# Runs the C++ tests of the native engine under the address and undefined-behaviour sanitizers, once per instruction set
 # that this machine has, and then under the thread sanitizer. Needs g++ or clang++ with their sanitizer libraries.
 set -eu
 cd "$(dirname "$0")/../native"
@@ -8,7 +8,7 @@ out=build/sanitize
 mkdir -p "$out"
 flags="-std=c++17 -O1 -g -fno-omit-frame-pointer -pthread -Wall -Wextra"
 kernels="-ffp-contract=fast -fno-math-errno -fno-trapping-math"
-sources="src/dispatch.cpp src/pool.cpp src/gemm.cpp test/kernels_test.cpp"
+sources="src/*.cpp src/sample/*.cpp"
 sets="baseline"
 case $(uname -m) in
 x86_64) sets="baseline avx2 avx512" ;;
@@ -25,15 +25,19 @@ build() { # name, sanitizer flags
     $cxx $flags $kernels $2 $machine -DTRINITY_ISA=$isa -c src/kernels/table.cpp -o "$out/$1-$isa.o"
     objects="$objects $out/$1-$isa.o"
   done
-  $cxx $flags $2 $sources $objects -o "$out/$1"
+  for test in kernels sample; do
+    $cxx $flags $2 $sources test/${test}_test.cpp $objects -o "$out/$1-$test"
+  done
 }
 
 build memory "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 for isa in $sets; do
-  TRINITY_NATIVE_ISA=$isa "$out/memory"
+  TRINITY_NATIVE_ISA=$isa "$out/memory-kernels"
+  TRINITY_NATIVE_ISA=$isa "$out/memory-sample"
 done
 build threads "-fsanitize=thread"
-"$out/threads"
+"$out/threads-kernels"
+"$out/threads-sample"
 # Nothing of an instruction set may run before the machine was asked what it has: no constructors in the kernels.
 for isa in $sets; do
   $cxx -std=c++17 -O3 $kernels -DTRINITY_ISA=$isa -S src/kernels/table.cpp -o "$out/$isa.s"

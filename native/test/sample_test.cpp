@@ -1,0 +1,147 @@
+// The sampler on random models: sequences computed in random pieces, in random company, on scattered pages, must score
+// every token with the bits of the training pass. Runs under sanitizers (scripts/sanitize-native.sh).
+#include <algorithm>
+#include <numeric>
+
+#include "../src/pool.h"
+#include "../src/sample/sampler.h"
+#include "check.h"
+
+using namespace trinity;
+using test::between;
+
+static Config random_config() {
+  Config c;
+  c.kv_heads = between(1, 2);
+  c.heads = c.kv_heads * between(1, 3);
+  c.head_dim = 2 * between(1, 20);
+  c.hidden = between(3, 50);
+  c.layers = between(1, 3);
+  c.inner = between(3, 50);
+  c.vocab = test::bits() % 4 ? between(3, 60) : between(1020, 1030);  // around a chunk of the vocabulary
+  c.max_len = 128;
+  c.tied = test::bits() & 1;
+  c.qkv_bias = test::bits() & 1;
+  c.out_bias = test::bits() & 1;
+  c.mlp_bias = test::bits() & 1;
+  c.qk_norm = test::bits() & 1;
+  c.trainable = test::bits() & 1;
+  for (int i = 0; i < c.head_dim / 2; i++) c.inv_freq.push_back(1.0f / static_cast<float>(i + 1));
+  return c;
+}
+
+// Values with all their bits, or exact in bfloat16 or half precision (subnormal ones too).
+static Weights random_weights(const Config& c) {
+  auto layout = std::make_shared<const Layout>(c);
+  Weights w = Weights::allocate(layout);
+  const int kind = between(0, 2);
+  for (const Param& p : layout->params) {
+    std::vector<float> values(p.rows * p.cols);
+    for (float& v : values) {
+      v = test::uniform() * 0.5f;
+      if (kind == 1) v = std::round(v * 128) / 128;
+      if (kind == 2) v = test::bits() % 9 ? std::round(v * 1024) / 1024 : std::round(v * 32) * 0x1p-24f;
+    }
+    pack_param(p, layout->nr, values.data(), w.writable(p.at));
+  }
+  return w;
+}
+
+struct Sequence {
+  std::vector<int32_t> tokens, pages;
+  int32_t done = 0;
+  std::vector<float> scores;
+};
+
+static void step(Sampler& sampler, const Weights& w, std::vector<Sequence>& all, const std::vector<int>& chosen) {
+  std::vector<int32_t> ids, segments, pages, outs, draws, banned{0}, tokens, top_tokens;
+  std::vector<float> floats;
+  int32_t row = 0, top = 0;
+  const int32_t vocab = w.layout->config.vocab;
+  for (int s : chosen) {
+    Sequence& q = all[s];
+    const int32_t left = static_cast<int32_t>(q.tokens.size()) - q.done;
+    const int32_t rows = test::bits() & 1 ? 1 : between(1, std::min(left, 90));
+    segments.insert(segments.end(), {rows, q.done, static_cast<int32_t>(pages.size()), static_cast<int32_t>(q.pages.size())});
+    pages.insert(pages.end(), q.pages.begin(), q.pages.end());
+    for (int32_t i = 0; i < rows; i++, row++) {
+      const size_t next = q.done + i + 1;
+      ids.push_back(q.tokens[q.done + i]);
+      outs.insert(outs.end(), {row, next < q.tokens.size() ? q.tokens[next] : -1});
+    }
+    const int32_t out = static_cast<int32_t>(outs.size() / OUT_INTS) - 1, count = between(0, std::min(4, vocab));
+    const int32_t top_k = between(0, 3), bans = vocab > 1 ? between(0, 1) : 0;
+    draws.insert(draws.end(), {out, between(0, 1), top_k, between(0, 99), 0, s, q.done, 0, between(0, 1), 0, bans, top, count});
+    floats.insert(floats.end(), {test::bits() & 1 ? 1.0f : 0.6f, test::bits() & 1 ? 0.0f : 0.1f, test::bits() & 1 ? 1.0f : 1.3f});
+    top += count;
+  }
+  const int64_t n_outs = static_cast<int64_t>(outs.size()) / OUT_INTS, n_draws = static_cast<int64_t>(chosen.size());
+  std::vector<float> inv_t(n_outs, 1.25f), scores(n_outs), logprobs(n_draws), drawn(n_draws), top_logprobs(top);
+  tokens.resize(n_draws);
+  top_tokens.resize(top);
+  const std::vector<int32_t> history{vocab - 1};
+  StepArgs a{row, n_draws, static_cast<int64_t>(pages.size()), 0, n_outs, n_draws, 1, 1, top,
+             ids.data(), segments.data(), pages.data(), nullptr, outs.data(), draws.data(), history.data(), banned.data(),
+             inv_t.data(), floats.data(), scores.data(), logprobs.data(), drawn.data(), top_logprobs.data(),
+             tokens.data(), top_tokens.data()};
+  sampler.step(w, a);
+  int64_t out = 0;
+  for (int64_t i = 0; i < n_draws; i++) {
+    Sequence& q = all[chosen[i]];
+    for (int32_t r = 0; r < segments[SEGMENT_INTS * i]; r++, out++) q.scores.push_back(scores[out]);
+    q.done += segments[SEGMENT_INTS * i];
+    const int32_t* d = draws.data() + DRAW_INTS * i;
+    test::near("a token of the vocabulary", tokens[i] >= 0 && tokens[i] < vocab, 1, 0);
+    test::near("a banned token", d[10] && tokens[i] == 0, 0, 0);
+    for (int32_t j = 1; j < d[12]; j++) test::near("best first", top_logprobs[d[11] + j] <= top_logprobs[d[11] + j - 1], 1, 0);
+  }
+}
+
+static void sequences() {
+  const Config c = random_config();
+  const Weights w = random_weights(c);
+  const int count = between(1, 5);
+  std::vector<Sequence> all(count);
+  std::vector<int32_t> pages(count * 4);
+  std::iota(pages.begin(), pages.end(), 0);
+  for (size_t i = pages.size(); i-- > 1;) std::swap(pages[i], pages[test::bits() % (i + 1)]);
+  Pack pack;
+  pack.starts.push_back(0);
+  for (Sequence& q : all) {
+    const int32_t length = between(2, 100);
+    for (int32_t i = 0; i < length; i++) {
+      q.tokens.push_back(between(0, c.vocab - 1));
+      pack.ids.push_back(q.tokens[i]);
+      pack.positions.push_back(i);
+      if (i == 0) continue;
+      pack.rows.push_back(pack.starts.back() + i - 1);
+      pack.targets.push_back(q.tokens[i]);
+      pack.inv_t.push_back(1.25f);
+    }
+    for (int32_t i = 0; i * KEYS < length; i++) q.pages.push_back(pages.back()), pages.pop_back();
+    pack.starts.push_back(pack.starts.back() + length);
+  }
+  Sampler sampler(w, count * 4, c.max_len);
+  for (;;) {
+    std::vector<int> chosen, open;
+    for (int s = 0; s < count; s++)
+      if (all[s].done < static_cast<int32_t>(all[s].tokens.size())) open.push_back(s);
+    if (open.empty()) break;
+    for (int s : open)
+      if (test::bits() % 3) chosen.push_back(s);
+    if (chosen.empty()) chosen.push_back(open[0]);
+    step(sampler, w, all, chosen);
+  }
+  std::vector<float> logprob(pack.scored()), entropy(pack.scored());
+  sampler.score(w, pack, logprob.data(), entropy.data());
+  size_t at = 0;
+  for (const Sequence& q : all)
+    for (size_t i = 0; i + 1 < q.tokens.size(); i++) test::same("sampled and trained", q.scores[i], logprob[at++]);
+}
+
+int main() {
+  set_pool_threads(3);
+  for (int i = 0; i < 60; i++) sequences();
+  std::printf("sampler, %s: %d failures\n", kernels().name, test::failures());
+  return test::failures() ? 1 : 0;
+}
