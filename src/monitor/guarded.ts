@@ -34,7 +34,8 @@ export class GuardedMonitor implements Monitor {
   }
 
   async close(): Promise<void> {
-    for (const { name, monitor } of this.#parts) {
+    // The last first: others may still read what the first has written.
+    for (const { name, monitor } of [...this.#parts].reverse()) {
       try {
         await monitor.close()
       } catch (error) {

@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { Registry } from '../registry.js'
 import { type MonitorEntry, monitorEntry } from './entry.js'
+import { mlflow } from './mlflow/entry.js'
 import { fileName } from './names.js'
+import { wandb } from './wandb/entry.js'
 
 const NO_ARGS = z.strictObject({})
 
@@ -16,6 +18,8 @@ export const monitors = new Registry<MonitorEntry>('monitor', {
       return new TensorBoardMonitor(join(dir, 'tensorboard', fileName(role)))
     },
   }),
+  wandb,
+  mlflow,
   jsonl: monitorEntry({
     doc: 'nothing but the files that are written beside every monitor: <job>/monitor/<role>.jsonl',
     args: NO_ARGS,

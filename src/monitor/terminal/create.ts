@@ -2,7 +2,7 @@ import pc from 'picocolors'
 import type { RunSummary, RunView } from '../view.js'
 import { Advice } from './advice.js'
 import { type EvalScore, figuresOf, RoleState, scoresOf } from './board.js'
-import { fit, LiveBlock, SafeStream, sparkline, type ViewStream } from './live.js'
+import { LiveBlock, SafeStream, shorten, sparkline, type ViewStream } from './live.js'
 import { duration, figure } from './number.js'
 import { summaryLines } from './summary.js'
 
@@ -172,7 +172,7 @@ class View implements TerminalView {
     this.#redraw = undefined
     const width = Math.max(20, (this.#stream.columns ?? DEFAULT_WIDTH) - 1)
     const { dim } = this.#colours
-    const lines = this.#liveLines().map((line) => fit(line, width))
+    const lines = this.#liveLines().map((line) => shorten(line, width))
     this.#block?.draw([dim('─'.repeat(Math.min(width, 60))), ...lines.map((line) => this.#emphasise(line))])
   }
 

@@ -77,7 +77,7 @@ export class LiveBlock {
 }
 
 /** Shortens plain text to a width. */
-export function fit(text: string, width: number): string {
+export function shorten(text: string, width: number): string {
   const characters = [...text]
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`
 }
