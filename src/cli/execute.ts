@@ -2,11 +2,11 @@ import { createInterface } from 'node:readline/promises'
 import pc from 'picocolors'
 import type { Parsed, Resolved } from '../config/index.js'
 import { TrinityError } from '../error.js'
+import { createView } from '../monitor/index.js'
 import { leftovers, listenToSignals, run, Stop, startOver } from '../run/index.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
 import type { RunOptions } from './run.js'
-import { openView } from './view.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
 export async function execute(resolved: Resolved, parsed: Parsed, options: RunOptions): Promise<ExitCode> {
@@ -14,7 +14,7 @@ export async function execute(resolved: Resolved, parsed: Parsed, options: RunOp
   if (remarks.length > 0) process.stderr.write(`${remarks.join('\n')}\n`)
   if (options.fresh && !(await deleteEarlier(resolved, options.yes ?? false))) return 0
   const stop = new Stop()
-  const view = openView(resolved)
+  const view = createView({ title: titleOf(resolved) })
   const signals = listenToSignals(stop, (text) => view.note(text))
   try {
     const { end, steps } = await run(resolved, {
@@ -36,6 +36,11 @@ export async function execute(resolved: Resolved, parsed: Parsed, options: RunOp
   } finally {
     signals.close()
   }
+}
+
+function titleOf({ stages }: Resolved): string {
+  const { project, name } = stages[0].config
+  return `${project}/${stages[0].name === null ? name : name.slice(0, -stages[0].name.length - 1)}`
 }
 
 function isNative({ trainer, explorer }: Parsed['stages'][number]['config']): boolean {

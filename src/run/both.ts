@@ -22,6 +22,9 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   const engineType = sameEngine(config)
   const scheduler = await openScheduler(config, closers)
   const evalTasksets = await openEvalTasksets(config, closers)
+  const expected = expectedSteps(config, scheduler)
+  view.expect?.('explorer', scheduler.steps)
+  view.expect?.('trainer', Math.min(expected, config.trainer.total_steps ?? expected))
   const context = { ...job, signal: stop.now }
   const base = await openBase(context, engineType)
   const needs = { config, text: base.text, note }
@@ -96,7 +99,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     monitor: monitors.trainer,
     view,
     logs,
-    expectedSteps: expectedSteps(config, scheduler),
+    expectedSteps: expected,
   })
 
   // From here on everything is what it was when the checkpoint was written, or as before the first step.

@@ -17,6 +17,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   const { config, view, checkpoints, logs, stop, closers, note } = job
   const { name } = config.explorer
   const scheduler = await openScheduler(config, closers)
+  view.expect?.('explorer', scheduler.steps)
   const evalTasksets = await openEvalTasksets(config, closers)
   const context = { ...job, signal: stop.now }
   const base = await openBase(context, config.explorer.rollout_model.engine_type)

@@ -1,9 +1,11 @@
 import { access, rm } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { openDatabase } from '../buffer/sql/database.js'
 import { isDatabaseUrl, sqlitePath } from '../buffer/sql/names.js'
 import { JobLock } from '../checkpoint/lock.js'
 import type { Resolved } from '../config/index.js'
 import { TrinityError } from '../error.js'
+import { jobName } from './job-name.js'
 
 /** What starting over would delete: the folders of the stages, and databases of this job that lie elsewhere. */
 export async function leftovers({ stages }: Resolved): Promise<string[]> {
@@ -26,8 +28,35 @@ export async function startOver(resolved: Resolved): Promise<string[]> {
     if (!(await exists(dir))) continue
     for (const role of new Set(['trainer', config.explorer.name])) await (await JobLock.take(dir, role)).release()
   }
+  await refuseForeign(resolved)
   for (const path of paths) await rm(path, { recursive: true, force: true })
   return paths
+}
+
+/** A database that another job has written to stays, and so does everything else. */
+async function refuseForeign({ stages }: Resolved): Promise<void> {
+  for (const { config } of stages) {
+    const own = stages.map((stage) => jobName(stage.config))
+    for (const file of databases(config).filter((one) => !isInside(one, config.checkpoint_job_dir))) {
+      const owner = await ownerOf(file)
+      if (owner === undefined || own.includes(owner)) continue
+      throw new TrinityError('cli/fresh', `${file} belongs to job '${owner}': nothing was deleted`, {
+        path: file,
+        hint: 'give this job a database of its own',
+      })
+    }
+  }
+}
+
+async function ownerOf(file: string): Promise<string | undefined> {
+  if (!(await exists(file)) || !/\.(db|sqlite3?)$/.test(file)) return undefined
+  const db = await openDatabase(`sqlite:///${file}`)
+  try {
+    const [row] = await db.transaction((tx) => tx.query('SELECT name FROM trinity_job')).catch(() => [])
+    return row === undefined ? undefined : String(row.name)
+  } finally {
+    await db.close()
+  }
 }
 
 /** SQLite files that hold the experiences of the job. A database on a server is left alone, and said so. */

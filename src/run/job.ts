@@ -7,6 +7,9 @@ import type { RunView } from '../monitor/view.js'
 import type { Closers } from './closers.js'
 import type { Stop } from './stop.js'
 
+/** A view that may also want to know how many steps there will be. */
+export type ProgressView = RunView & { expect?(role: string, steps: number): void }
+
 /** What every mode of a stage works with. */
 export interface Job {
   readonly config: Config
@@ -16,7 +19,7 @@ export interface Job {
   readonly openEngine: OpenEngine
   readonly checkpoints: Checkpoints
   readonly logs: LogDir
-  readonly view: RunView
+  readonly view: ProgressView
   readonly stop: Stop
   readonly closers: Closers
   openMonitor(role: string): Promise<Monitor>

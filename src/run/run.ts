@@ -1,15 +1,17 @@
 import { Checkpoints } from '../checkpoint/index.js'
 import type { Resolved, ResolvedStage } from '../config/index.js'
 import { type OpenEngine, openEngine } from '../engine/open.js'
+import { TrinityError } from '../error.js'
 import { openMonitor } from '../monitor/open.js'
-import type { RunSummary, RunView } from '../monitor/view.js'
+import type { RunSummary } from '../monitor/view.js'
+import type { ProgressView } from './job.js'
 import { runStage, type StageContext, type StageEnd } from './stage.js'
 import { StageMeta } from './stage-meta.js'
 import { Stop } from './stop.js'
 
 export interface RunOptions {
   /** What a person sees; default nothing. */
-  readonly view?: RunView
+  readonly view?: ProgressView
   /** How the run is asked to stop. */
   readonly stop?: Stop
   readonly openEngine?: OpenEngine
@@ -38,30 +40,49 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
   for (const [i, stage] of stages.entries()) {
     await meta?.begin(i)
     if (stages.length > 1) view.phase('run', `stage ${i + 1} of ${stages.length}: ${stage.name}`)
-    const { end, steps } = await runStage(stage, {
-      view,
-      stop,
-      openEngine: options.openEngine ?? openEngine,
-      openMonitor: options.openMonitor ?? openMonitor,
-      nativeNamed: options.nativeNamed?.(i) ?? false,
-    })
-    ended.push({ name: stage.name, end, steps })
-    if (end === 'stopped') break
+    try {
+      const { end, steps } = await runStage(stage, {
+        view,
+        stop,
+        openEngine: options.openEngine ?? openEngine,
+        openMonitor: options.openMonitor ?? openMonitor,
+        nativeNamed: options.nativeNamed?.(i) ?? false,
+      })
+      ended.push({ name: stage.name, end, steps })
+    } catch (error) {
+      if (!stop.now.aborted && !isWrongUse(error)) view.end(await failed(stage, begun, options.command))
+      throw error
+    }
+    if (ended[i].end === 'stopped') break
     await meta?.finished(i)
   }
   const last = ended[ended.length - 1]
   const end = ended.every((one) => one.end === 'before') ? 'before' : last.end
-  const seconds = (performance.now() - begun) / 1000
-  const summary = await summarise(stages[ended.length - 1], end, last.steps, seconds, options.command)
+  const summary = await summarise(stages[ended.length - 1], end, last.steps, begun, options.command)
   view.end(summary)
   return { end, steps: last.steps, stages: ended, summary }
+}
+
+/** What a person has to change before anything can run: there is nothing to sum up. */
+function isWrongUse(error: unknown): boolean {
+  return error instanceof TrinityError && /^(config|registry|hub|data|model|checkpoint)\//.test(error.code)
+}
+
+async function failed(stage: ResolvedStage, begun: number, command = 'trinity run'): Promise<RunSummary> {
+  const summary = await summarise(stage, 'finished', 0, begun, command)
+  const saved = summary.checkpoint === undefined ? 'starts again' : 'goes on from the last checkpoint'
+  return {
+    ...summary,
+    ok: false,
+    next: [`${stage.config.log.save_dir}   has the whole story`, `${command}   ${saved}`],
+  }
 }
 
 async function summarise(
   { config }: ResolvedStage,
   end: StageEnd['end'],
   steps: number,
-  seconds: number,
+  begun: number,
   command = 'trinity run',
 ): Promise<RunSummary> {
   const checkpoints = await Checkpoints.open({ dir: config.checkpoint_job_dir })
@@ -81,8 +102,8 @@ async function summarise(
   })
   return {
     ok: true,
-    steps,
-    seconds,
+    steps: steps || (weights?.step ?? 0),
+    seconds: (performance.now() - begun) / 1000,
     firstEval: best && brief(best.first),
     bestEval: best && brief(best.best),
     checkpoint: weights?.path,
@@ -90,4 +111,4 @@ async function summarise(
   }
 }
 
-const SILENT: RunView = { phase: () => {}, metrics: () => {}, note: () => {}, end: () => {}, close: () => {} }
+const SILENT: ProgressView = { phase: () => {}, metrics: () => {}, note: () => {}, end: () => {}, close: () => {} }

@@ -5,13 +5,12 @@ import { TrinityError } from '../error.js'
 import { openLogDir } from '../log/log-dir.js'
 import type { Logger } from '../log/logger.js'
 import type { Monitor } from '../monitor/monitor.js'
-import type { RunView } from '../monitor/view.js'
 import { runTaskPipeline } from '../pipeline/index.js'
 import { runBench } from './bench.js'
 import { runBoth } from './both.js'
 import { withClosers } from './closers.js'
 import { runExplore } from './explore.js'
-import type { RunMode } from './job.js'
+import type { ProgressView, RunMode } from './job.js'
 import { FinishMarker } from './marker.js'
 import { newestModel } from './newest-model.js'
 import type { Stop } from './stop.js'
@@ -19,7 +18,7 @@ import { checkWorkflows } from './tasks.js'
 import { runTrain } from './train.js'
 
 export interface StageContext {
-  readonly view: RunView
+  readonly view: ProgressView
   readonly stop: Stop
   readonly openEngine: OpenEngine
   openMonitor(options: { config: Config; role: string; logger: Logger }): Promise<Monitor>

@@ -20,6 +20,8 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   const fromFile = buffer.kind === 'file'
   if (fromFile) await buffer.restore(saved?.state.buffer as Cut | undefined)
   const expected = fromFile ? await stepsIn(buffer, config.buffer.train_batch_size, saved?.step ?? 0) : undefined
+  const total = config.trainer.total_steps ?? expected
+  if (total !== undefined) view.expect?.('trainer', Math.min(total, expected ?? total))
   const models = await openTrained(context, base)
   const monitor = closers.add(await job.openMonitor('trainer'))
   const board = new StatusBoard(checkpoints.dir, { role: 'trainer', name: config.trainer.name })

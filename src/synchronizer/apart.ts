@@ -4,6 +4,7 @@ import type { InFlight } from '../engine/contract.js'
 import { messageOf, TrinityError } from '../error.js'
 import { explorerDue, type SyncSchedule, trainerDue } from './schedule.js'
 import type { RoleStatus, StatusBoard } from './status.js'
+import { starving } from './synchronizer.js'
 import { tooLate } from './wait.js'
 
 /** How often one process looks at what the other has written. */
@@ -101,6 +102,7 @@ export class ApartExplorerSync {
   #version: number
   #saidEnded = false
   #saidFailed = 0
+  #saidStarving = false
 
   constructor(parts: ApartExplorerParts, version: number) {
     this.#parts = parts
@@ -158,12 +160,8 @@ export class ApartExplorerSync {
     if (trainer?.state !== 'wants_experiences' || trainer.at < this.#begun) return false
     const now = Date.now()
     if (now - Math.max(trainer.at, begun) < STARVING_MS) return false
-    if (this.#parts.schedule.sync_style === 'fixed') {
-      this.#parts.note(
-        `the next training step needs more experiences than the explorer had made by its step ${step}: it goes on with ` +
-          'the weights it has (check buffer.train_batch_size and the operators that drop experiences)',
-      )
-    }
+    if (this.#parts.schedule.sync_style === 'fixed' && !this.#saidStarving) this.#parts.note(starving(step))
+    this.#saidStarving = true
     return true
   }
 

@@ -52,6 +52,7 @@ export class Synchronizer {
   #explorerEnded = false
   #trainerEnded = false
   #trainerStarving = false
+  #saidStarving = false
   #lookAgain: (() => void) | undefined
 
   /** `trainerStep`: training steps that were done before a restart. */
@@ -176,10 +177,8 @@ export class Synchronizer {
     if (this.#explorer.reason === undefined || this.#explorerEnded) return
     if (this.#parts.schedule.sync_style === 'fixed') {
       if (!(await this.#parts.starved()) || !this.#trainerStarving || this.#explorer.reason === undefined) return
-      this.#parts.note(
-        `the next training step needs more experiences than the explorer had made by its step ${this.#explorerStep}: ` +
-          'it goes on with the weights it has (check buffer.train_batch_size and the operators that drop experiences)',
-      )
+      if (!this.#saidStarving) this.#parts.note(starving(this.#explorerStep))
+      this.#saidStarving = true
     }
     await this.#serve(new AbortController().signal)
   }
@@ -196,4 +195,12 @@ export class Synchronizer {
       clearInterval(look)
     }
   }
+}
+
+/** What a person should know when the two sides have waited for each other. */
+export function starving(step: number): string {
+  return (
+    `the next training step needs more experiences than the explorer had made by its step ${step}: it goes on with the ` +
+    'weights it has, here and wherever this happens again (see buffer.train_batch_size and operators that drop experiences)'
+  )
 }
