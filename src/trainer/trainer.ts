@@ -8,6 +8,9 @@ import { Preview } from './preview.js'
 import { TrainStep } from './step.js'
 import { Stopwatch } from './stopwatch.js'
 
+/** So many steps in a row without one gradient that could be applied, and the weights will not recover. */
+const HOPELESS = 10
+
 /**
  * The training loop: take experiences, train, hand the weights over, save. In this order, so that nothing moves while a
  * checkpoint is written.
@@ -20,6 +23,7 @@ export class Trainer {
   readonly #strategyArgs: Record<string, unknown>
   readonly #preview?: Preview
   #step = 0
+  #refusedSteps = 0
 
   constructor(parts: TrainerParts) {
     const { config, policy, reference, critic, monitor } = parts
@@ -136,6 +140,7 @@ export class Trainer {
     view.phase('trainer', `step ${step}: training`)
     const { metrics } = await this.#train.run(sampled.experiences, step, signal)
     this.#step = step
+    this.#giveUpWhenHopeless(metrics)
     view.phase('trainer', `step ${step}: weights to the explorer`)
     if (sync) await watch.time('sync_weight', () => sync.afterStep(step, signal))
     const measured = { ...sampled.metrics, ...metrics, ...watch.metrics() }
@@ -149,6 +154,16 @@ export class Trainer {
     const due = every > 0 && step % every === 0
     if (due || step % config.synchronizer.sync_interval === 0) this.#preview?.flush(step)
     if (due) await this.#save(signal)
+  }
+
+  #giveUpWhenHopeless(metrics: Readonly<Record<string, number>>): void {
+    const isRefused = metrics['actor/updates'] === 0 && metrics['actor/refused_updates'] > 0
+    this.#refusedSteps = isRefused ? this.#refusedSteps + 1 : 0
+    if (this.#refusedSteps < HOPELESS) return
+    throw new TrinityError('trainer/not-finite', `no gradient was finite in the last ${HOPELESS} training steps`, {
+      path: `step ${this.#step}`,
+      hint: 'lower algorithm.optimizer.lr, set trainer.grad_clip, and look for infinite rewards or log-probs',
+    })
   }
 
   async #save(signal: AbortSignal): Promise<void> {
