@@ -27,6 +27,19 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--yaml', 'with --dry-run: the whole resolved configuration as YAML')
     .action(async (options) => done(await (await import('./run.js')).run(options)))
 
+  program
+    .command('log')
+    .description('show the log files of a run and follow them')
+    .option('-d, --log-dir <dir>', 'folder of the log files')
+    .option('-c, --config <file>', 'configuration of the run, instead of the folder')
+    .option('-k, --keyword <text>', 'only files whose name contains it')
+    .option('-l, --level <level>', 'least important line: DEBUG, INFO, WARNING or ERROR', 'INFO')
+    .option('-n, --last-n-lines <n>', 'begin with the last n lines of each file')
+    .option('-p, --search-pattern <text>', 'begin with the lines that contain it, and what is around them')
+    .option('--no-color', 'plain text')
+    .option('--no-follow', 'show what is there and end')
+    .action(async (options) => done(await (await import('./log.js')).log(options)))
+
   const config = program.command('config').description('check configurations and describe every key')
   config
     .command('check')

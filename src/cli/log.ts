@@ -1,0 +1,119 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import pc from 'picocolors'
+import { loadConfig } from '../config/load.js'
+import { TrinityError } from '../error.js'
+import { followLogs } from '../log/follow.js'
+import { LEVELS, type Level, levelOf } from '../log/log-dir.js'
+import type { LogLine } from '../log/log-file.js'
+import type { ExitCode } from './print.js'
+
+export interface LogCommandOptions {
+  logDir?: string
+  config?: string
+  keyword?: string
+  level?: string
+  lastNLines?: string
+  searchPattern?: string
+  /** `--no-color` makes it false. */
+  color?: boolean
+  /** `--no-follow` makes it false. */
+  follow?: boolean
+}
+
+/** Shows the log files of a run and goes on with what is written to them, until Ctrl-C. */
+export async function log(options: LogCommandOptions): Promise<ExitCode> {
+  const follow = options.follow !== false
+  const last = lineCount(options.lastNLines)
+  const dirs = dirsOf(options)
+  const end = new AbortController()
+  const stop = () => end.abort()
+  process.once('SIGINT', stop)
+  // a reader that has seen enough (`| head`)
+  process.stdout.once('error', stop)
+  try {
+    await followLogs(
+      {
+        dirs,
+        keyword: options.keyword,
+        level: wantedLevel(options.level),
+        lastLines: last ?? (follow ? 0 : null),
+        pattern: options.searchPattern,
+        show: printer(options.color !== false),
+        gap: () => process.stdout.write('--\n'),
+      },
+      follow ? end.signal : undefined,
+    )
+  } finally {
+    process.off('SIGINT', stop)
+  }
+  return 0
+}
+
+function dirsOf({ logDir, config }: LogCommandOptions): string[] {
+  if ((logDir === undefined) === (config === undefined)) {
+    throw new TrinityError('cli/usage', 'give either --log-dir or --config', { path: 'trinity log' })
+  }
+  if (logDir !== undefined) {
+    const dir = resolve(logDir)
+    if (existsSync(dir)) return [dir]
+    throw new TrinityError('cli/no-logs', `there is no folder ${dir}`, { path: dir })
+  }
+  const dirs = loadConfig(config as string).stages.map(({ config: stage }) => {
+    const { checkpoint_root_dir, project, group, name, continue_from_checkpoint } = stage
+    const job = join(resolve(checkpoint_root_dir), project, group, name)
+    return join(continue_from_checkpoint ? job : newest(job), 'log')
+  })
+  const there = dirs.filter((dir) => existsSync(dir))
+  // stages that come later have no folder yet
+  if (there.length > 0) return dirs
+  throw new TrinityError('cli/no-logs', `there is no folder ${dirs[0]}`, {
+    path: config,
+    hint: 'the run writes it when it starts; is it the same configuration and the same current folder?',
+  })
+}
+
+/** A run that must not continue an earlier one gets the time behind its name. */
+function newest(job: string): string {
+  const [parent, name] = [dirname(job), basename(job)]
+  if (!existsSync(parent)) return job
+  const others = readdirSync(parent).filter((one) => one.startsWith(`${name}_`) && /^\d{14}$/.test(one.slice(-14)))
+  const last = others
+    .filter((one) => one.length === name.length + 15)
+    .sort()
+    .at(-1)
+  return last === undefined ? job : join(parent, last)
+}
+
+function wantedLevel(text = 'INFO'): Level {
+  const level = levelOf(text)
+  if (level !== 'INFO' || text.toUpperCase() === 'INFO') return level
+  throw new TrinityError('cli/usage', `unknown level '${text}'`, {
+    path: '--level',
+    hint: `known: ${LEVELS.join(', ')}`,
+  })
+}
+
+function lineCount(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^\d+$/.test(text)) return Number(text)
+  throw new TrinityError('cli/usage', `'${text}' is not a number of lines`, { path: '--last-n-lines' })
+}
+
+/** Each file has a colour of its own; warnings and errors stand out. */
+function printer(wantsColour: boolean): (file: string, line: LogLine) => void {
+  const colours = pc.createColors(wantsColour && pc.isColorSupported)
+  const palette = [colours.cyan, colours.green, colours.magenta, colours.blue]
+  const styles = new Map<string, (text: string) => string>()
+  const ofLevel: Partial<Record<Level, (text: string) => string>> = {
+    DEBUG: colours.dim,
+    WARNING: colours.yellow,
+    ERROR: colours.red,
+  }
+  return (file, { text, level }) => {
+    const style = styles.get(file) ?? palette[styles.size % palette.length]
+    styles.set(file, style)
+    const shown = ofLevel[level]?.(text) ?? text
+    process.stdout.write(`${style(file)} ${shown}\n`)
+  }
+}
