@@ -46,6 +46,8 @@ export {
   priorityFn,
   priorityFns,
 } from './buffer/index.js'
+// The loop.
+export { Checkpoints } from './checkpoint/index.js'
 // Configuration.
 export {
   type Config,
@@ -138,6 +140,7 @@ export {
   TrainingData,
   taskStorages,
 } from './task/index.js'
+export { lrSchedules } from './trainer/index.js'
 export { importVerlText, type VerlImport } from './verl/import.js'
 export {
   MultiTurnWorkflow,
