@@ -23,7 +23,8 @@ export async function run(options: RunOptions): Promise<ExitCode> {
   const facts = machineFacts()
   const resolved = resolveConfig(parsed, facts, await loadCatalog([parsed]))
   if (options.dryRun) {
-    process.stdout.write(options.json ? asJson(resolved) : options.yaml ? asYaml(resolved) : asPlan(resolved, facts))
+    if (options.json || options.yaml) process.stdout.write(options.json ? asJson(resolved) : asYaml(resolved))
+    else process.stdout.write(asPlan(resolved, facts, await missingNames(resolved)))
     return 0
   }
   const { execute } = await import('./execute.js')
@@ -39,7 +40,15 @@ function asYaml({ stages }: Resolved): string {
   return stages.map(({ config }) => printConfig(config)).join('---\n')
 }
 
-function asPlan({ file, stages, remarks }: Resolved, facts: Facts): string {
+/** What a real run would stop at. A configuration of another version or with plugins may well name such things. */
+async function missingNames({ stages }: Resolved): Promise<string[]> {
+  const { unknownNames } = await import('../run/names.js')
+  const problems = stages.flatMap(({ config }) => unknownNames(config))
+  const texts = problems.map(({ message, hint }) => `${message}${hint ? ` (${hint})` : ''}`)
+  return [...new Set(texts)].map((text) => `  ${pc.yellow('warning')} ${text}`)
+}
+
+function asPlan({ file, stages, remarks }: Resolved, facts: Facts, missing: readonly string[]): string {
   const lines: string[] = []
   for (const [i, stage] of stages.entries()) {
     const of = stage.name === null ? '' : `, stage ${i + 1} of ${stages.length}: ${stage.name}`
@@ -47,7 +56,8 @@ function asPlan({ file, stages, remarks }: Resolved, facts: Facts): string {
     for (const [label, text] of planOf(stage, facts)) lines.push(`  ${pc.cyan(label.padEnd(11))} ${text}`)
     lines.push('')
   }
-  if (remarks.length > 0) lines.push(...remarkLines(remarks), '')
+  const told = [...missing, ...remarkLines(remarks)]
+  if (told.length > 0) lines.push(...told, '')
   lines.push(pc.dim('Nothing was run. --yaml or --json shows every key.'))
   return `${lines.join('\n')}\n`
 }

@@ -1,4 +1,5 @@
 export { leftovers, startOver } from './fresh.js'
+export { unknownNames } from './names.js'
 export { type RunOptions, type RunResult, run } from './run.js'
 export { listenToSignals, type StopSignals } from './signals.js'
 export type { StageEnd } from './stage.js'

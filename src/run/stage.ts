@@ -12,9 +12,9 @@ import { withClosers } from './closers.js'
 import { runExplore } from './explore.js'
 import type { ProgressView, RunMode } from './job.js'
 import { FinishMarker } from './marker.js'
+import { unknownNames } from './names.js'
 import { newestModel } from './newest-model.js'
 import type { Stop } from './stop.js'
-import { checkWorkflows } from './tasks.js'
 import { runTrain } from './train.js'
 
 export interface StageContext {
@@ -50,7 +50,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       hint: `use one of ${Object.keys(MODES).join(', ')}`,
     })
   }
-  if (config.mode !== 'train') checkWorkflows(config)
+  for (const problem of unknownNames(config)) throw problem
   const { view, stop } = context
   return withClosers(async (closers) => {
     const note = (text: string) => {

@@ -1,14 +1,7 @@
 import type { Config, TasksetConfig as GivenTaskset } from '../config/index.js'
 import { TrinityError } from '../error.js'
 import { Taskset, type TasksetConfig, TasksetScheduler } from '../task/index.js'
-import { workflows } from '../workflow/index.js'
 import type { Closers } from './closers.js'
-
-/** Workflows that no one knows are found before a model is loaded. */
-export function checkWorkflows({ buffer }: Config): void {
-  const { tasksets, eval_tasksets } = buffer.explorer_input
-  for (const { default_workflow_type: name } of [...tasksets, ...eval_tasksets]) if (name !== null) workflows.get(name)
-}
 
 /** The tasks of the rollouts. */
 export async function openScheduler(config: Config, closers: Closers): Promise<TasksetScheduler> {

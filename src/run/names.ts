@@ -1,0 +1,24 @@
+import type { Config } from '../config/index.js'
+import { TrinityError } from '../error.js'
+import { prepareReward } from '../reward/index.js'
+import { workflows } from '../workflow/index.js'
+
+/** Workflows, rewards and their arguments that nothing here knows, found before a model is loaded. */
+export function unknownNames({ mode, buffer }: Config): TrinityError[] {
+  if (mode === 'train') return []
+  const problems: TrinityError[] = []
+  const attempt = (look: () => unknown) => {
+    try {
+      look()
+    } catch (error) {
+      if (!(error instanceof TrinityError)) throw error
+      if (!problems.some(({ message }) => message === error.message)) problems.push(error)
+    }
+  }
+  const { tasksets, eval_tasksets } = buffer.explorer_input
+  for (const { default_workflow_type, default_reward_fn_type, reward_fn_args } of [...tasksets, ...eval_tasksets]) {
+    if (default_workflow_type !== null) attempt(() => workflows.get(default_workflow_type))
+    if (default_reward_fn_type !== null) attempt(() => prepareReward(default_reward_fn_type, reward_fn_args))
+  }
+  return problems
+}
