@@ -28,6 +28,20 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .action(async (options) => done(await (await import('./run.js')).run(options)))
 
   program
+    .command('debug')
+    .description('keep the models of a configuration open, and run one task against them as often as wanted')
+    .requiredOption('-c, --config <file>', 'YAML configuration')
+    .requiredOption('-m, --module <name>', 'inference_model: open the models and serve them; workflow: run one task')
+    .option('--plugin-dir <dir>', 'load workflows and other plugins from here')
+    .option('--set <key=value>', 'override a key of the configuration (may be repeated)', collect)
+    .option('-t, --task <n>', 'which task of the first task set', '0')
+    .option('-o, --output-dir <dir>', 'folder of experiences.db', 'debug_output')
+    .option('--output-file <file>', 'write the experiences to this database instead')
+    .option('--disable-overwrite', 'when the folder is not empty, take one with the time in its name')
+    .option('--enable-profiling', 'write workflow.cpuprofile beside the experiences')
+    .action(async (options) => done(await (await import('./debug.js')).debug(options)))
+
+  program
     .command('log')
     .description('show the log files of a run and follow them')
     .option('-d, --log-dir <dir>', 'folder of the log files')
