@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../error.js'
-import { writeJsonFile } from '../model/atomic-file.js'
-import { readJsonObject } from '../model/json-file.js'
+import { writeJsonFile } from '../file/atomic-file.js'
+import { readJsonObject } from '../file/json-file.js'
 import type { BestEval, EvalRecord } from './checkpoint.js'
 import { BEST_EVAL } from './layout.js'
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../error.js'
-import { isJsonObject } from '../model/json-file.js'
+import { isJsonObject } from '../file/json-file.js'
 import { filesBelow } from './durable.js'
 import { MANIFEST } from './layout.js'
 

@@ -1,4 +1,4 @@
-import { bytes } from './bytes.js'
+import { bytes } from '../bytes.js'
 import type { Check } from './check.js'
 import type { Host } from './host.js'
 

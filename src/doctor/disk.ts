@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { bytes } from './bytes.js'
+import { bytes } from '../bytes.js'
 import type { Check } from './check.js'
 import type { Host } from './host.js'
 

@@ -1,5 +1,5 @@
 import { availableParallelism, cpus, freemem, totalmem } from 'node:os'
-import { bytes } from './bytes.js'
+import { bytes } from '../bytes.js'
 import { type CgroupLimits, cgroupLimits } from './cgroup.js'
 import type { Check } from './check.js'
 import { type CpuInfo, parseCpuInfo, parseMemInfo, parseSysctl, vectorUnitsOf } from './cpu.js'

@@ -22,11 +22,17 @@ const LATER: Readonly<Record<string, string>> = {
 }
 
 export async function openEngine(type: string): Promise<Engine> {
+  checkEngine(type)
+  return engines.get(type)()
+}
+
+/** Throws for the name of an engine that cannot be opened. */
+export function checkEngine(type: string): void {
   if (!engines.has(type) && Object.hasOwn(LATER, type)) {
     throw new TrinityError('config/engine', `the ${LATER[type]} engine ('${type}') is not part of this version`, {
       path: 'explorer.rollout_model.engine_type, trainer.trainer_type',
       hint: 'set both to native (this machine, no GPU needed), or leave them at auto',
     })
   }
-  return engines.get(type)()
+  engines.get(type)
 }

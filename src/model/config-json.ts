@@ -1,6 +1,6 @@
+import type { JsonObject } from '../file/json-file.js'
 import { architectureName } from './architecture.js'
 import type { ModelConfig } from './config.js'
-import type { JsonObject } from './json-file.js'
 import { ropeScalingJson } from './rope.js'
 
 const dtypeNames = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const

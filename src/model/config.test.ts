@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../file/json-file.js'
 import { parseModelConfig } from './config.js'
 import { modelConfigJson } from './config-json.js'
-import type { JsonObject } from './json-file.js'
 import { modelLayout, parameterCount } from './layout.js'
 import { inverseFrequencies } from './rope.js'
 

@@ -1,7 +1,7 @@
+import type { JsonObject } from '../file/json-file.js'
 import { architectureOf, type Family, type ModelHead } from './architecture.js'
 import { ConfigReader } from './config-reader.js'
 import { type FloatDtype, floatDtype } from './dtype.js'
-import type { JsonObject } from './json-file.js'
 import { parseRope, type Rope } from './rope.js'
 
 /** What an engine must know of a decoder-only transformer; the same for every family. */

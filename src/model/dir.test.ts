@@ -65,7 +65,7 @@ describe('openModelDir', () => {
       message: expect.stringContaining('has no model.safetensors'),
     })
     await writeFile(join(dir, 'config.json'), '{"architectures": [')
-    await expect(openModelDir(dir)).rejects.toMatchObject({ code: 'model/json' })
+    await expect(openModelDir(dir)).rejects.toMatchObject({ code: 'file/json' })
   })
 
   it('compares tensors with what the architecture needs', async () => {

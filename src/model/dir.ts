@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../error.js'
+import { isJsonObject, type JsonObject, readJsonObject } from '../file/json-file.js'
 import { nearest } from '../nearest.js'
 import type { ModelHead } from './architecture.js'
 import { type ModelConfig, parseModelConfig } from './config.js'
 import { ConfigReader } from './config-reader.js'
-import { isJsonObject, type JsonObject, readJsonObject } from './json-file.js'
 import { modelLayout } from './layout.js'
 import { SafetensorsFile, type TensorInfo } from './safetensors.js'
 

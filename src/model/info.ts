@@ -1,4 +1,4 @@
-import { bytes } from '../doctor/bytes.js'
+import { bytes } from '../bytes.js'
 import { TrinityError } from '../error.js'
 import type { ModelConfig } from './config.js'
 import { openModelDir } from './dir.js'

@@ -1,10 +1,10 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../error.js'
-import { writeJsonFile } from './atomic-file.js'
+import { writeJsonFile } from '../file/atomic-file.js'
+import { readJsonObject } from '../file/json-file.js'
 import { byteTokenizer, characterTokenizer } from './character-tokenizer.js'
 import { ChatTemplate, templateSource } from './chat-template.js'
-import { readJsonObject } from './json-file.js'
 import { copyTokenizer } from './tokenizer-save.js'
 
 /** `bytes`: one token per byte. `chars`: one per character of a text. `from`: the tokenizer of a model directory. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../error.js'
+import { isJsonObject, type JsonObject, readJsonObject } from '../file/json-file.js'
 import { characterTokenizer } from './character-tokenizer.js'
-import { isJsonObject, type JsonObject, readJsonObject } from './json-file.js'
 
 /** What the tokenizer files of a model directory say. */
 export interface TokenizerFiles {

@@ -1,7 +1,7 @@
 import { Tokenizer as HfTokenizer } from '@huggingface/tokenizers'
 import { messageOf, TrinityError } from '../error.js'
+import type { JsonObject } from '../file/json-file.js'
 import { DecodeStream } from './decode-stream.js'
-import type { JsonObject } from './json-file.js'
 import { parseTokenDecoder, type TokenDecoder } from './token-bytes.js'
 import { readTokenizerFiles, type TokenizerFiles } from './tokenizer-files.js'
 

@@ -47,8 +47,9 @@ export class MetricsFile implements Pick<Monitor, 'log' | 'rewind' | 'close'> {
   }
 
   rewind(step: number): void {
-    const rows = this.rows().filter((row) => row.step <= step)
-    this.#lines.rewrite(rows.map(lineOf))
+    const lines = this.#lines.lines()
+    const kept = parseMetrics(lines).filter((row) => row.step <= step)
+    if (kept.length < lines.length) this.#lines.rewrite(kept.map(lineOf))
     this.#last = undefined
   }
 

@@ -1,6 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os'
+import { bytes } from '../bytes.js'
 import type { Config } from '../config/index.js'
-import { bytes } from '../doctor/bytes.js'
 import { TrinityError } from '../error.js'
 import type { ModelConfig } from '../model/config.js'
 import { estimateMemory } from '../model/index.js'

@@ -1,4 +1,4 @@
-import { bytes } from '../doctor/bytes.js'
+import { bytes } from '../bytes.js'
 import { resolveRepo } from '../hub/index.js'
 import type { RunView } from '../monitor/view.js'
 

@@ -8,7 +8,7 @@ import type {
   TrainModel,
   WeightLink,
 } from '../engine/contract.js'
-import type { OpenEngine } from '../engine/open.js'
+import { checkEngine, type OpenEngine } from '../engine/open.js'
 import { TrinityError } from '../error.js'
 import type { OpenAuxiliary } from '../explorer/index.js'
 import { readModelConfig } from '../model/index.js'
@@ -134,6 +134,8 @@ export function linkOf(engine: Engine, policy: TrainModel, samplers: readonly Sa
 /** Explorer and trainer of one process hand weights over inside one engine. */
 export function sameEngine({ explorer, trainer }: Config): string {
   const [rollout, train] = [explorer.rollout_model.engine_type, trainer.trainer_type]
+  checkEngine(rollout)
+  checkEngine(train)
   // the mock engine does both and has no name of its own among the trainers
   if (rollout === train || rollout === 'mock') return rollout
   throw new TrinityError('config/engine', `rollouts on ${rollout} and training on ${train} cannot share weights here`, {

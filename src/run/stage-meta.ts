@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { ResolvedStage } from '../config/index.js'
-import { writeJsonFile } from '../model/atomic-file.js'
+import { writeJsonFile } from '../file/atomic-file.js'
 
 /** `stage_meta.json` in the folder above those of the stages: how far they are, for people and tools. */
 export class StageMeta {

@@ -46,8 +46,9 @@ export interface FilesAnswer {
 export function lastStepOf(tail: string | undefined): number | undefined {
   try {
     const lines = JSON.parse(tail ?? '[]') as string[]
-    const step = (JSON.parse(lines.at(-1) ?? '{}') as { _step?: unknown })._step
-    return typeof step === 'number' ? step : undefined
+    // a line may contain NaN, which JSON does not know
+    const step = /"_step":\s*(\d+)/.exec(lines.at(-1) ?? '')?.[1]
+    return step === undefined ? undefined : Number(step)
   } catch {
     return undefined
   }

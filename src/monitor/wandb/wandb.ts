@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import { numberOut } from '../../experience/fields.js'
 import type { MetricsRow } from '../metrics-file.js'
 import { fileName } from '../names.js'
 import { basicAuth, HttpError, http } from '../remote/http.js'
@@ -35,7 +34,7 @@ export class WandbRun implements Remote {
   readonly wantsWholeSteps = true
   readonly #settings: WandbSettings
   readonly #begun = Date.now() / 1000
-  readonly #summary: Record<string, unknown> = {}
+  readonly #summary: Record<string, number> = {}
   #place = { entity: '', project: '', run: '' }
   /** Lines of the history that the service has. */
   #lines = 0
@@ -76,13 +75,13 @@ export class WandbRun implements Remote {
   }
 
   async send(rows: readonly MetricsRow[], signal: AbortSignal): Promise<void> {
-    const content = rows.map((row) => JSON.stringify({ ...finite(row.metrics), ...this.#stamp(row) }))
-    for (const row of rows) Object.assign(this.#summary, finite(row.metrics), this.#stamp(row))
+    const content = rows.map((row) => lineOf({ ...row.metrics, ...this.#stamp(row) }))
+    for (const row of rows) Object.assign(this.#summary, row.metrics, this.#stamp(row))
     await this.#stream(
       {
         files: {
           'wandb-history.jsonl': { offset: this.#lines, content },
-          'wandb-summary.json': { offset: 0, content: [JSON.stringify(this.#summary)] },
+          'wandb-summary.json': { offset: 0, content: [lineOf(this.#summary)] },
         },
       },
       signal,
@@ -155,7 +154,9 @@ export class WandbRun implements Remote {
   }
 }
 
-/** JSON has no NaN; the service reads it as text. */
-function finite(metrics: Readonly<Record<string, number>>): Record<string, number | string> {
-  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [name, numberOut(value)]))
+/** As the service's own client writes it: JSON, but with NaN and Infinity as numbers. */
+function lineOf(values: Readonly<Record<string, number>>): string {
+  return `{${Object.entries(values)
+    .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+    .join(',')}}`
 }

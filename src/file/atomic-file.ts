@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+
+/**
+ * Writes a file beside its destination, makes it durable, then renames it: a reader sees the old file or the new one,
+ * never a part, whenever the process is killed.
+ */
+export async function atomicFile(path: string, write: (handle: FileHandle) => Promise<void>): Promise<void> {
+  const beside = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
+  const handle = await open(beside, 'wx')
+  try {
+    await write(handle)
+    await handle.sync()
+    await handle.close()
+    await rename(beside, path)
+  } catch (error) {
+    await handle.close().catch(() => {})
+    await rm(beside, { force: true })
+    throw error
+  }
+}
+
+export async function writeJsonFile(path: string, value: unknown): Promise<void> {
+  await atomicFile(path, (handle) => handle.writeFile(`${JSON.stringify(value, null, 2)}\n`))
+}
