@@ -20,6 +20,7 @@ export const CASES = {
   interval2: `${GRPO}\nsynchronizer: {sync_interval: 2}\ntrainer: {save_interval: 1}`,
   critic: `${PPO}\nsynchronizer: {sync_offset: 1}\ntrainer: {save_interval: 2}`,
   files: `${GRPO}\nsynchronizer: {sync_method: checkpoint, sync_interval: 2}\ntrainer: {save_interval: 1}`,
+  lora: `${GRPO}\nsynchronizer: {sync_interval: 2}\ntrainer: {save_interval: 1}`,
   shuffled: `${GRPO}\nsynchronizer: {sync_interval: 2, sync_offset: 1}\ntrainer: {save_interval: 1}`,
 }
 
@@ -49,12 +50,13 @@ workflows.add('count_workflow', async ({ task, model }) => {
 }
 
 function yaml(keys, steps, name) {
+  const lora = name === 'lora' ? ', lora_configs: [{lora_rank: 4, lora_alpha: 8}]' : ''
   const selector = name === 'shuffled' ? ', data_selector: {selector_type: shuffle, seed: 3}' : ''
   const set = 'path: tasks.jsonl, default_workflow_type: count_workflow, format: {prompt_key: q, response_key: a}'
   return `project: kill
 name: job
 ${keys}
-model: {model_path: model, max_prompt_tokens: 24, max_response_tokens: 8}
+model: {model_path: model, max_prompt_tokens: 24, max_response_tokens: 8${lora}}
 buffer:
   batch_size: 3
   total_steps: ${steps}

@@ -1,0 +1,29 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** The command line as it was built; `npm test` builds it first. */
+export const cli = process.env.TRINITY_TEST_CLI ?? fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Starts the command line; `seen` is told everything it prints. */
+export function trinity(
+  cwd: string,
+  args: readonly string[],
+  seen: (text: string, child: ChildProcess) => void = () => {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [cli, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [stdout, stderr] = ['', '']
+  child.stdout.on('data', (data) => {
+    stdout += data
+    seen(stdout, child)
+  })
+  child.stderr.on('data', (data) => {
+    stderr += data
+  })
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
+}

@@ -1,0 +1,122 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { differences, makeBench, resultOf } from '../../scripts/kill-test.mjs'
+import { cli, trinity } from './cli-kit.js'
+
+let dir: string
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'trinity-cli-'))
+  await makeBench(dir, { cli, steps: 6 })
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+/** Runs the case `offset0` in a folder of its own. */
+const run = (out: string, more: readonly string[] = [], seen?: Parameters<typeof trinity>[2]) =>
+  trinity(
+    dir,
+    ['run', '-c', 'offset0.yaml', '--plugin-dir', 'plugins', '--set', `checkpoint_root_dir=${out}`, ...more],
+    seen,
+  )
+const job = (out: string, ...more: string[]) => join(dir, out, 'kill', 'job', ...more)
+const set = (...pairs: string[]) => pairs.flatMap((pair) => ['--set', pair])
+
+describe('trinity run', { timeout: 120_000 }, () => {
+  it('trains a real model, leaves the files of a run, and does nothing the second time', async () => {
+    const first = await run('whole')
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(first.stdout).toMatch(/done +6 steps/)
+    expect(readdirSync(job('whole')).sort()).toEqual([
+      'best_eval.json',
+      'buffer',
+      'explorer_meta.json',
+      'global_step_2',
+      'global_step_4',
+      'global_step_6',
+      'job.json',
+      'latest_checkpointed_iteration.txt',
+      'latest_state_dict_iteration.txt',
+      'log',
+      'monitor',
+      'run_meta.json',
+      'trainer_meta.json',
+    ])
+    expect(readFileSync(job('whole', 'latest_checkpointed_iteration.txt'), 'utf8')).toBe('6\n')
+    expect(readdirSync(job('whole', 'log'))).toEqual(expect.arrayContaining(['explorer.log', 'trainer.log']))
+    const second = await run('whole')
+    expect(second.code).toBe(0)
+    expect(second.stdout).toContain('finished before')
+  })
+
+  it('starts over only when told twice', async () => {
+    const refused = await run('whole', ['--fresh'])
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain(job('whole'))
+    expect(existsSync(job('whole', 'global_step_6'))).toBe(true)
+    const again = await run('whole', ['--fresh', '--yes', ...set('buffer.total_steps=2')])
+    expect(again.code).toBe(0)
+    expect(existsSync(job('whole', 'global_step_6'))).toBe(false)
+  })
+
+  it('after one Ctrl-C finishes the step and saves; the same command ends as if nothing had been', async () => {
+    await run('reference')
+    let asked = false
+    const stopped = await run('interrupted', [], (text, child) => {
+      if (!asked && /trainer +step 3/.test(text)) asked = child.kill('SIGINT')
+    })
+    expect(stopped.code).toBe(0)
+    expect(stopped.stdout).toContain('to go on: trinity run -c offset0.yaml --plugin-dir plugins')
+    expect((await run('interrupted')).code).toBe(0)
+    const [expected, found] = [resultOf(join(dir, 'reference')), resultOf(join(dir, 'interrupted'))]
+    // The checkpoint of the step at which it was stopped is one more.
+    const more = /^global_step_[135]\/.* is only in the killed run$/
+    expect(differences(expected, found).filter((line: string) => !more.test(line))).toEqual([])
+  })
+
+  it('after two stops now with 130, and goes on', async () => {
+    let sent = 0
+    const killed = await run('forced', set('buffer.total_steps=60'), (text, child) => {
+      if (sent === 0 && /trainer +step 3/.test(text)) {
+        child.kill('SIGINT')
+        sent = 1
+        setTimeout(() => child.kill('SIGINT'), 5)
+      }
+    })
+    // The second signal may come when the first has already done its work.
+    expect([0, 130]).toContain(killed.code)
+    expect((await run('forced', set('buffer.total_steps=6'))).code).toBe(0)
+  })
+
+  it('runs explorer and trainer as two processes on one folder', async () => {
+    const apart = [
+      'checkpoint_root_dir=apart',
+      'buffer.trainer_input.experience_buffer={storage_type: sql}',
+      'synchronizer.sync_timeout=60',
+    ]
+    const side = (mode: string, ...more: string[]) =>
+      trinity(dir, ['run', '-c', 'offset0.yaml', '--plugin-dir', 'plugins', ...set(...apart, `mode=${mode}`, ...more)])
+    const [explorer, trainer] = await Promise.all([side('explore'), side('train', 'buffer.train_batch_size=12')])
+    expect(explorer, explorer.stderr).toMatchObject({ code: 0 })
+    expect(trainer, trainer.stderr).toMatchObject({ code: 0 })
+    const lines = readFileSync(job('apart', 'monitor', 'trainer.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.map(({ metrics }) => metrics['sample/model_version/mean'])).toEqual([0, 1, 2, 3, 4, 5])
+  })
+
+  it.each([
+    ['a wrong model path', ['model.model_path=./nowhere'], 1, /nowhere/],
+    ['a missing task file', ['buffer.explorer_input.taskset.path=nothing.jsonl'], 1, /nothing\.jsonl/],
+    ['an unknown workflow', ['buffer.explorer_input.taskset.default_workflow_type=count_workfow'], 2, /count_workflow/],
+    ['an engine of a later version', ['explorer.rollout_model.engine_type=vllm'], 2, /native/],
+    ['a batch larger than the data', ['buffer.total_steps=null', 'buffer.batch_size=99'], 2, /nothing to run/],
+    ['a mode of a later version', ['mode=serve'], 2, /mode serve is not part of this version/],
+  ])('says what is wrong with %s', async (_, keys, code, text) => {
+    const ended = await run('wrong', set(...keys))
+    expect(ended.stderr).toMatch(text)
+    expect(ended.code).toBe(code)
+  })
+})

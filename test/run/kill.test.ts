@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { differences, killUntilDone, makeBench, resultOf, runCase, seeded } from '../../scripts/kill-test.mjs'
+import { cli } from './cli-kit.js'
+
+const KILLS = 5
+const NAMES = ['offset0', 'offset1', 'interval2']
+
+describe('a run that is killed', () => {
+  let dir: string
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'trinity-kill-'))
+    await makeBench(dir, { cli, steps: 6 })
+  })
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+  it('and started again ends with the bytes and numbers of one that was not', { timeout: 240_000 }, async () => {
+    const random = seeded(11)
+    const whole = new Map<string, { expected: ReturnType<typeof resultOf>; seconds: number }>()
+    let kills = 0
+    for (let turn = 0; kills < KILLS && turn < 12; turn++) {
+      const name = NAMES[turn % NAMES.length]
+      if (!whole.has(name)) {
+        const begun = Date.now()
+        const { code, output } = await runCase(cli, dir, name, join(dir, `whole-${name}`)).done
+        expect(code, output).toBe(0)
+        const expected = resultOf(join(dir, `whole-${name}`))
+        expect(expected.files.size).toBeGreaterThan(4)
+        expect(Object.keys(expected.metrics).length).toBeGreaterThan(100)
+        whole.set(name, { expected, seconds: (Date.now() - begun) / 1000 })
+      }
+      const known = whole.get(name)!
+      const result = await killUntilDone({ cli, dir, name, random, most: Math.min(2, KILLS - kills), ...known })
+      expect(result.differences, result.out).toEqual([])
+      kills += result.kills
+    }
+    expect(kills).toBe(KILLS)
+    // The comparison sees what it should: two cases differ in files and in numbers.
+    const [first, second] = [...whole.values()]
+    const found = differences(first.expected, second.expected)
+    expect(found.some((line: string) => line.includes('.safetensors'))).toBe(true)
+    expect(found.some((line: string) => line.includes('instead became'))).toBe(true)
+  })
+})
