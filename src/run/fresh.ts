@@ -1,9 +1,9 @@
 import { access, rm } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { openDatabase } from '../buffer/sql/database.js'
-import { isDatabaseUrl, sqlitePath } from '../buffer/sql/names.js'
 import { JobLock } from '../checkpoint/lock.js'
 import type { Resolved } from '../config/index.js'
+import { openDatabase } from '../database/database.js'
+import { isDatabaseUrl, sqlitePath } from '../database/names.js'
 import { TrinityError } from '../error.js'
 import { jobName } from './job-name.js'
 

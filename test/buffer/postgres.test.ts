@@ -65,7 +65,10 @@ describe.skipIf(!binaries)(
     it('never shows a password', async () => {
       const path = 'postgresql://user:secret@127.0.0.1:1/none'
       const failed = openBuffer({ name: 'b', storage_type: 'sql', path })
-      await expect(failed).rejects.toMatchObject({ code: 'buffer/open', path: 'postgres://user:***@127.0.0.1:1/none' })
+      await expect(failed).rejects.toMatchObject({
+        code: 'database/open',
+        path: 'postgres://user:***@127.0.0.1:1/none',
+      })
       await expect(failed).rejects.not.toThrow(/secret/)
     })
   },

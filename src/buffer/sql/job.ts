@@ -1,5 +1,5 @@
+import type { Database, Transaction, Value } from '../../database/database.js'
 import { TrinityError } from '../../error.js'
-import type { Database, Transaction, Value } from './database.js'
 
 /** A database belongs to one job, and knows who has written to it and how far each producer is. */
 export async function claimJob(db: Database, job: string | undefined): Promise<void> {

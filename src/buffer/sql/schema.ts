@@ -1,8 +1,8 @@
+import type { Database, Row, Value } from '../../database/database.js'
+import { quoted } from '../../database/names.js'
 import { TrinityError } from '../../error.js'
 import { decodeExperience, encodeExperience } from '../../experience/binary.js'
 import type { Experience, Message } from '../../experience/experience.js'
-import type { Database, Row, Value } from './database.js'
-import { quoted } from './names.js'
 
 /** What a person can read in the table stands there alone, and is left out of the bytes. */
 const READABLE = new Set(['prompt_text', 'response_text', 'messages', 'use_count'])

@@ -125,7 +125,7 @@ describe('opening', () => {
   it('refuses a file that is no database', async () => {
     const { file, config } = place()
     writeFileSync(file, 'this is not a database, whatever its name says. '.repeat(100))
-    await expect(openBuffer(config)).rejects.toMatchObject({ code: 'buffer/open' })
+    await expect(openBuffer(config)).rejects.toMatchObject({ code: 'database/open' })
   })
 
   it('refuses a table that another program has made', async () => {

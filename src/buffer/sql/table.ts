@@ -1,7 +1,7 @@
+import type { Database, Transaction, Value } from '../../database/database.js'
+import { quoted } from '../../database/names.js'
 import { TrinityError } from '../../error.js'
 import type { Experience } from '../../experience/experience.js'
-import type { Database, Transaction, Value } from './database.js'
-import { quoted } from './names.js'
 import { COLUMNS, createTables, fromRow, toBlob, toRow } from './schema.js'
 
 export interface ClaimOptions {

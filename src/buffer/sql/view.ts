@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
+import { type Database, openDatabase, type Value } from '../../database/database.js'
+import { quoted, sqlitePath } from '../../database/names.js'
 import { TrinityError } from '../../error.js'
 import type { Experience } from '../../experience/experience.js'
-import { type Database, openDatabase, type Value } from './database.js'
-import { quoted, sqlitePath } from './names.js'
 import { fromRow } from './schema.js'
 
 /** Each limit is included. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { type Database, openDatabase } from '../../buffer/sql/database.js'
-import { quoted, sqlitePath, withoutPassword } from '../../buffer/sql/names.js'
+import { type Database, openDatabase } from '../../database/database.js'
+import { quoted, sqlitePath, withoutPassword } from '../../database/names.js'
 import { messageOf, TrinityError } from '../../error.js'
 import type { Row, RowSource } from './row-source.js'
 

@@ -1,4 +1,4 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../error.js'
 
 export function isDatabaseUrl(path: string): boolean {
   return /^(sqlite|postgres(ql)?|mysql)(\+\w+)?:/.test(path)
@@ -7,7 +7,7 @@ export function isDatabaseUrl(path: string): boolean {
 /** `sqlite:///x.db` is relative, `sqlite:////x.db` absolute, as SQLAlchemy has it. */
 export function sqlitePath(url: string): string {
   const path = url.replace(/^sqlite:(\/\/\/?)?/, '')
-  if (path === '') throw new TrinityError('buffer/path', `'${url}' names no file`, { path: url })
+  if (path === '') throw new TrinityError('database/url', `'${url}' names no file`, { path: url })
   return path
 }
 

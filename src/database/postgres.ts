@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../error.js'
 import type { Database, Dialect, Row, Transaction, Value } from './database.js'
 import { withoutPassword } from './names.js'
 
@@ -31,7 +31,7 @@ export async function openPostgres(url: string): Promise<Database> {
     await sql`SELECT 1`
   } catch (cause) {
     await sql.end({ timeout: 1 })
-    throw new TrinityError('buffer/open', `cannot reach ${where}: ${messageOf(cause)}`, {
+    throw new TrinityError('database/open', `cannot reach ${where}: ${messageOf(cause)}`, {
       path: where,
       hint: 'is the server running, and may this user open the database?',
       cause,

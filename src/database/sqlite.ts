@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { types } from 'node:util'
 import Libsql from 'libsql'
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../error.js'
 import type { Database, Dialect, Row, Transaction, Value } from './database.js'
 import { Mutex } from './mutex.js'
 
@@ -73,7 +73,7 @@ class Connection {
          PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`,
       )
     } catch (cause) {
-      throw new TrinityError('buffer/open', `cannot open ${file} as a SQLite database: ${messageOf(cause)}`, {
+      throw new TrinityError('database/open', `cannot open ${file} as a SQLite database: ${messageOf(cause)}`, {
         path: file,
         cause,
       })

@@ -1,4 +1,4 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../error.js'
 import { sqlitePath, withoutPassword } from './names.js'
 import { openPostgres } from './postgres.js'
 import { openSqlite } from './sqlite.js'
@@ -46,7 +46,7 @@ export interface Dialect {
 export function openDatabase(url: string): Promise<Database> {
   if (url.startsWith('sqlite:')) return openSqlite(sqlitePath(url))
   if (/^postgres(ql)?(\+\w+)?:\/\//.test(url)) return openPostgres(url.replace(/^postgres(ql)?(\+\w+)?:/, 'postgres:'))
-  throw new TrinityError('buffer/path', `'${withoutPassword(url)}' is no database this software can use`, {
+  throw new TrinityError('database/url', `'${withoutPassword(url)}' is no database this software can use`, {
     path: withoutPassword(url),
     hint: 'use sqlite:///relative/or//absolute/file.db or postgresql://user@host/database',
   })
