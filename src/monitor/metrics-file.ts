@@ -115,7 +115,7 @@ function parseRow(line: string): MetricsRow | undefined {
 
 /** Of a line that was cut, everything before its last comma: the number behind it may be half of one. */
 function mend(cut: string): string | undefined {
-  for (let end = cut.lastIndexOf(',"'); end > 0; end = cut.lastIndexOf(',"', end - 1)) {
+  for (let end = cut.lastIndexOf(','); end > 0; end = cut.lastIndexOf(',', end - 1)) {
     const line = `${cut.slice(0, end)}${END.trimEnd()}`
     if (isObject(line) && parseRow(line)) return line
   }
