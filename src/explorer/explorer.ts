@@ -92,6 +92,10 @@ export class Explorer {
     if (link.signal.aborted) stop()
     link.signal.addEventListener('abort', stop, { once: true })
     this.#lag.start()
+    const { env_vars, runner_state_report_interval: seconds } = this.#parts.config.explorer
+    for (const [name, value] of Object.entries(env_vars)) process.env[name] = String(value)
+    const report = () => this.#logger.info(this.#rollouts.report())
+    const reports = seconds > 0 ? setInterval(report, seconds * 1000) : undefined
     try {
       await this.#loop(link.signal, (error) => link.abort(error))
     } catch (error) {
@@ -99,6 +103,7 @@ export class Explorer {
       throw link.signal.reason ?? error
     } finally {
       link.release()
+      clearInterval(reports)
       await Promise.allSettled([...this.#open.map(({ finished }) => finished), this.#evaluation])
       await this.#rollouts.idle()
       this.#lag.stop()

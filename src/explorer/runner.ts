@@ -38,6 +38,8 @@ const MOST_BACKOFF_MS = 30_000
 /** Runs the workflow of a job: attempts, time limits, failures as data. Never throws. */
 export class Runner {
   readonly index: number
+  /** What it is working on, and since when (`performance.now()`). */
+  current: { readonly job: Job; readonly since: number } | undefined
   readonly #options: RunnerOptions
 
   constructor(index: number, options: RunnerOptions) {
@@ -47,6 +49,15 @@ export class Runner {
 
   /** `report` gets the results of each run as it ends. */
   async run(job: Job, signal: AbortSignal, report: (results: readonly RunResult[]) => void): Promise<void> {
+    this.current = { job, since: performance.now() }
+    try {
+      await this.#runs(job, signal, report)
+    } finally {
+      this.current = undefined
+    }
+  }
+
+  async #runs(job: Job, signal: AbortSignal, report: (results: readonly RunResult[]) => void): Promise<void> {
     if (repeatsItself(job.entry)) return report(await this.#attempts(job, job.first, job.count, signal))
     const runs = Array.from({ length: job.count }, (_, i) => job.first + i)
     const one = async (run: number) => report(await this.#attempts(job, run, 1, signal))

@@ -261,6 +261,9 @@ describe('RolloutScheduler', () => {
     const rollouts = scheduler(sampler, { retries: 5 })
     const running = rollouts.submit(batch(tasks(endless, 8)))
     await sleep(20)
+    expect(rollouts.report()).toMatch(
+      /^4 of 4 runners busy, 4 jobs waiting\nrunner 0: 1\/0\/0 \(scheduler_test_\d+\) since \d/,
+    )
     rollouts.abort(new Error('stop now'))
     await expect(running.done).rejects.toThrow('stop now')
     await sleep(20)
@@ -283,6 +286,24 @@ describe('RolloutScheduler', () => {
     await rollouts.hungry()
     await Promise.all(submitted.map(({ done }) => done))
     expect(order).toEqual(['first', '2', '2/set', '3'])
+  })
+
+  it('hundreds of conversations at once', async () => {
+    const talker = named(async ({ model }) => {
+      const messages: { role: string; content: string }[] = []
+      for (let turn = 0; turn < 3; turn++) {
+        messages.push({ role: 'user', content: 'go on' })
+        const [answer] = await model.chat(messages, { max_tokens: 5, ignore_eos: true })
+        messages.push({ role: 'assistant', content: answer.responseText! })
+      }
+      return model.toExperiences()
+    })
+    const sampler = await speaker(() => 'tell')
+    const result = await scheduler(sampler, { runners: 400 }).submit(batch(tasks(talker, 400))).done
+    const all = experiences(result)
+    expect(failuresOf(result).failed).toBe(0)
+    expect(all.map(({ eid }) => eid.task)).toEqual(Array.from({ length: 400 }, (_, i) => i))
+    expect(all.every(({ actionMask }) => actionMask.filter(Boolean).length === 15)).toBe(true)
   })
 
   it('refuses an unknown workflow before anything runs', async () => {

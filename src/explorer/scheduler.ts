@@ -38,6 +38,17 @@ export class RolloutScheduler {
     return this.runners.length - this.#idle.length
   }
 
+  /** Who works on what, for the log. */
+  report(now = performance.now()): string {
+    const busy = this.runners.flatMap(({ index, current }) => {
+      if (!current) return []
+      const { batch, taskId, first, task } = current.job
+      const seconds = ((now - current.since) / 1000).toFixed(1)
+      return [`runner ${index}: ${batch}/${taskId}/${first} (${task.workflow}) since ${seconds} s`]
+    })
+    return [`${busy.length} of ${this.runners.length} runners busy, ${this.waiting} jobs waiting`, ...busy].join('\n')
+  }
+
   /** Resolves when no job waits, so that a further batch would find runners. */
   async hungry(): Promise<void> {
     while (this.waiting > 0) await new Promise<void>((resolve) => this.#hungry.push(resolve))
