@@ -1,5 +1,7 @@
 /** What a person sees of a run while it goes on. */
 export interface RunView {
+  /** How many steps a role will make in all, where known: the time left follows from it. */
+  expect?(role: string, steps: number): void
   /** What a role is doing now. */
   phase(role: string, what: string): void
   metrics(role: string, step: number, metrics: Readonly<Record<string, number>>): void

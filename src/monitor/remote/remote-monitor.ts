@@ -48,6 +48,7 @@ export class RemoteMonitor implements Monitor {
   readonly #stop = new AbortController()
   /** The end of the run does not wait for the next attempt. */
   readonly #hurry = new AbortController()
+  #limit: NodeJS.Timeout | undefined
   #wake: () => void = () => {}
   #work: Promise<void> | undefined
 
@@ -84,12 +85,16 @@ export class RemoteMonitor implements Monitor {
     this.#closing = true
     this.#hurry.abort()
     this.#wake()
-    const { closeMs = 10_000 } = this.#options
-    const ms = this.#isDown ? Math.min(closeMs, DOWN_CLOSE_MS) : closeMs
-    const limit = setTimeout(() => this.#stop.abort(new Error('the run has ended')), ms)
+    this.#endSoon(this.#isDown ? DOWN_CLOSE_MS : Number.POSITIVE_INFINITY)
     await this.#work
-    clearTimeout(limit)
+    clearTimeout(this.#limit)
     this.#report()
+  }
+
+  #endSoon(ms: number): void {
+    const { closeMs = 10_000 } = this.#options
+    clearTimeout(this.#limit)
+    this.#limit = setTimeout(() => this.#stop.abort(new Error('the run has ended')), Math.min(ms, closeMs))
   }
 
   get #capacity(): number {
@@ -209,6 +214,7 @@ export class RemoteMonitor implements Monitor {
             `${name} does not answer: ${messageOf(error)}. The numbers are kept and sent later; the run goes on`,
           )
         }
+        if (this.#closing && !this.#isDown) this.#endSoon(DOWN_CLOSE_MS)
         this.#isDown = true
         if (this.#closing) await sleep(backoffMs, undefined, { signal })
         else

@@ -18,13 +18,8 @@ export interface ViewOptions {
   readonly title?: string
 }
 
-/** A view of a run that can be told how many steps there will be. */
-export interface TerminalView extends RunView {
-  expect(role: string, steps: number): void
-}
-
 /** What the terminal shows of a run. */
-export function createView(options: ViewOptions = {}): TerminalView {
+export function createView(options: ViewOptions = {}): RunView {
   const stream = options.stream ?? process.stdout
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env
   const isTTY = options.isTTY ?? (stream.isTTY === true && TERM !== 'dumb')
@@ -38,7 +33,7 @@ const TICK_MS = 1000
 const PHASE_MS = 5000
 const DEFAULT_WIDTH = 100
 
-class View implements TerminalView {
+class View implements RunView {
   readonly #stream: ViewStream
   readonly #block: LiveBlock | undefined
   readonly #colours: ReturnType<typeof pc.createColors>
