@@ -1,6 +1,7 @@
 #include "gemm.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels.h"
 #include "pool.h"
@@ -13,19 +14,27 @@ size_t scratch_floats(int64_t m) {
   return static_cast<size_t>(pad_to(m, k.mr) + k.nr * B_GROUP) * KC_MAX;
 }
 
-// Cuts the output into tiles, each computed whole by one task. `most`: rows of a tile at most. Where rows are the cheap
-// side to cut (`least` rows of a tile are enough), they are cut first: a tile packs its rows once for all its columns.
-void grid(GemmBlock whole, int64_t m, int64_t panels, int64_t most, int64_t least, int per_thread) {
-  const int threads = pool_threads();
-  const int mr = kernels().mr;
-  // Below a few microseconds of work a second thread costs more than it brings.
-  const bool tiny = m * panels * kernels().nr * whole.k < 256 * 1024;
-  const int64_t want = threads == 1 || tiny ? 1 : static_cast<int64_t>(threads) * per_thread;
-  const int64_t limit = most / mr * mr;
-  int64_t row_blocks = std::max((m + limit - 1) / limit, std::min(want, m / (least * mr)));
-  const int64_t rows = pad_to((m + row_blocks - 1) / row_blocks, mr);
+// Cuts the output into tiles, each computed whole by one task. A tile packs its rows of A, and where `packs_b` its
+// columns of B, so cuts along one side repeat the packing of the other.
+void grid(GemmBlock whole, int64_t m, int64_t panels, bool packs_b) {
+  const int64_t threads = pool_threads(), mr = kernels().mr, n = panels * kernels().nr;
+  // Tasks of about 30 µs: some for each thread, so that one that is held up does not hold up all. Below a few
+  // microseconds a second thread costs more than it brings.
+  const int64_t work = m * n * whole.k;
+  const int64_t each = std::min<int64_t>(4, std::max<int64_t>(1, work / threads / 2500000));
+  const int64_t want = threads == 1 || work < 256 * 1024 ? 1 : threads * each;
+
+  const int64_t limit = (packs_b ? MC_PACKING : MC) / mr * mr;
+  // With both sides to pack, the cheapest cut has tiles of the matrix's own shape; else rows first, four tiles or more.
+  const int64_t ideal = packs_b ? std::llround(std::sqrt(static_cast<double>(want * m) / static_cast<double>(n)))
+                                : std::min(want, m / (4 * mr));
+  int64_t row_blocks = std::max((m + limit - 1) / limit, ideal);
+  // The same number of rows for every thread.
+  if (row_blocks > threads && m / row_blocks > 4 * mr) row_blocks = pad_to(row_blocks, threads);
+  const int64_t rows = (m + row_blocks - 1) / row_blocks;
   row_blocks = (m + rows - 1) / rows;
-  int64_t column_blocks = row_blocks >= want ? 1 : std::min<int64_t>(panels, (want + row_blocks - 1) / row_blocks);
+  const bool enough = !packs_b && row_blocks >= 2 * threads;
+  int64_t column_blocks = enough ? 1 : std::min(panels, (want + row_blocks - 1) / row_blocks);
   const int64_t width = (panels + column_blocks - 1) / column_blocks;
   column_blocks = (panels + width - 1) / width;
   parallel_for(static_cast<int>(row_blocks * column_blocks), [&](int task) {
@@ -46,7 +55,7 @@ void grid(GemmBlock whole, int64_t m, int64_t panels, int64_t most, int64_t leas
 void linear(const float* x, int64_t ldx, int64_t m, Panels w, float* y, int64_t ldy, bool accumulate) {
   const int nr = kernels().nr;
   GemmBlock g{x, ldx, 1, w.data, w.k * nr, nr, y, ldy, nr, 0, 0, static_cast<int>(w.k), accumulate, nullptr};
-  grid(g, m, w.n / nr, MC, 4, 4);
+  grid(g, m, w.n / nr, false);
 }
 
 void linear_input_grad(const float* dy, int64_t lddy, int64_t m, Panels w, float* dx, int64_t lddx, bool accumulate,
@@ -57,14 +66,14 @@ void linear_input_grad(const float* dy, int64_t lddy, int64_t m, Panels w, float
   float* wt = transposed.data();
   parallel_for(static_cast<int>(panels), [&](int q) { kernels().transpose_panels(w.data, w.k, 0, w.n, q, q + 1, wt); });
   GemmBlock g{dy, lddy, 1, wt, w.n * nr, nr, dx, lddx, nr, 0, 0, static_cast<int>(w.n), accumulate, nullptr};
-  grid(g, m, panels, MC, 4, 4);
+  grid(g, m, panels, false);
 }
 
 void linear_weight_grad(const float* dy, int64_t lddy, const float* x, int64_t ldx, int64_t m, int64_t n, int64_t k,
                         float* dw) {
   const int nr = kernels().nr;
   GemmBlock g{x, 1, ldx, dy, nr, lddy, dw, nr, k * nr, 0, 0, static_cast<int>(m), true, nullptr};
-  grid(g, k, n / nr, MC_PACKING, MC_PACKING, 3);
+  grid(g, k, n / nr, true);
 }
 
 }  // namespace trinity

@@ -18,11 +18,33 @@
 namespace trinity {
 namespace {
 
+constexpr int RANGES = 32;
+
+// Tasks are dealt in contiguous ranges, one per thread: the same rows meet the same core, and its cache, from one job to
+// the next. Who has finished its own range helps with the others.
 struct Job {
+  struct alignas(64) Range {
+    std::atomic<int> next;
+    int end;
+  };
   const std::function<void(int)>* body;
-  int tasks;
-  std::atomic<int> next{0};
+  int ranges;
+  Range range[RANGES];
   std::atomic<int> helpers{0};
+
+  Job(const std::function<void(int)>* work, int tasks, int threads) : body(work) {
+    ranges = threads < RANGES ? threads : RANGES;
+    if (ranges > tasks) ranges = tasks;
+    for (int i = 0; i < ranges; i++) {
+      range[i].next = static_cast<int>(static_cast<int64_t>(tasks) * i / ranges);
+      range[i].end = static_cast<int>(static_cast<int64_t>(tasks) * (i + 1) / ranges);
+    }
+  }
+  bool open() const {
+    for (int i = 0; i < ranges; i++)
+      if (range[i].next.load(std::memory_order_relaxed) < range[i].end) return true;
+    return false;
+  }
 };
 
 struct Slot {
@@ -37,11 +59,15 @@ struct Slot {
 constexpr int SLOTS = 16;
 constexpr int SPINS = 2000;  // about 50 µs before a worker goes to sleep
 
-void drain(Job& job) {
-  for (;;) {
-    const int i = job.next.fetch_add(1, std::memory_order_relaxed);
-    if (i >= job.tasks) return;
-    (*job.body)(i);
+void drain(Job& job, int who) {
+  for (int turn = 0; turn < job.ranges; turn++) {
+    Job::Range& range = job.range[(who + turn) % job.ranges];
+    for (;;) {
+      if (range.next.load(std::memory_order_relaxed) >= range.end) break;
+      const int i = range.next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= range.end) break;
+      (*job.body)(i);
+    }
   }
 }
 
@@ -72,9 +98,7 @@ class Pool {
       for (int i = 0; i < tasks; i++) body(i);
       return;
     }
-    Job job;
-    job.body = &body;
-    job.tasks = tasks;
+    Job job(&body, tasks, threads());
     slot->lock();
     slot->job = &job;
     slot->unlock();
@@ -83,7 +107,7 @@ class Pool {
       std::lock_guard<std::mutex> guard(sleep_);
       wake_.notify_all();
     }
-    drain(job);
+    drain(job, 0);
     slot->lock();
     slot->job = nullptr;
     slot->unlock();
@@ -110,18 +134,18 @@ class Pool {
     return nullptr;  // more jobs than slots: the caller works alone
   }
 
-  bool help() {
+  bool help(int index) {
     bool any = false;
     for (Slot& slot : slots_) {
       slot.lock();
       Job* job = slot.job;
-      if (job && job->next.load(std::memory_order_relaxed) < job->tasks)
+      if (job && job->open())
         job->helpers.fetch_add(1, std::memory_order_relaxed);
       else
         job = nullptr;
       slot.unlock();
       if (!job) continue;
-      drain(*job);
+      drain(*job, index);
       job->helpers.fetch_sub(1, std::memory_order_release);
       any = true;
     }
@@ -131,7 +155,7 @@ class Pool {
   void work(int index) {
     for (;;) {
       const uint64_t seen = epoch_.load(std::memory_order_seq_cst);
-      if (index < threads() && help()) continue;
+      if (index < threads() && help(index)) continue;
       int spins = 0;
       const int limit = threads() > cores_ ? 1 : SPINS;  // more threads than cores: spinning takes time from work
       while (epoch_.load(std::memory_order_relaxed) == seen && spins < limit) {
