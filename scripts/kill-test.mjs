@@ -3,7 +3,7 @@
 //
 //   node scripts/kill-test.mjs [--kills 200] [--seed 1] [--case offset0] [--keep] [--cli dist/cli/main.js]
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -19,6 +19,7 @@ export const CASES = {
   offset1: `${GRPO}\nsynchronizer: {sync_offset: 1}\ntrainer: {save_interval: 1}`,
   interval2: `${GRPO}\nsynchronizer: {sync_interval: 2}\ntrainer: {save_interval: 1}`,
   critic: `${PPO}\nsynchronizer: {sync_offset: 1}\ntrainer: {save_interval: 2}`,
+  sql: `${GRPO}\nsynchronizer: {sync_offset: 1}\ntrainer: {save_interval: 1}`,
   files: `${GRPO}\nsynchronizer: {sync_method: checkpoint, sync_interval: 2}\ntrainer: {save_interval: 1}`,
   lora: `${GRPO}\nsynchronizer: {sync_interval: 2}\ntrainer: {save_interval: 1}`,
   shuffled: `${GRPO}\nsynchronizer: {sync_interval: 2, sync_offset: 1}\ntrainer: {save_interval: 1}`,
@@ -50,6 +51,7 @@ workflows.add('count_workflow', async ({ task, model }) => {
 }
 
 function yaml(keys, steps, name) {
+  const sql = name === 'sql' ? '\n  trainer_input: {experience_buffer: {storage_type: sql}}' : ''
   const lora = name === 'lora' ? ', lora_configs: [{lora_rank: 4, lora_alpha: 8}]' : ''
   const selector = name === 'shuffled' ? ', data_selector: {selector_type: shuffle, seed: 3}' : ''
   const set = 'path: tasks.jsonl, default_workflow_type: count_workflow, format: {prompt_key: q, response_key: a}'
@@ -59,7 +61,7 @@ ${keys}
 model: {model_path: model, max_prompt_tokens: 24, max_response_tokens: 8${lora}}
 buffer:
   batch_size: 3
-  total_steps: ${steps}
+  total_steps: ${steps}${sql}
   explorer_input:
     taskset: {${set}${selector}}
     eval_tasksets: [{name: held, ${set}}]
@@ -132,13 +134,17 @@ export function differences(expected, found) {
 export async function killUntilDone({ cli, dir, name, expected, seconds, random, most = Infinity, log = () => {} }) {
   const out = mkdtempSync(join(dir, 'killed-'))
   let kills = 0
+  let limit = seconds
   for (;;) {
+    const before = latestIn(out)
     const { child, done } = runCase(cli, dir, name, out)
-    const timer = setTimeout(() => child.kill('SIGKILL'), kills < most ? 1000 * seconds * random() : 2 ** 30)
+    const timer = setTimeout(() => child.kill('SIGKILL'), kills < most ? 1000 * limit * random() : 2 ** 30)
     const { code, signal, output } = await done
     clearTimeout(timer)
     if (signal === 'SIGKILL') {
       kills++
+      // On a busy machine a run takes longer than the whole one did: give it more time when it does not get on.
+      if (latestIn(out) === before) limit *= 1.1
       log(`${name}: kill ${kills}`)
       continue
     }
@@ -147,6 +153,11 @@ export async function killUntilDone({ cli, dir, name, expected, seconds, random,
     if (found.length === 0) rmSync(out, { recursive: true, force: true })
     return { kills, differences: found, out }
   }
+}
+
+function latestIn(out) {
+  const file = join(out, 'kill', 'job', 'latest_checkpointed_iteration.txt')
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
 /** mulberry32 */

@@ -1,4 +1,8 @@
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { recordEval } from '../checkpoint/best-eval.js'
+import type { BestEval } from '../checkpoint/index.js'
+import { BEST_EVAL } from '../checkpoint/layout.js'
 import { TrinityError } from '../error.js'
 import { Explorer } from '../explorer/index.js'
 import { nextCall } from '../trainer/index.js'
@@ -20,8 +24,13 @@ export async function runBench(job: Job): Promise<ModeEnd> {
   const base = await openBase(context, config.explorer.rollout_model.engine_type)
   const samplers = await openSamplers(context, base)
   const auxiliary = await openAuxiliary(context, base)
-  const monitor = closers.add(await job.openMonitor('explorer'))
+  const monitor = closers.add(await job.openMonitor(config.explorer.name))
   let version = 0
+  // Beside that of the training run, which has numbers of its own.
+  const dir = join(checkpoints.dir, 'bench')
+  let best: BestEval | undefined
+  await mkdir(dir, { recursive: true })
+  await rm(join(dir, BEST_EVAL), { force: true })
   const explorer = new Explorer({
     config,
     model: samplers,
@@ -37,8 +46,11 @@ export async function runBench(job: Job): Promise<ModeEnd> {
     monitor,
     view,
     logs,
-    bestEval: async (evaluation) => {
-      await checkpoints.recordEval(evaluation.version, evaluation.metrics).catch(() => {})
+    bestEval: async ({ version: step, metrics }) => {
+      best = await recordEval(dir, step, metrics).catch((error) => {
+        note(`no best evaluation is kept: ${error.message}`)
+        return best
+      })
     },
   })
   const all = (await checkpoints.all()).map(({ step, dir }) => ({ step, path: join(dir, 'actor', 'huggingface') }))
@@ -54,5 +66,5 @@ export async function runBench(job: Job): Promise<ModeEnd> {
     version = step
     await explorer.evaluate(step, { prefix: 'bench', signal: stop.now })
   }
-  return { end: 'finished', steps: version }
+  return { end: 'finished', steps: version, best }
 }

@@ -2,7 +2,7 @@ import type { ExperienceBuffer } from '../buffer/index.js'
 import type { Config } from '../config/index.js'
 import type { SampleModel } from '../engine/contract.js'
 import { type Evaluation, Explorer, type ExplorerSync } from '../explorer/index.js'
-import { Synchronizer, type SyncSchedule, type SyncState, type Transfer } from '../synchronizer/index.js'
+import { Synchronizer, type SyncState, scheduleOf, type Transfer } from '../synchronizer/index.js'
 import { nextCall, Trainer } from '../trainer/index.js'
 import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
 import type { Job, ModeEnd } from './job.js'
@@ -127,15 +127,6 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     await explorer.evaluate(finalStep(config, explorer.step), { signal: stop.now })
   }
   return { end: 'finished', steps: trainer.step }
-}
-
-export function scheduleOf({ synchronizer: given }: Config): SyncSchedule {
-  return {
-    sync_style: given.sync_style,
-    explorer_sync_interval: given.explorer_sync_interval ?? given.sync_interval,
-    trainer_sync_interval: given.trainer_sync_interval ?? given.sync_interval,
-    sync_offset: given.sync_offset,
-  }
 }
 
 /** Through the disk, as between two processes. */

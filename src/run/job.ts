@@ -1,4 +1,4 @@
-import type { Checkpoints } from '../checkpoint/index.js'
+import type { BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
 import type { OpenEngine } from '../engine/open.js'
 import type { LogDir } from '../log/logger.js'
@@ -31,6 +31,8 @@ export interface ModeEnd {
   readonly end: 'finished' | 'stopped'
   /** Training steps done in all; explore steps where nothing is trained. */
   readonly steps: number
+  /** Of this run alone, where it is not the job's own. */
+  readonly best?: BestEval
 }
 
 export type RunMode = (job: Job) => Promise<ModeEnd>

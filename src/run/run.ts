@@ -1,4 +1,4 @@
-import { Checkpoints } from '../checkpoint/index.js'
+import { type BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Resolved, ResolvedStage } from '../config/index.js'
 import { type OpenEngine, openEngine } from '../engine/open.js'
 import { TrinityError } from '../error.js'
@@ -36,12 +36,13 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
   const { view = SILENT, stop = new Stop() } = options
   const begun = performance.now()
   const meta = stages.length > 1 ? new StageMeta(stages) : undefined
+  let bestOf: BestEval | undefined
   const ended: { name: string | null; end: StageEnd['end']; steps: number }[] = []
   for (const [i, stage] of stages.entries()) {
     await meta?.begin(i)
     if (stages.length > 1) view.phase('run', `stage ${i + 1} of ${stages.length}: ${stage.name}`)
     try {
-      const { end, steps } = await runStage(stage, {
+      const { end, steps, best } = await runStage(stage, {
         view,
         stop,
         openEngine: options.openEngine ?? openEngine,
@@ -49,6 +50,7 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
         nativeNamed: options.nativeNamed?.(i) ?? false,
       })
       ended.push({ name: stage.name, end, steps })
+      bestOf = best
     } catch (error) {
       if (!stop.now.aborted && !isWrongUse(error)) view.end(await failed(stage, begun, options.command))
       throw error
@@ -58,7 +60,7 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
   }
   const last = ended[ended.length - 1]
   const end = ended.every((one) => one.end === 'before') ? 'before' : last.end
-  const summary = await summarise(stages[ended.length - 1], end, last.steps, begun, options.command)
+  const summary = await summarise(stages[ended.length - 1], end, last.steps, begun, options.command, bestOf)
   view.end(summary)
   return { end, steps: last.steps, stages: ended, summary }
 }
@@ -84,9 +86,10 @@ async function summarise(
   steps: number,
   begun: number,
   command = 'trinity run',
+  own?: BestEval,
 ): Promise<RunSummary> {
   const checkpoints = await Checkpoints.open({ dir: config.checkpoint_job_dir })
-  const best = await checkpoints.bestEval()
+  const best = own ?? (await checkpoints.bestEval())
   const weights = await checkpoints.latestWeights()
   const next: string[] = []
   if (end === 'stopped') next.push(`${command}   goes on from here`)

@@ -1,4 +1,4 @@
-import { Checkpoints, type JobIdentity } from '../checkpoint/index.js'
+import { type BestEval, Checkpoints, type JobIdentity } from '../checkpoint/index.js'
 import type { Config, ResolvedStage } from '../config/index.js'
 import type { OpenEngine } from '../engine/open.js'
 import { TrinityError } from '../error.js'
@@ -30,6 +30,7 @@ export interface StageEnd {
   /** `before`: an earlier run has finished it. */
   readonly end: 'finished' | 'stopped' | 'before'
   readonly steps: number
+  readonly best?: BestEval
 }
 
 const MODES: Readonly<Record<string, { run: RunMode; roles: (config: Config) => string[] }>> = {

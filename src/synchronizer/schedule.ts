@@ -1,3 +1,5 @@
+import type { Config } from '../config/index.js'
+
 /** The keys of `synchronizer` that say when weights move. */
 export interface SyncSchedule {
   sync_style: 'fixed' | 'trainer_driven' | 'explorer_driven' | 'fully_async'
@@ -5,6 +7,15 @@ export interface SyncSchedule {
   trainer_sync_interval: number
   /** Steps the explorer may be ahead: 1 = rollouts overlap with training on data that are one step old. */
   sync_offset: number
+}
+
+export function scheduleOf({ synchronizer: given }: Pick<Config, 'synchronizer'>): SyncSchedule {
+  return {
+    sync_style: given.sync_style,
+    explorer_sync_interval: given.explorer_sync_interval ?? given.sync_interval,
+    trainer_sync_interval: given.trainer_sync_interval ?? given.sync_interval,
+    sync_offset: given.sync_offset,
+  }
 }
 
 /** Whether the explorer looks for new weights after this step. */

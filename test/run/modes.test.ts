@@ -250,11 +250,12 @@ describe('mode bench', () => {
   it('evaluates the model and every checkpoint, or the newest', async () => {
     await bench.run({ name, 'trainer.save_interval': 2, 'explorer.eval_interval': 0 })
     expect(await bench.run({ name, mode: 'bench' })).toMatchObject({ end: 'finished', steps: 6 })
-    const rows = bench.metrics('explorer', name).filter((row) => 'bench/held/reward/mean@1' in row)
+    const rows = bench.metrics('benchmark', name).filter((row) => 'bench/held/reward/mean@1' in row)
     expect(rows.map(({ step }) => step)).toEqual([0, 2, 4, 6])
     const view = new Recorder()
     await bench.run({ name, mode: 'bench', 'explorer.bench_on_latest_checkpoint': true }, { view })
     expect(view.steps).toEqual(['explorer 6'])
+    expect(view.summary?.bestEval).toMatchObject({ step: 6, metric: 'bench/held/reward/mean@1' })
   })
 
   it('needs something to evaluate', async () => {

@@ -31,6 +31,11 @@ function method(config: Config, engines: Engines, scope: Scope): Synchronizer['s
   if (config.mode === 'colocate') return 'memory'
   if (config.mode !== 'both') return 'checkpoint'
   if (engines.trainer === 'tinker') return 'checkpoint'
-  if (engines.trainer === 'native') return 'memory'
+  if (engines.trainer === 'native') {
+    if (scope.isSet('synchronizer.sync_method')) {
+      scope.note('value', 'synchronizer.sync_method', 'nccl means memory here: explorer and trainer are one process')
+    }
+    return 'memory'
+  }
   return config.model.lora_configs?.length ? 'checkpoint' : 'nccl'
 }
