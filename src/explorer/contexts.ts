@@ -48,6 +48,8 @@ export function contextFactory(parts: ContextParts, loggerOf: (runner: number) =
         seedOf: (call) => deriveSeed(...path, name, call),
         signal,
         deadlineMs,
+        toolCallParser: one.config.tool_call_parser,
+        reasoningParser: one.config.reasoning_parser,
       })
       return { name, chat, reward }
     })
@@ -64,6 +66,8 @@ export function contextFactory(parts: ContextParts, loggerOf: (runner: number) =
         signal,
         deadlineMs,
         history: rollout.enable_history,
+        toolCallParser: rollout.tool_call_parser,
+        reasoningParser: rollout.reasoning_parser,
       }),
       auxiliary: new AuxiliaryModels(models),
       logger: loggerOf(runner),

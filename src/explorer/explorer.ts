@@ -46,6 +46,7 @@ export class Explorer {
     const { config, logs, model } = parts
     const { explorer } = config
     this.#logger = logs.logger(explorer.name)
+    for (const [name, value] of Object.entries(explorer.env_vars)) process.env[name] = String(value)
     this.#timeout = new AttemptTimeout(explorer)
     this.#speed = new Speed(model)
     const loggerOf = (runner: number) => logs.logger(`${explorer.name}_runner_${runner}`)
@@ -92,8 +93,7 @@ export class Explorer {
     if (link.signal.aborted) stop()
     link.signal.addEventListener('abort', stop, { once: true })
     this.#lag.start()
-    const { env_vars, runner_state_report_interval: seconds } = this.#parts.config.explorer
-    for (const [name, value] of Object.entries(env_vars)) process.env[name] = String(value)
+    const { runner_state_report_interval: seconds } = this.#parts.config.explorer
     const report = () => this.#logger.info(this.#rollouts.report())
     const reports = seconds > 0 ? setInterval(report, seconds * 1000) : undefined
     try {

@@ -51,6 +51,14 @@ describe('RolloutModel.chat', () => {
     })
   })
 
+  it('a conversation that does not fit from the start is a stand-in too', async () => {
+    const model = modelOf(await speaker(() => 'x'), {
+      limits: { maxModelLen: 64, maxPromptTokens: 4, truncatePrompts: true },
+    })
+    await model.chat([user('much too long')])
+    expect(model.toExperience()).toMatchObject({ truncateStatus: 'prompt_truncated', reward: 0 })
+  })
+
   it('seeds every call by itself, and the same run gives the same answers again', async () => {
     const talk = async () => {
       const model = modelOf(await speaker(undefined, { vocabSize: tokenizer.vocabSize }))

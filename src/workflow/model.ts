@@ -25,6 +25,9 @@ export interface RolloutModelParts {
   readonly signal?: AbortSignal
   readonly deadlineMs: number
   readonly history?: boolean
+  /** `explorer.rollout_model.tool_call_parser` and `reasoning_parser`, for the OpenAI client. */
+  readonly toolCallParser?: string | null
+  readonly reasoningParser?: string | null
   /** What the OpenAI client says its model is called. */
   readonly name?: string
 }
@@ -42,6 +45,8 @@ export class RolloutModel {
   readonly #parts: RolloutModelParts
   readonly #limits: ModelLimits
   readonly #history: Experience[] = []
+  /** Of the last prompt that was too long. */
+  #standIns: Experience[] = []
   /** What the model really wrote where the message that came out of it reads differently (tool calls, stop strings). */
   readonly #verbatim = new Map<string, string>()
   #recording: boolean
@@ -139,9 +144,12 @@ export class RolloutModel {
     return this.tokenizer.encode(this.#render(messages, args))
   }
 
-  /** What was said since the run began: one experience per unbroken sequence, usually one, masked to what the model wrote. */
+  /**
+   * What was said since the run began: one experience per unbroken sequence, usually one, masked to what the model wrote.
+   * Where not even the first prompt fitted, the stand-in for its answer.
+   */
   toExperiences(): Experience[] {
-    return this.conversation.experiences()
+    return this.conversation.segments > 0 ? this.conversation.experiences() : [...this.#standIns]
   }
 
   /** The same where the conversation is known to be one sequence. */
@@ -173,7 +181,8 @@ export class RolloutModel {
   /** A client with the shape of the OpenAI SDK: no HTTP, and every answer is recorded token by token. */
   openai(): OpenAIClient {
     this.#recording = true
-    this.#openai ??= createOpenAI(this)
+    const { toolCallParser, reasoningParser } = this.#parts
+    this.#openai ??= createOpenAI(this, { toolCallParser, reasoningParser })
     return this.#openai
   }
 
@@ -242,9 +251,9 @@ export class RolloutModel {
         hint: 'raise max_prompt_tokens, shorten the prompt, or set enable_prompt_truncation: true',
       })
     }
-    return Array.from({ length: n }, () => {
-      const experience = truncatedExperience(prompt, most, this.version, messages)
-      if (this.#recording) this.#history.push(experience)
+    this.#standIns = Array.from({ length: n }, () => truncatedExperience(prompt, most, this.version, messages))
+    if (this.#recording) this.#history.push(...this.#standIns)
+    return this.#standIns.map((experience) => {
       const sample: Sample = { ...NOTHING, tokens: new Int32Array(0), logprobs: new Float32Array(0) }
       return { experience, sample, raw: '', promptTokens: most }
     })

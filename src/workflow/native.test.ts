@@ -54,6 +54,21 @@ describe('a conversation with a transformer on the native engine', () => {
     expect([...second.toExperience().tokens]).toEqual([...first.toExperience().tokens])
   })
 
+  it('streams everything up to the stop string', async () => {
+    const model = modelOf(sampler, { text, limits: { maxModelLen: 512, maxResponseTokens: 200 } })
+    const body = {
+      messages: [{ role: 'user', content: 'go' }],
+      stop: [...'bcfghjqvwxzBCDEFGH0123456789'],
+      ignore_eos: true,
+    }
+    let said = ''
+    for await (const { choices } of await model.openai().chat.completions.create({ ...body, stream: true as const })) {
+      said += choices[0]?.delta.content ?? ''
+    }
+    expect(said).toBe(model.takeHistory()[0].responseText)
+    expect(said).not.toMatch(/[bcfghjqvwxzB-H0-9]/)
+  })
+
   it('stops at a stop string, keeps its tokens and goes on behind it', async () => {
     const model = modelOf(sampler, { text, limits: { maxModelLen: 512, maxResponseTokens: 200 } })
     // Random weights say random bytes; some letter comes up before long.

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { modelOf, speaker } from '../../../test/support/workflow-kit.js'
-import { parseToolCalls, ToolCallFilter } from './tool-calls.js'
+import { TextGate } from './text-gate.js'
+import { parseToolCalls, TOOL_CALL } from './tool-calls.js'
 import type { CompletionChunk } from './types.js'
 
 const messages = [{ role: 'user', content: 'hello' }]
@@ -66,6 +67,25 @@ describe('openai()', () => {
     expect(calls).toMatchObject([{ index: 0, function: { name: 'look', arguments: '{"at":"x"}' } }])
   })
 
+  it('reads reasoning where a parser is named, and finds the tokens of the turn again', async () => {
+    const sampler = await speaker((prompt) => (prompt.includes('more') ? 'end' : '<think>hm</think>\n\nfour'))
+    const model = modelOf(sampler, { reasoningParser: 'deepseek_r1' })
+    const client = model.openai()
+    const { choices } = await client.chat.completions.create({ messages })
+    expect(choices[0].message).toMatchObject({ content: 'four', reasoning_content: 'hm' })
+    await client.chat.completions.create({
+      messages: [...messages, { role: 'assistant', content: 'four' }, { role: 'user', content: 'more' }],
+    })
+    expect(model.stats.divergences).toBe(0)
+    const deltas: object[] = []
+    for await (const chunk of await client.chat.completions.create({ messages, stream: true })) {
+      deltas.push(chunk.choices[0].delta)
+    }
+    expect(deltas.slice(1, 3)).toEqual([{ reasoning_content: 'hm' }, { content: 'four' }])
+    const odd = modelOf(sampler, { toolCallParser: 'pythonic' }).openai()
+    await expect(odd.chat.completions.create({ messages, tools })).rejects.toMatchObject({ code: 'workflow/args' })
+  })
+
   it('stops sampling when a stream is left early', async () => {
     const sampler = await speaker(() => 'on and on '.repeat(100), { latencyMs: 1 })
     const stream = await modelOf(sampler).openai().chat.completions.create({ messages, stream: true })
@@ -111,11 +131,11 @@ describe('tool calls', () => {
     })
   })
 
-  it('a filtered stream loses nothing, however it is cut', () => {
+  it('a gated stream loses nothing, however it is cut', () => {
     const pieces = fc.array(fc.constantFrom('<', '<tool', '_call>', '{}', 'a', '</tool_call>', ' '), { maxLength: 12 })
     fc.assert(
       fc.property(pieces, (parts) => {
-        const filter = new ToolCallFilter()
+        const filter = new TextGate([TOOL_CALL])
         const shown = parts.map((part) => filter.push(part)).join('')
         expect(shown.includes('<tool_call>')).toBe(false)
         expect(shown + filter.end()).toBe(parts.join(''))

@@ -1,5 +1,6 @@
 import type { RolloutModel } from '../model.js'
 import { completionOf } from './completion.js'
+import { checkParsers, type Parsers } from './parsers.js'
 import { chatArgs } from './request.js'
 import { type CompletionStream, streamOf } from './stream.js'
 import type { Completion, CompletionRequest, RequestOptions } from './types.js'
@@ -32,7 +33,7 @@ export interface OpenAIClient {
   }
 }
 
-export function createOpenAI(model: RolloutModel): OpenAIClient {
+export function createOpenAI(model: RolloutModel, parsers: Parsers = {}): OpenAIClient {
   let requests = 0
   const create = (body: CompletionRequest, options: RequestOptions = {}) =>
     asPromise(async (): Promise<Completion | CompletionStream> => {
@@ -43,9 +44,10 @@ export function createOpenAI(model: RolloutModel): OpenAIClient {
         model: body.model ?? model.name,
       }
       const tools = args.tools !== undefined
+      const reasoning = checkParsers(parsers, tools)
       if (!body.stream) {
         const answers = await model.answers(body.messages, args, undefined, options.signal ?? undefined)
-        return completionOf(head, answers, model, { tools, logprobs: body.logprobs ?? false })
+        return completionOf(head, answers, model, { tools, reasoning, logprobs: body.logprobs ?? false })
       }
       const controller = new AbortController()
       const abort = () => controller.abort(options.signal?.reason)
@@ -56,7 +58,8 @@ export function createOpenAI(model: RolloutModel): OpenAIClient {
           .answers(body.messages, { ...args, n: args.n ?? 1 }, onToken, controller.signal)
           .finally(() => options.signal?.removeEventListener('abort', abort))
       const usage = body.stream_options?.include_usage ?? false
-      return streamOf(head, model, call, controller, { n: args.n ?? 1, tools, usage })
+      const stop = args.include_stop_str_in_output ? [] : [args.stop ?? []].flat()
+      return streamOf(head, model, call, controller, { n: args.n ?? 1, tools, reasoning, usage, stop })
     })
   return {
     baseURL: 'trinity://rollout',

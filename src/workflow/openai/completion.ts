@@ -1,5 +1,6 @@
 import type { Tokenizer } from '../../model/index.js'
 import type { Answered, RolloutModel } from '../model.js'
+import { splitReasoning } from './parsers.js'
 import { parseToolCalls } from './tool-calls.js'
 import type { AssistantMessage, Completion, FinishReason, TokenLogprob, Usage } from './types.js'
 
@@ -15,16 +16,18 @@ export function messageOf(
   model: RolloutModel,
   id: string,
   index: number,
-  tools: boolean,
+  { tools, reasoning }: { tools: boolean; reasoning: boolean },
 ): { message: AssistantMessage; finish_reason: FinishReason } {
-  const text = experience.responseText ?? ''
+  const split = reasoning ? splitReasoning(experience.responseText ?? '') : undefined
+  const text = split?.content ?? experience.responseText ?? ''
   const parsed = tools ? parseToolCalls(text, (i) => `call_${id}_${index}_${i}`) : { content: text, calls: [] }
   const message: AssistantMessage = { role: 'assistant', content: parsed.content, refusal: null }
   if (parsed.calls.length > 0) {
     message.tool_calls = parsed.calls
     if (parsed.content === '') message.content = null
-    model.remember(message, raw)
   }
+  if (split?.reasoning !== undefined) message.reasoning_content = split.reasoning
+  if (message.content !== experience.responseText) model.remember(message, raw)
   if (experience.messages) experience.messages = [...experience.messages.slice(0, -1), { ...message }]
   const long = experience.truncateStatus !== undefined
   return { message, finish_reason: parsed.calls.length > 0 ? 'tool_calls' : long ? 'length' : 'stop' }
@@ -34,7 +37,7 @@ export function completionOf(
   head: CompletionHead,
   answers: readonly Answered[],
   model: RolloutModel,
-  options: { tools: boolean; logprobs: boolean },
+  options: { tools: boolean; reasoning: boolean; logprobs: boolean },
 ): Completion {
   return {
     ...head,
@@ -43,7 +46,7 @@ export function completionOf(
       answer.experience.info.completion_id = head.id
       return {
         index,
-        ...messageOf(answer, model, head.id, index, options.tools),
+        ...messageOf(answer, model, head.id, index, options),
         logprobs: options.logprobs ? { content: tokenLogprobs(answer, model.tokenizer), refusal: null } : null,
       }
     }),

@@ -1,7 +1,8 @@
 import type { DecodeStream } from '../../model/index.js'
 import type { Answered, RolloutModel } from '../model.js'
 import { type CompletionHead, messageOf, usageOf } from './completion.js'
-import { ToolCallFilter } from './tool-calls.js'
+import { TextGate } from './text-gate.js'
+import { TOOL_CALL } from './tool-calls.js'
 import type { CompletionChunk } from './types.js'
 
 /** What the SDK calls a Stream: chunks as they are sampled. Leaving the loop early stops the sampling. */
@@ -11,7 +12,7 @@ export interface CompletionStream extends AsyncIterable<CompletionChunk> {
 
 interface Choice {
   readonly decoder: DecodeStream
-  readonly filter?: ToolCallFilter
+  readonly gate: TextGate
   sent: number
 }
 
@@ -22,7 +23,7 @@ export function streamOf(
   model: RolloutModel,
   call: Call,
   controller: AbortController,
-  options: { n: number; tools: boolean; usage: boolean },
+  options: { n: number; tools: boolean; reasoning: boolean; usage: boolean; stop: readonly string[] },
 ): CompletionStream {
   const chunk = (choices: CompletionChunk['choices']): CompletionChunk => ({
     ...head,
@@ -40,15 +41,16 @@ export function streamOf(
     let wake = () => {}
     let answers: Answered[] | undefined
     let failure: { error: unknown } | undefined
-    const choices: Choice[] = Array.from({ length: options.n }, () => ({
-      decoder: model.tokenizer.stream(),
-      filter: options.tools ? new ToolCallFilter() : undefined,
-      sent: 0,
-    }))
+    const marks = options.tools ? [TOOL_CALL, ...options.stop] : options.stop
+    const choices: Choice[] = Array.from({ length: options.n }, () => {
+      const gate = new TextGate(marks)
+      // Reasoning is told from the answer when both are there.
+      if (options.reasoning) gate.shut()
+      return { decoder: model.tokenizer.stream(), gate, sent: 0 }
+    })
     const running = call((index, token) => {
       const choice = choices[index]
-      const text = choice.decoder.push(token)
-      const free = choice.filter ? choice.filter.push(text) : text
+      const free = choice.gate.push(choice.decoder.push(token))
       if (free === '') return
       choice.sent += free.length
       queue.push(delta(index, { content: free }))
@@ -76,8 +78,9 @@ export function streamOf(
       if (failure) throw failure.error
       for (const [index, answer] of answers!.entries()) {
         answer.experience.info.completion_id = head.id
-        const { message, finish_reason } = messageOf(answer, model, head.id, index, options.tools)
-        // Text that was held back and turned out not to be a tool call.
+        const { message, finish_reason } = messageOf(answer, model, head.id, index, options)
+        if (message.reasoning_content) yield delta(index, { reasoning_content: message.reasoning_content })
+        // Text that was held back and turned out to belong to the answer.
         const rest = message.tool_calls ? '' : (message.content ?? '').slice(choices[index].sent)
         if (rest !== '') yield delta(index, { content: rest })
         const calls = message.tool_calls?.map((one, i) => ({ ...one, index: i }))

@@ -37,37 +37,4 @@ function readCall(body: string): ToolCallMessage['function'] | undefined {
   return { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) }
 }
 
-const OPEN = '<tool_call>'
-
-/**
- * Passes on text that is surely not part of a tool call, for streams: text is held back from the first `<tool_call>` on,
- * or while its end could be the beginning of one.
- */
-export class ToolCallFilter {
-  #held = ''
-  #inside = false
-
-  push(text: string): string {
-    this.#held += text
-    if (this.#inside) return ''
-    const at = this.#held.indexOf(OPEN)
-    if (at >= 0) {
-      this.#inside = true
-      return this.#release(at)
-    }
-    let keep = Math.min(OPEN.length - 1, this.#held.length)
-    while (keep > 0 && !OPEN.startsWith(this.#held.slice(-keep))) keep--
-    return this.#release(this.#held.length - keep)
-  }
-
-  /** What was held back. */
-  end(): string {
-    return this.#release(this.#held.length)
-  }
-
-  #release(count: number): string {
-    const text = this.#held.slice(0, count)
-    this.#held = this.#held.slice(count)
-    return text
-  }
-}
+export const TOOL_CALL = '<tool_call>'

@@ -26,6 +26,8 @@ export interface AssistantMessage {
   content: string | null
   refusal: null
   tool_calls?: ToolCallMessage[]
+  /** Where `reasoning_parser` is set. */
+  reasoning_content?: string
   [key: string]: unknown
 }
 
@@ -65,7 +67,12 @@ export interface CompletionChunk {
   model: string
   choices: {
     index: number
-    delta: { role?: 'assistant'; content?: string; tool_calls?: (ToolCallMessage & { index: number })[] }
+    delta: {
+      role?: 'assistant'
+      content?: string
+      reasoning_content?: string
+      tool_calls?: (ToolCallMessage & { index: number })[]
+    }
     finish_reason: FinishReason | null
     logprobs: null
   }[]
