@@ -151,7 +151,7 @@ export class ApartExplorerSync {
   /** The trainer itself waits for experiences, and has for a while: waiting for it would never end. */
   async #goOn(begun: number, step: number): Promise<boolean> {
     const trainer = await this.#trainer()
-    if (trainer?.state === 'failed' && trainer.at > Math.max(this.#begun, this.#saidFailed)) {
+    if (trainer?.state === 'failed' && trainer.at >= this.#begun && trainer.at !== this.#saidFailed) {
       this.#saidFailed = trainer.at
       this.#parts.note(
         `the trainer has failed (${trainer.cause ?? 'no cause given'}): the explorer waits for it to come back`,
