@@ -26,7 +26,8 @@ export interface RemoteOptions {
 const MOST_BACKOFF_MS = 60_000
 const ALIVE_MS = 30_000
 /** A service that has not answered for a while is given this long at the end. */
-const DOWN_CLOSE_MS = 2000
+const DOWN_CLOSE_MS = 3000
+const HURRIED_MS = 250
 const BATCH = 100
 
 /**
@@ -216,7 +217,7 @@ export class RemoteMonitor implements Monitor {
         }
         if (this.#closing && !this.#isDown) this.#endSoon(DOWN_CLOSE_MS)
         this.#isDown = true
-        if (this.#closing) await sleep(backoffMs, undefined, { signal })
+        if (this.#closing) await sleep(Math.min(backoffMs, HURRIED_MS), undefined, { signal })
         else
           await sleep(wait, undefined, { signal: AbortSignal.any([signal, this.#hurry.signal]), ref: false }).catch(
             () => {},

@@ -2,7 +2,7 @@ import pc from 'picocolors'
 import type { RunSummary, RunView } from '../view.js'
 import { Advice } from './advice.js'
 import { type EvalScore, figuresOf, RoleState, scoresOf } from './board.js'
-import { LiveBlock, SafeStream, shorten, sparkline, type ViewStream } from './live.js'
+import { LiveBlock, packed, SafeStream, shorten, sparkline, type ViewStream } from './live.js'
 import { duration, figure } from './number.js'
 import { summaryLines } from './summary.js'
 
@@ -32,6 +32,8 @@ const TICK_MS = 1000
 /** How often a phase of something else than explorer and trainer is told in plain lines. */
 const PHASE_MS = 5000
 const DEFAULT_WIDTH = 100
+/** Width of the labels. */
+const INDENT = 10
 
 class View implements RunView {
   readonly #stream: ViewStream
@@ -167,21 +169,21 @@ class View implements RunView {
     this.#redraw = undefined
     const width = Math.max(20, (this.#stream.columns ?? DEFAULT_WIDTH) - 1)
     const { dim } = this.#colours
-    const lines = this.#liveLines().map((line) => shorten(line, width))
+    const lines = this.#liveLines(width).map((line) => shorten(line, width))
     this.#block?.draw([dim('─'.repeat(Math.min(width, 60))), ...lines.map((line) => this.#emphasise(line))])
   }
 
-  #liveLines(): string[] {
+  #liveLines(width: number): string[] {
     const now = this.#now()
     const lefts = [...this.#roles.values()].flatMap(({ progress }) => progress.left ?? [])
     const left = lefts.length === 0 ? '' : ` · about ${duration(Math.max(...lefts))} left`
     const lines = [`${this.#title} · ${duration((now - this.#begun) / 1000)}${left}`]
-    for (const state of this.#roles.values()) {
+    for (const state of this.#ordered()) {
       const doing = state.phase === '' ? '' : `${state.phase} · ${duration((now - state.since) / 1000)}`
       const isLoop = state.name === 'explorer' || state.name === 'trainer'
       lines.push([state.name.padEnd(8), ...(isLoop ? [`step ${state.progress.text}`] : []), doing].join('  '))
       const figures = figuresOf(state.name, state.metrics)
-      if (figures.length > 0) lines.push(`${' '.repeat(8)}  ${figures.join('  ')}`)
+      lines.push(...packed(figures, width - INDENT).map((line) => `${' '.repeat(INDENT)}${line}`))
     }
     const course = sparkline(this.#rewards, 40)
     if (course) lines.push(`${'reward'.padEnd(8)}  ${course} ${figure(this.#rewards.at(-1) as number)}`)
@@ -190,6 +192,12 @@ class View implements RunView {
       lines.push(`${'eval'.padEnd(8)}  ${set} ${last.metric} ${figure(last.score)}  ${scores}`)
     }
     return lines
+  }
+
+  /** The way the data takes: whatever prepares, the explorer, the trainer. */
+  #ordered(): RoleState[] {
+    const rank = ({ name }: RoleState) => ['explorer', 'trainer'].indexOf(name)
+    return [...this.#roles.values()].sort((a, b) => rank(a) - rank(b))
   }
 
   #emphasise(line: string): string {

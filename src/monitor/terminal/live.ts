@@ -82,6 +82,17 @@ export function shorten(text: string, width: number): string {
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`
 }
 
+/** Texts side by side, in as many lines as they need. */
+export function packed(texts: readonly string[], width: number): string[] {
+  const lines: string[] = []
+  for (const text of texts) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 2 + text.length <= width) lines[lines.length - 1] = `${last}  ${text}`
+    else lines.push(text)
+  }
+  return lines
+}
+
 const BARS = '▁▂▃▄▅▆▇█'
 
 /** The course of a number in a few characters. */

@@ -1,0 +1,287 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Advice } from './advice.js'
+import { createView } from './create.js'
+import { duration, figure, percent } from './number.js'
+import { Progress } from './progress.js'
+
+const ESCAPE = String.fromCharCode(27)
+
+/** A terminal: what is on the screen after everything that was written. */
+class Screen {
+  readonly columns = 80
+  text = ''
+  write = (text: string) => {
+    this.text += text
+  }
+  /** Lines that are visible in the end, without colours. */
+  lines(): string[] {
+    const rows: string[] = ['']
+    let row = 0
+    const pattern = new RegExp(`${ESCAPE}\\[(\\d*)([A-Za-z])|\\r|\\n|[^${ESCAPE}\\r\\n]+`, 'g')
+    for (const [piece, n, code] of this.text.matchAll(pattern)) {
+      if (code === 'A') row -= Number(n)
+      else if (code === 'J') rows.length = row
+      else if (piece === '\n') row++
+      else if (code === undefined && piece !== '\r') rows[row] = (rows[row] ?? '') + piece
+      rows[row] ??= ''
+    }
+    return rows
+  }
+}
+
+const TRAINED = {
+  'critic/score/mean': 0.43751,
+  'actor/final_loss': -0.00123456,
+  'actor/kl_loss': 0.00034,
+  'actor/entropy': 1.2345,
+  'actor/pg_clipfrac': 0.0123,
+  'actor/grad_norm': 0.8123,
+  'sample/model_version_drift/mean': 1,
+  'perf/throughput': 12_345.6,
+  'time/step': 2.14,
+}
+
+describe('plain lines', () => {
+  const screen = () => {
+    const stream = new Screen()
+    let time = 0
+    const wait = (ms: number) => {
+      time += ms
+    }
+    const view = createView({ stream, isTTY: false, isColoured: false, now: () => time })
+    return { stream, view, wait }
+  }
+
+  it('has one line per step and role with the essential numbers', () => {
+    const { stream, view, wait } = screen()
+    view.expect?.('trainer', 100)
+    view.metrics('trainer', 1, TRAINED)
+    wait(3000)
+    view.metrics('trainer', 2, TRAINED)
+    view.metrics('explorer', 2, { 'rollout/reward/mean': 0.5, 'explorer/tokens_per_second': 300 })
+    view.metrics('trainer', 2, { 'time/save_checkpoint': 1 })
+    view.close()
+    const lines = stream.text.trimEnd().split('\n')
+    expect(lines[0]).toBe(
+      'trainer  step 1/100  reward 0.438  loss -0.00123  KL 0.00034  entropy 1.23  clipped 1.2 %  grad norm 0.812  ' +
+        'staleness 1  tokens/s 12,346  2.1 s/step',
+    )
+    expect(lines[1]).toContain('4 min 54 s left')
+    expect(lines.slice(2)).toEqual(['explorer step 2  reward 0.5  tokens/s 300'])
+    expect(stream.text).not.toContain('\x1b')
+  })
+
+  it('tells of evaluations with the first and the best', () => {
+    const { stream, view } = screen()
+    const evaluate = (step: number, score: number) =>
+      view.metrics('explorer', step, { 'eval/set a/accuracy/mean@4': score, 'eval/set a/accuracy/best@4': 1 })
+    evaluate(0, 0.125)
+    evaluate(10, 0.5)
+    evaluate(20, 0.25)
+    expect(stream.text.trimEnd().split('\n')).toEqual([
+      'eval     step 0  set a accuracy/mean@4 0.125',
+      'eval     step 10  set a accuracy/mean@4 0.5  (first 0.125, best 0.5 at step 10)',
+      'eval     step 20  set a accuracy/mean@4 0.25  (first 0.125, best 0.5 at step 10)',
+    ])
+  })
+
+  it('says a note once, phases of other parts now and then, and ends with a summary', () => {
+    const { stream, view, wait } = screen()
+    view.phase('model', 'downloading 1 %')
+    view.phase('model', 'downloading 2 %')
+    wait(6000)
+    view.phase('model', 'downloading 50 %')
+    view.phase('trainer', 'step 1: training')
+    view.note('careful')
+    view.note('careful')
+    const metric = 'eval/a/accuracy'
+    const checkpoint = '/job/global_step_20'
+    view.end({
+      ok: true,
+      steps: 20,
+      seconds: 75,
+      firstEval: { step: 0, metric, score: 0.1 },
+      bestEval: { step: 15, metric, score: 0.9 },
+      checkpoint,
+      next: ['trinity run -c x.yaml', 'trinity view'],
+    })
+    view.close()
+    expect(stream.text.trimEnd().split('\n')).toEqual([
+      'model    downloading 1 %',
+      'model    downloading 50 %',
+      'note     careful',
+      'done     20 steps in 1 min 15 s',
+      'eval     eval/a/accuracy: first 0.1 (step 0), best 0.9 (step 15)',
+      'weights  /job/global_step_20',
+      'next     trinity run -c x.yaml',
+      '         trinity view',
+    ])
+  })
+
+  it('goes on when nobody reads any more', () => {
+    const view = createView({
+      stream: {
+        write: () => {
+          throw new Error('EPIPE')
+        },
+      },
+      isTTY: false,
+    })
+    expect(() => view.note('x')).not.toThrow()
+    expect(() => view.metrics('trainer', 1, TRAINED)).not.toThrow()
+  })
+})
+
+describe('live view', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('redraws a few lines and leaves notes, evaluations and the summary above', () => {
+    const stream = new Screen()
+    const view = createView({ stream, isTTY: true, isColoured: false, title: 'p/n' })
+    view.expect?.('trainer', 10)
+    for (let step = 1; step <= 5; step++) {
+      view.phase('explorer', `step ${step + 1}: 8 tasks`)
+      view.phase('trainer', `step ${step}: training`)
+      view.metrics('explorer', step, { 'rollout/reward/mean': step / 10, 'explorer/tokens_per_second': 300 })
+      view.metrics('trainer', step, TRAINED)
+      vi.advanceTimersByTime(4000)
+    }
+    view.note('look here')
+    view.metrics('explorer', 5, { 'eval/a/accuracy/mean@1': 0.75 })
+    vi.advanceTimersByTime(1000)
+    const lines = stream.lines()
+    expect(lines.filter((line) => line.startsWith('note'))).toHaveLength(1)
+    expect(lines.slice(0, 3).join('\n')).toContain('look here')
+    expect(lines.filter((line) => line.startsWith('explorer'))).toEqual(['explorer  step 5  step 6: 8 tasks · 5 s'])
+    expect(lines.filter((line) => line.startsWith('trainer'))).toEqual(['trainer   step 5/10  step 5: training · 5 s'])
+    expect(lines.join('\n')).toContain('p/n · 21 s · about 20 s left')
+    expect(lines.join('\n')).toContain('reward    ▁▃▄▆█ 0.5')
+    expect(lines.every((line) => line.length < 80)).toBe(true)
+    // what does not fit into a line is in the next one
+    expect(lines.join(' ')).toContain('staleness 1')
+    expect(lines.join(' ')).toContain('tokens/s 12,346')
+    view.end({ ok: false, steps: 5, seconds: 20 })
+    view.close()
+    const last = stream.lines()
+    expect(last.some((line) => line.startsWith('explorer'))).toBe(false)
+    expect(last.join('\n')).toContain('failed   5 steps in 20 s')
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('uses colours unless told not to', () => {
+    const shown = (env: Record<string, string>) => {
+      for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+      const stream = new Screen()
+      createView({ stream, isTTY: true }).note('x')
+      vi.unstubAllEnvs()
+      return stream.text
+    }
+    expect(shown({ NO_COLOR: '', FORCE_COLOR: '' })).toContain('\x1b[33m')
+    expect(shown({ NO_COLOR: '1', FORCE_COLOR: '' })).not.toContain('\x1b[')
+  })
+})
+
+describe('Advice', () => {
+  const said = (...steps: Record<string, number>[]) => {
+    const advice = new Advice()
+    return steps.flatMap((metrics) => advice.take(metrics))
+  }
+  const equal = (share: number) => ({ 'experience_pipeline/group_advantages/reward_std/zero_ratio': share })
+
+  it('speaks of equal rewards after two steps, and again when it gets much worse', () => {
+    expect(said(equal(0.61))).toEqual([])
+    expect(said(equal(0.61), equal(0.2), equal(0.61))).toEqual([])
+    const [first, second, ...rest] = said(equal(0.6), equal(0.61), equal(0.7), equal(0.9), equal(1))
+    expect(first).toContain('all rewards equal in 61 % of groups: no gradient from them')
+    expect(second).toContain('90 %')
+    expect(rest).toEqual([])
+  })
+
+  it('explains a loss near 0 for group-relative algorithms only', () => {
+    expect(said({ 'actor/pg_loss': 0.001 })).toEqual([])
+    const [text, ...rest] = said(equal(0), { 'actor/pg_loss': 0.001 }, { 'actor/pg_loss': 0 })
+    expect(text).toContain('loss near 0 is normal for GRPO')
+    expect(rest).toEqual([])
+  })
+
+  it.each([
+    ['a dropped gradient', [{ 'actor/refused_updates': 1 }, { 'actor/refused_updates': 1 }], 'not finite'],
+    ['a gradient norm that is not a number', [{ 'actor/grad_norm': Number.NaN }], 'not finite'],
+    [
+      'entropy that collapses',
+      [1.2, 1.1, 1.2, 0.5, 0.04, 0.03, 0.01].map((entropy) => ({ 'actor/entropy': entropy })),
+      'entropy fell from 1.2 to 0.03',
+    ],
+    ['a mismatch', Array(2).fill({ 'mismatch/logprob_diff/mean': 0.2 }), 'differ by 0.2'],
+    ['answers that are cut', Array(3).fill({ 'response_length/clip_ratio': 0.98 }), '98 % of the answers were cut'],
+    ['missing rewards', [{ 'experience_pipeline/missing_reward_count': 3 }], 'no reward for 3'],
+    [
+      'failed runs',
+      [{ 'rollout/failed_run_count': 2, 'rollout/failed/timeout': 2 }],
+      '2 rollouts of this step failed (timeout 2)',
+    ],
+    ['a late event loop', Array(2).fill({ 'explorer/event_loop_lag_ms/p99': 1500 }), 'late by 1.5 s'],
+  ])('speaks once of %s', (_, steps: Record<string, number>[], text) => {
+    expect(said(...steps)).toEqual([expect.stringContaining(text)])
+  })
+
+  it('is silent about a healthy run', () => {
+    const healthy = {
+      ...TRAINED,
+      ...equal(0.2),
+      'actor/pg_loss': 0.3,
+      'mismatch/logprob_diff/mean': 0.01,
+      'response_length/clip_ratio': 0.1,
+      'rollout/failed_run_count': 0,
+      'explorer/event_loop_lag_ms/p99': 20,
+    }
+    expect(said(...Array(10).fill(healthy))).toEqual([])
+  })
+})
+
+describe('numbers', () => {
+  it.each([
+    [0, '0'],
+    [1234.5, '1,235'],
+    [0.000012, '1.2e-5'],
+    [-0.12345, '-0.123'],
+    [7, '7'],
+    [1.5e12, '1.5e12'],
+    [Number.NaN, 'NaN'],
+  ])('%d → %s', (value, text) => {
+    expect(figure(value)).toBe(text)
+  })
+  it.each([
+    [0.4, '0.4 s'],
+    [59.4, '59 s'],
+    [61, '1 min 1 s'],
+    [599.7, '10 min'],
+    [600, '10 min'],
+    [3600, '1 h 00 min'],
+    [90_000, '25 h 00 min'],
+    [864_000, '10 days'],
+  ])('%d s → %s', (seconds, text) => {
+    expect(duration(seconds)).toBe(text)
+  })
+  it.each([
+    [0.615, '62 %'],
+    [0.0123, '1.2 %'],
+    [0, '0 %'],
+  ])('%d → %s', (share, text) => {
+    expect(percent(share)).toBe(text)
+  })
+})
+
+describe('Progress', () => {
+  it('measures over the last steps, and anew after a step back', () => {
+    const progress = new Progress()
+    progress.total = 100
+    expect(progress.left).toBeUndefined()
+    for (let step = 1; step <= 50; step++) progress.reach(step, step <= 25 ? step * 9000 : 225_000 + (step - 25) * 1000)
+    expect(progress.secondsPerStep).toBe(1)
+    expect(progress.left).toBe(50)
+    progress.reach(3, 300_000)
+    expect(progress.left).toBeUndefined()
+  })
+})
