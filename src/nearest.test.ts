@@ -14,6 +14,8 @@ describe('nearest', () => {
   it('stays silent when nothing is near', () => {
     expect(nearest('zebra', keys)).toBeUndefined()
     expect(nearest('x', [])).toBeUndefined()
+    expect(nearest('cod', ['log', 'mode'])).toBeUndefined()
+    expect(nearest('lgo', ['log'])).toBe('log')
   })
 
   it('always finds a candidate itself, and one swap away from it', () => {

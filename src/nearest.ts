@@ -2,7 +2,8 @@
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase()
   let best: string | undefined
-  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1
+  // two of three letters wrong is another word, not a slip
+  let bestDistance = (word.length <= 3 ? 1 : Math.max(2, Math.floor(word.length / 3))) + 1
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue
     const distance = editDistance(wanted, candidate.toLowerCase())

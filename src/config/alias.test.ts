@@ -4,6 +4,9 @@ import { ALIASES } from './alias.js'
 
 /** A place where each record stands. */
 const PLACES: Record<string, string> = {
+  Config: '',
+  MonitorConfig: 'monitor',
+  SynchronizerConfig: 'synchronizer',
   ExplorerConfig: 'explorer',
   ModelConfig: 'model',
   TinkerConfig: 'model.tinker',
@@ -23,6 +26,21 @@ const PLACES: Record<string, string> = {
 }
 const ACTOR = 'trainer_config.actor_rollout_ref.actor'
 const VALUES: Record<string, unknown> = {
+  'data.dataset_path': 'd',
+  'data.default_reward_fn_type': 'math_reward',
+  'data.subset_name': 'main',
+  'data.train_split': 'train',
+  'data.format': { prompt_key: 'q' },
+  checkpoint_path: 'ck',
+  train_dataset: { name: 'b' },
+  engine_type: 'mock',
+  enable_prefix_caching: true,
+  enforce_eager: false,
+  dtype: 'float16',
+  gpu_memory_utilization: 0.5,
+  top_p: 0.5,
+  project: 'p',
+  name: 'n',
   [`${ACTOR}.optim.lr_scheduler_type`]: 'cosine',
   [`${ACTOR}.optim.warmup_style`]: 'cosine',
   [`${ACTOR}.optim.betas`]: [0.8, 0.9],
@@ -57,6 +75,7 @@ const RESULTS: Record<string, unknown> = {
 }
 const TEXT = /_key$|workflow|_fn$|url|dj_config_path|prompt|prefix|priority_fn$|task_type|algorithm_type|strategy/
 
+const keyOf = (place: string, key: string) => (place === '' ? key : `${place}.${key}`)
 const get = (value: unknown, path: string) =>
   path.split('.').reduce<unknown>((node, key) => (node as Record<string, unknown> | null)?.[key], value)
 const put = (path: string, value: unknown): unknown =>
@@ -73,9 +92,9 @@ describe('every older key', () => {
             ? true
             : 7
     const place = PLACES[alias.in]
-    let text = JSON.stringify(put(`${place}.${alias.old}`, value))
+    let text = JSON.stringify(put(keyOf(place, alias.old), value))
     if (alias.each) {
-      const file = put(`${place}.${alias.old}`, value) as { buffer: Record<string, unknown> }
+      const file = put(keyOf(place, alias.old), value) as { buffer: Record<string, unknown> }
       const input = {
         ...(file.buffer.explorer_input as object),
         taskset: { path: 'x' },
@@ -84,20 +103,22 @@ describe('every older key', () => {
       text = JSON.stringify({ buffer: { ...file.buffer, explorer_input: input } })
     }
     const { stages, problems } = parse(text)
-    expect(problems.remarks.map((one) => one.key)).toContain(`${place}.${alias.old}`)
+    expect(problems.remarks.map((one) => one.key)).toContain(keyOf(place, alias.old))
     if (alias.gone) return
     const now = alias.now as string
     const target = alias.each
       ? `buffer.explorer_input.eval_tasksets.0.${now}`
       : now.startsWith('/')
         ? now.slice(1)
-        : `${place}.${now}`
+        : keyOf(place, now)
     const expected =
       alias.old in RESULTS
         ? RESULTS[alias.old]
         : alias.old === 'output_buffer'
           ? expect.objectContaining({ name: 'o' })
-          : value
+          : value !== null && typeof value === 'object' && !Array.isArray(value)
+            ? expect.objectContaining(value)
+            : value
     expect(get(stages[0].config, target)).toEqual(expected)
   })
 
@@ -157,6 +178,75 @@ describe('every older key', () => {
       critic: { cliprange_value: 0.2 },
     })
     expect(config.trainer.grad_clip).toBe(0.5)
+  })
+})
+
+describe('trainer_config at two levels', () => {
+  it('merges them and drops nothing without a word', () => {
+    const { stages, problems } = parse(
+      'trainer: {trainer_config: {model: {resume_mode: auto, enable_gradient_checkpointing: true}, actor_rollout_ref: {model: {enable_gradient_checkpointing: false}}}}',
+    )
+    expect(stages[0].config.trainer.trainer_config).toEqual({
+      actor_rollout_ref: { model: { enable_gradient_checkpointing: false, resume_mode: 'auto' } },
+    })
+    expect(problems.remarks).toMatchObject([
+      { severity: 'warning', key: 'trainer.trainer_config.actor_rollout_ref.model.resume_mode' },
+    ])
+  })
+})
+
+describe('files of version 0.1', () => {
+  const text = `mode: both
+data:
+  dataset_path: /data/gsm8k
+  subset_name: ''
+  train_split: train
+  eval_split: test
+  format: {prompt_key: question, response_key: answer}
+  total_epochs: 20
+  batch_size: 96
+  default_workflow_type: math_workflow
+model: {model_path: m, max_prompt_tokens: 256, max_response_tokens: 1024, checkpoint_path: ck}
+buffer: {max_retry_times: 3, train_dataset: {name: b, storage_type: queue, path: 'sqlite:///b.db'}}
+explorer: {engine_type: vllm_async, engine_num: 2, runner_num: 32, dtype: bfloat16, temperature: 0.5, logprobs: 0, repeat_times: 8, use_ray: false, backend: nccl, max_pending_requests: 32}
+synchronizer: {sync_method: checkpoint, sync_iteration_interval: 10}
+trainer: {trainer_type: verl, algorithm_type: opmd, sft_warmup_steps: 0, eval_interval: 5}
+monitor: {cache_root_dir: '', project: p, name: n}
+`
+  it('load as they are', () => {
+    const { stages, problems } = parse(text)
+    const { config } = stages[0]
+    expect(problems.remarks.filter(({ severity }) => severity === 'warning')).toEqual([])
+    expect(config).toMatchObject({
+      project: 'p',
+      name: 'n',
+      checkpoint_root_dir: 'ck',
+      algorithm: { algorithm_type: 'opmd', repeat_times: 8 },
+      model: { temperature: 0.5, logprobs: 0 },
+      buffer: {
+        total_epochs: 20,
+        batch_size: 96,
+        trainer_input: { experience_buffer: { name: 'b', max_retry_times: 3 } },
+      },
+      explorer: { eval_interval: 5, rollout_model: { engine_type: 'vllm', engine_num: 2, dtype: 'bfloat16' } },
+      synchronizer: { sync_interval: 10 },
+    })
+    const format = { prompt_key: 'question', response_key: 'answer' }
+    const { taskset, eval_tasksets, default_workflow_type } = config.buffer.explorer_input
+    expect(default_workflow_type).toBe('math_workflow')
+    expect(taskset).toMatchObject({ path: '/data/gsm8k', split: 'train', format })
+    expect(eval_tasksets).toMatchObject([{ name: 'eval', path: '/data/gsm8k', split: 'test', format }])
+  })
+
+  it('evaluate nothing without a split, and warm up in a stage', () => {
+    const warm = text
+      .replace('eval_split: test', "eval_split: ''")
+      .replace('sft_warmup_steps: 0', 'sft_warmup_steps: 7')
+      .replace('buffer: {', 'buffer: {sft_warmup_dataset: {name: w, path: sft.jsonl}, ')
+    const { stages } = parse(warm)
+    expect(stages.map(({ name }) => name)).toEqual(['sft_warmup', 'rft'])
+    expect(stages[0].config.buffer.total_steps).toBe(7)
+    expect(stages[1].config.buffer.explorer_input.eval_tasksets).toEqual([])
   })
 })
 

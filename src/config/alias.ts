@@ -1,4 +1,5 @@
 import type { Field, RecordSpec } from './field.js'
+import { firstLayout } from './first-layout.js'
 import { at, type MapNode, type Node, nodeOf, pathParts, plain, removeAt, withNode } from './node.js'
 import type { Problems } from './problem.js'
 import { config } from './section/config.js'
@@ -6,7 +7,7 @@ import { megatron } from './section/trainer.js'
 import { warmupStages } from './warmup.js'
 
 /** An older spelling of a key. Words for values (`online`, `dynamic_by_explorer`) stand with their keys in section/. */
-interface Alias {
+export interface Alias {
   /** Record the old key stands in, and its path there. */
   readonly in: string
   readonly old: string
@@ -34,8 +35,51 @@ const PATHS = (old: unknown) =>
   Array.isArray(old) ? old.map((one: unknown) => (one as { path?: unknown } | null)?.path ?? one) : [old]
 const SHAPING = (old: unknown) => [{ name: 'reward_shaping_mapper', args: { reward_shaping_configs: old } }]
 
+const TASKSET = 'buffer.explorer_input.taskset'
+/** Empty text stood for "not set". */
+const GIVEN = (old: unknown) => (old === '' ? undefined : old)
+
+/** Version 0.1: one data set in `data`, the rollout engine in `explorer`, names in `monitor`. */
+const FIRST: readonly Alias[] = [
+  ...['total_epochs', 'batch_size'].flatMap((key) => [
+    { in: 'Config', old: `data.${key}`, now: `buffer.${key}` },
+    { in: 'Config', old: `global_config.${key}`, now: `buffer.${key}` },
+  ]),
+  { in: 'Config', old: 'global_config.eval_interval', now: 'explorer.eval_interval' },
+  { in: 'Config', old: 'data.dataset_path', now: `${TASKSET}.path` },
+  { in: 'Config', old: 'data.subset_name', now: `${TASKSET}.subset_name`, value: GIVEN },
+  { in: 'Config', old: 'data.train_split', now: `${TASKSET}.split`, value: GIVEN },
+  { in: 'Config', old: 'data.format', now: `${TASKSET}.format` },
+  { in: 'Config', old: 'data.default_workflow_type', now: 'buffer.explorer_input.default_workflow_type' },
+  { in: 'Config', old: 'data.default_reward_fn_type', now: 'buffer.explorer_input.default_reward_fn_type' },
+  { in: 'ModelConfig', old: 'checkpoint_path', now: '/checkpoint_root_dir', value: GIVEN },
+  { in: 'BufferConfig', old: 'train_dataset', now: 'trainer_input.experience_buffer' },
+  ...[
+    ...['engine_type', 'engine_num', 'tensor_parallel_size', 'enable_prefix_caching', 'enforce_eager', 'dtype', 'seed'],
+    ...['gpu_memory_utilization', 'enable_chunked_prefill', 'enable_thinking'],
+  ].map((key) => ({ in: 'ExplorerConfig', old: key, now: `rollout_model.${key}` })),
+  ...['temperature', 'top_p', 'top_k', 'logprobs'].map((key) => ({
+    in: 'ExplorerConfig',
+    old: key,
+    now: `/model.${key}`,
+  })),
+  { in: 'ExplorerConfig', old: 'repeat_times', now: '/algorithm.repeat_times' },
+  ...['use_ray', 'backend', 'max_pending_requests', 'max_waiting_steps'].map((old) => ({
+    in: 'ExplorerConfig',
+    old,
+    gone: 'the engine and the scheduler see to it',
+  })),
+  { in: 'SynchronizerConfig', old: 'sync_iteration_interval', now: 'sync_interval' },
+  { in: 'TrainerConfig', old: 'algorithm_type', now: '/algorithm.algorithm_type' },
+  { in: 'TrainerConfig', old: 'eval_interval', now: '/explorer.eval_interval' },
+  { in: 'MonitorConfig', old: 'project', now: '/project' },
+  { in: 'MonitorConfig', old: 'name', now: '/name' },
+  { in: 'MonitorConfig', old: 'cache_root_dir', gone: 'metrics go into the folder of the run' },
+]
+
 /** Every older key of the versions since 0.1, with what it is now. */
 export const ALIASES: readonly Alias[] = [
+  ...FIRST,
   { in: 'ExplorerConfig', old: 'api_port', now: 'proxy_port' },
   { in: 'ExplorerConfig', old: 'eval_on_latest_checkpoint', now: 'bench_on_latest_checkpoint' },
   { in: 'ExplorerConfig', old: 'collect_experiences', gone: 'experiences are always collected' },
@@ -148,7 +192,7 @@ function lifted(old: string, now: string, wins = false): Alias[] {
 
 /** Rewrites older keys to the present ones and notes which were used. */
 export function applyAliases(tree: MapNode, problems: Problems): MapNode {
-  return renameRecord(config, warmupStages(tree, problems), '', problems, [])
+  return renameRecord(config, warmupStages(firstLayout(tree, problems), problems), '', problems, [])
 }
 
 type Moved = { to: string; node: Node; from: string; wins: boolean }[]

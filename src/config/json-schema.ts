@@ -1,4 +1,6 @@
+import { ALIASES } from './alias.js'
 import type { Field, RecordSpec } from './field.js'
+import { pathParts } from './node.js'
 import { config } from './section/config.js'
 import { trainerConfig } from './section/trainer-config.js'
 
@@ -31,19 +33,35 @@ function recordSchema(spec: RecordSpec, records: Map<string, Schema>): Schema {
   return {
     type: 'object',
     description: spec.doc,
-    properties: Object.fromEntries(
-      Object.entries(spec.fields).map(([key, field]) => [key, fieldSchema(field, records)]),
-    ),
+    properties: {
+      ...olderKeys(spec),
+      ...Object.fromEntries(Object.entries(spec.fields).map(([key, field]) => [key, fieldSchema(field, records)])),
+    },
     ...(required.length > 0 && { required }),
     additionalProperties: spec.lenient === true,
   }
+}
+
+/** An editor strikes older names out and says what they are now; what they hold is checked by the program. */
+function olderKeys(spec: RecordSpec): Record<string, Schema> {
+  const older = ALIASES.filter((alias) => alias.in === spec.name).map(({ old, now, gone }): [string, Schema] => {
+    const [first, ...rest] = pathParts(old)
+    const description = rest.length > 0 ? 'Older form.' : now ? `Now ${now.replace('/', '')}.` : `No effect: ${gone}.`
+    return [first, { deprecated: true, description }]
+  })
+  if (spec.name === 'TrainerInput') {
+    const description = 'Now a first stage with algorithm sft, or an auxiliary buffer.'
+    for (const key of ['sft_warmup_dataset', 'sft_warmup_steps']) older.push([key, { deprecated: true, description }])
+  }
+  return Object.fromEntries(older)
 }
 
 /** A `${...}` reference may stand wherever a value may. */
 const REFERENCE: Schema = { type: 'string', pattern: '\\$\\{' }
 
 function fieldSchema(field: Field, records: Map<string, Schema>): Schema {
-  const choices = [valueSchema(field, records)]
+  const value = valueSchema(field, records)
+  const choices = [...((value.anyOf as Schema[] | undefined) ?? [value])]
   if (field.kind !== 'str' && field.kind !== 'any') choices.push(REFERENCE)
   if (field.nullable && field.kind !== 'any') choices.push({ type: 'null' })
   const shape = choices.length === 1 ? choices[0] : { anyOf: choices }
@@ -64,16 +82,16 @@ function valueSchema(field: Field, records: Map<string, Schema>): Schema {
   }
   switch (field.kind) {
     case 'int':
-      return { type: 'integer', ...range }
+      return orText({ type: 'integer', ...range }, '^[-+]?[0-9][0-9_]*$')
     case 'float':
-      return { type: 'number', ...range }
+      return orText({ type: 'number', ...range }, '^[-+]?([0-9][0-9_]*\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]+)?$')
     case 'bool':
-      return { type: 'boolean' }
+      return orText({ type: 'boolean' }, anyCase(['yes', 'no', 'on', 'off', 'true', 'false', '0', '1']))
     case 'str':
       return { type: ['string', 'number', 'boolean'] }
     case 'enum': {
-      const words = { enum: [...(field.values ?? []), ...Object.keys(field.aliases ?? {})] }
-      return field.accept ? { anyOf: [words, { type: 'string' }] } : words
+      const words = [...(field.values ?? []), ...Object.keys(field.aliases ?? {})]
+      return field.accept ? { anyOf: [{ enum: words }, { type: 'string' }] } : orText({ enum: words }, anyCase(words))
     }
     case 'list':
       return { type: 'array', items: fieldSchema(field.item as Field, records) }
@@ -86,4 +104,17 @@ function valueSchema(field: Field, records: Map<string, Schema>): Schema {
     default:
       return {}
   }
+}
+
+/** Values that the program also takes as text: `lr: 1e-6` is text to some readers of YAML. */
+function orText(shape: Schema, pattern: string): Schema {
+  return { anyOf: [shape, { type: 'string', pattern }] }
+}
+
+function anyCase(words: readonly string[]): string {
+  const letters = (word: string) =>
+    word
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/[a-z]/gi, (one) => `[${one.toLowerCase()}${one.toUpperCase()}]`)
+  return `^(${words.map(letters).join('|')})$`
 }

@@ -50,6 +50,15 @@ describe('unknown keys', () => {
     ])
   })
 
+  it('come together with a key given twice', () => {
+    const text = 'mode: bothh\nmodel: {model_path: m, max_model_len: 9}\nmode: train\nnmae: x'
+    expect(errorsOf(() => parse(text)).map(({ key }) => key)).toEqual(['mode', 'mode', 'nmae'])
+  })
+
+  it('are not blamed on a file whose base is missing', () => {
+    expect(errorsOf(() => resolveAll('extends: gone.yaml', { cwd: '/nowhere' }))).toMatchObject([{ key: 'extends' }])
+  })
+
   it('below trainer_config are warnings and stay', () => {
     const { stages, problems } = parse(
       'trainer: {trainer_config: {actor_rollout_ref: {actor: {ppo_epoch: 2, ppo_epochs: "3"}}}}',

@@ -48,7 +48,7 @@ export function parseConfig(text: string, file: string, options: LoadOptions = {
 export function readText(text: string, file: string, options: LoadOptions = {}): Parsed {
   const reading = readingOf(options)
   const path = resolve(reading.cwd, file)
-  return finish(extendTrees(parseYaml(text, file), path, [path], reading), file, options, reading)
+  return finish(extendTrees(parseYaml(text, file, reading.problems), path, [path], reading), file, options, reading)
 }
 
 function sound(parsed: Parsed): Parsed {
@@ -68,13 +68,16 @@ function finish(trees: Trees, file: string, options: LoadOptions, { env, problem
 }
 
 function readTrees(path: string, shown: string, chain: readonly string[], reading: Reading): Trees {
-  return extendTrees(parseYaml(contentOf(path, shown), shown), path, [...chain, path], reading)
+  return extendTrees(parseYaml(contentOf(path, shown), shown, reading.problems), path, [...chain, path], reading)
 }
 
 function contentOf(path: string, shown: string): string {
   try {
     if (statSync(path).isDirectory()) {
-      throw new TrinityError('config/not-found', 'this is a directory, not a configuration', { path: shown })
+      throw new TrinityError('config/not-found', 'this is a directory, not a configuration', {
+        path: shown,
+        hint: 'give the path of a YAML file in it',
+      })
     }
     return readFileSync(path, 'utf8')
   } catch (error) {
@@ -142,7 +145,7 @@ function includeTrainerFile(tree: MapNode, beside: string, { cwd, env, problems 
   const places = [resolve(cwd, name), resolve(dirname(beside), name), resolve(dirname(beside), basename(name))]
   const path = places.find((place) => existsSync(place) && statSync(place).isFile())
   if (path === undefined) return tree
-  const included = interpolate(parseYaml(contentOf(path, node.text), node.text), env, problems)
+  const included = interpolate(parseYaml(contentOf(path, node.text), node.text, problems), env, problems)
   const given = at(tree, TRAINER_TREE.join('.'))
   problems.note('alias', TRAINER_FILE.join('.'), 'is read as trainer.trainer_config', node.mark)
   const whole = given?.kind === 'map' ? merge(included, given) : included

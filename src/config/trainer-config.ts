@@ -1,5 +1,6 @@
 import type { Dict, RecordSpec } from './field.js'
-import { at, child, type MapNode, mapNode, type Node, withNode } from './node.js'
+import { merge } from './merge.js'
+import { at, child, type Entry, type MapNode, mapNode, type Node, withNode } from './node.js'
 import type { Problems } from './problem.js'
 import { trainerConfig } from './section/trainer-config.js'
 import { validateSparse } from './validate.js'
@@ -27,8 +28,11 @@ function wrapAt(tree: MapNode, parts: string[]): MapNode {
   const entries = new Map(node.entries)
   const wrapped = new Map(inner?.kind === 'map' ? inner.entries : [])
   for (const key of flat) {
-    const entry = entries.get(key)
-    if (entry && !wrapped.has(key)) wrapped.set(key, entry)
+    const entry = entries.get(key) as Entry
+    const there = wrapped.get(key)
+    // a key given at both levels: what stands under actor_rollout_ref is the more particular
+    const both = there?.node.kind === 'map' && entry.node.kind === 'map' ? merge(entry.node, there.node) : there?.node
+    wrapped.set(key, both ? { mark: (there as Entry).mark, node: both } : entry)
     entries.delete(key)
   }
   entries.set('actor_rollout_ref', { mark: node.mark, node: mapNode(wrapped, node.mark) })

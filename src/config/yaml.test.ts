@@ -84,8 +84,15 @@ describe('YAML', () => {
           .fill(`*a${i - 1}`)
           .join(',')}]`,
       )
-    expect(first(lines.join('\n')).message).toMatch(/too large/)
+    expect(errorsOf(() => parseYaml(lines.join('\n'), 'f.yaml'))).toMatchObject([
+      { message: expect.stringMatching(/too large/), hint: expect.stringMatching(/100000 values/) },
+    ])
   })
 
-  it('stops deep nesting', () => expect(first(`a: ${'['.repeat(300)}${']'.repeat(300)}`).message).toMatch(/too large/))
+  it.each([300, 20_000])('stops %d levels of nesting', (depth) =>
+    expect(first(`a: ${'['.repeat(depth)}${']'.repeat(depth)}`)).toMatchObject({
+      message: expect.stringMatching(/too large/),
+      hint: expect.stringMatching(/200 levels/),
+    }),
+  )
 })

@@ -9,9 +9,12 @@ const MAX_NODES = 100_000
 const MAX_DEPTH = 200
 const MAX_SYNTAX = 20
 
-/** Reads the text of a configuration file. Every problem of the text is reported at once. */
-export function parseYaml(text: string, file: string): MapNode {
-  const reader = new Reader(file)
+/**
+ * Reads the text of a configuration file. Every problem of the text is reported at once; those that leave something
+ * to go on with (a key given twice) are added to `problems`, where there is one, so that the rest is checked as well.
+ */
+export function parseYaml(text: string, file: string, problems?: Problems): MapNode {
+  const reader = new Reader(file, problems)
   const lines = new LineCounter()
   let documents: Document.Parsed[]
   try {
@@ -39,11 +42,14 @@ export function parseValue(text: string, source: string): Node {
 class Reader {
   readonly #file: string
   readonly #problems = new Problems()
+  readonly #minor: Problems
   #lines = new LineCounter()
   #count = 0
+  #isTooLarge = false
 
-  constructor(file: string) {
+  constructor(file: string, minor?: Problems) {
     this.#file = file
+    this.#minor = minor ?? this.#problems
   }
 
   read(documents: Document.Parsed[], lines: LineCounter): MapNode {
@@ -53,7 +59,7 @@ class Reader {
     const reported = new Set<number>()
     for (const error of documents.flatMap((document) => document.errors).slice(0, MAX_SYNTAX)) {
       const mark = this.#mark(error.pos[0])
-      if (!reported.has(mark.line)) this.#problems.error('yaml', '', lower(error.message), mark, fixOf(error))
+      if (!reported.has(mark.line)) this.#problems.error('yaml', '', wordsOf(error), mark, fixOf(error))
       reported.add(mark.line)
     }
     const [first, second] = documents
@@ -101,7 +107,8 @@ class Reader {
     const range = (value as { range?: [number, number, number] | null } | null)?.range
     const mark = this.#mark(range?.[0] ?? 0)
     if (++this.#count > MAX_NODES || depth > MAX_DEPTH) {
-      this.#problems.error('yaml', '', 'too large: anchors multiply, or it is nested too deeply', mark)
+      if (!this.#isTooLarge) this.#problems.error('yaml', '', TOO_LARGE, mark, SMALLER)
+      this.#isTooLarge = true
       return undefined
     }
     if (isAlias(value)) {
@@ -143,6 +150,7 @@ class Reader {
       const keyMark = this.#mark((pair.key as { range?: number[] } | null)?.range?.[0] ?? 0)
       const isKey = isScalar(pair.key) || isAlias(pair.key)
       const key = isKey ? this.#node(pair.key, document, open, depth + 1) : undefined
+      if (this.#isTooLarge) break
       if (key?.kind !== 'scalar' || key.value === null) {
         this.#problems.error('yaml', '', 'a key must be a word', keyMark)
         continue
@@ -156,7 +164,8 @@ class Reader {
       const name = String(key.type === 'str' ? key.value : key.text)
       const before = entries.get(name)
       if (before) {
-        this.#problems.error('duplicate-key', name, `given twice, first at line ${before.mark.line}`, keyMark)
+        const text = `given twice, first at line ${before.mark.line}`
+        this.#minor.error('duplicate-key', name, text, keyMark, 'remove one of the two')
       } else entries.set(name, { mark: keyMark, node: pair.value === null ? { ...node, mark: keyMark } : node })
     }
     for (const source of merged)
@@ -198,11 +207,20 @@ class Reader {
 
 const TYPED = ['int', 'float', 'bool', 'null']
 
-function lower(message: string): string {
-  return message.charAt(0).toLowerCase() + message.slice(1)
+const TOO_LARGE = 'too large: anchors multiply, or it is nested too deeply'
+const SMALLER = `a file may have ${MAX_NODES} values, ${MAX_DEPTH} levels deep`
+
+function wordsOf({ message }: YAMLError): string {
+  return isTooDeep(message) ? TOO_LARGE : message.charAt(0).toLowerCase() + message.slice(1)
+}
+
+/** The parser itself gives up on some thousand levels. */
+function isTooDeep(message: string): boolean {
+  return /call stack/i.test(message)
 }
 
 function fixOf(error: YAMLError): string | undefined {
+  if (isTooDeep(error.message)) return SMALLER
   if (error.code === 'TAB_AS_INDENT') return 'indent with blanks'
   if (error.code === 'BLOCK_AS_IMPLICIT_KEY' || error.code === 'MULTILINE_IMPLICIT_KEY') {
     return "is a ': ' inside a value? put the value in quotes"

@@ -11,6 +11,7 @@ import { resolveEngines } from './engine.js'
 import { finishExplorer, resolveExplorer } from './explorer.js'
 import type { Facts } from './facts.js'
 import { resolveModel } from './model.js'
+import { resolveMonitor } from './monitor.js'
 import { Scope } from './scope.js'
 import { resolveSynchronizer } from './synchronizer.js'
 import { resolveTop } from './top.js'
@@ -32,6 +33,8 @@ export interface Resolved {
 
 /** Derives every value that a file leaves open. Throws one error with all problems. */
 export function resolveConfig(parsed: Parsed, facts: Facts, catalog: Catalog): Resolved {
+  // without a file that it builds on, everything below would be called missing
+  if (parsed.problems.errors.some(({ code }) => code === 'extends')) parsed.problems.throwIfErrors(parsed.file)
   let startsFrom: string | null = null
   const stages = parsed.stages.map((stage, i) => {
     const config = resolveStage(stage, facts, catalog, parsed.problems, i < parsed.stages.length - 1)
@@ -75,7 +78,7 @@ function resolveStage(
   }
   return {
     ...config,
-    monitor: { ...config.monitor, cache_dir: join(config.checkpoint_job_dir, 'monitor') },
+    monitor: resolveMonitor(config, scope),
     log: { ...config.log, save_dir: join(config.checkpoint_job_dir, 'log') },
   }
 }
