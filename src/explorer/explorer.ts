@@ -160,10 +160,18 @@ export class Explorer {
       if (config.synchronizer.sync_style === 'fully_async') {
         await this.#settle(config.explorer.max_inflight_batches - 1, signal)
         await this.#afterSteps(signal)
-      } else await this.#rollouts.hungry()
+      } else {
+        await this.#settle(this.#mostOpen(), signal)
+        await this.#rollouts.hungry()
+      }
     }
     await this.#evaluation
     signal.throwIfAborted()
+  }
+
+  /** Steps that may be under way: enough to keep every runner busy, few enough that waiting results do not pile up. */
+  #mostOpen(): number {
+    return 1 + Math.ceil(this.#rollouts.runners.length / this.#parts.config.buffer.batch_size)
   }
 
   #scheduler() {
