@@ -49,7 +49,7 @@ function olderKeys(spec: RecordSpec): Record<string, Schema> {
     const description = rest.length > 0 ? 'Older form.' : now ? `Now ${now.replace('/', '')}.` : `No effect: ${gone}.`
     return [first, { deprecated: true, description }]
   })
-  if (spec.name === 'TrainerInput') {
+  if (['TrainerInput', 'TrainerConfig', 'BufferConfig'].includes(spec.name)) {
     const description = 'Now a first stage with algorithm sft, or an auxiliary buffer.'
     for (const key of ['sft_warmup_dataset', 'sft_warmup_steps']) older.push([key, { deprecated: true, description }])
   }

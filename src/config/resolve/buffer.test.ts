@@ -24,6 +24,11 @@ describe('train_batch_size', () => {
   })
   it('is required in mode train', () =>
     expect(errorsOf(() => buffer({ mode: 'train' }))[0].key).toBe('buffer.train_batch_size'))
+  it('in mode train follows from batch_size where a file has both sides', () =>
+    expect(
+      buffer({ mode: 'train', 'buffer.batch_size': 6, 'algorithm.repeat_times': 4, 'algorithm.algorithm_type': 'grpo' })
+        .train_batch_size,
+    ).toBe(24))
 })
 
 describe('task sets', () => {

@@ -39,8 +39,10 @@ function trainBatchSize(config: Config, scope: Scope): number {
     scope.note('alias', 'buffer.batch_size', 'is read as train_batch_size: there are no tasks')
     return tasks
   }
-  if (config.mode === 'train') {
-    scope.error('missing', 'buffer.train_batch_size', 'mode train needs the number of experiences of a step')
+  // the explorer of such a pair may be anything, but a file that says how much it makes has said enough
+  if (config.mode === 'train' && !scope.isSet('buffer.batch_size')) {
+    const text = 'mode train needs the number of experiences of a step'
+    scope.error('missing', 'buffer.train_batch_size', text, "the explorer's batch_size × repeat_times, for example")
     return 0
   }
   const own = tasks * (config.algorithm.repeat_times ?? 1)
