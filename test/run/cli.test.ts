@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -107,6 +107,29 @@ describe('trinity run', { timeout: 120_000 }, () => {
     expect(lines.map(({ metrics }) => metrics['sample/model_version/mean'])).toEqual([0, 1, 2, 3, 4, 5])
   })
 
+  it('runs stages, each from the model of the one before, and not again what is done', async () => {
+    const rows = Array.from({ length: 8 }, (_, i) => `${JSON.stringify({ q: `${i}+${i}=`, a: `${2 * i}` })}\n`)
+    writeFileSync(join(dir, 'sft.jsonl'), rows.join(''))
+    writeFileSync(join(dir, 'stages.yaml'), STAGES)
+    const go = (...more: string[]) => trinity(dir, ['run', '-c', 'stages.yaml', '--plugin-dir', 'plugins', ...more])
+    const failed = await go(...set('stages[1].buffer.explorer_input.taskset.path=nothing.jsonl', 'name=broken'))
+    expect(failed.code).toBe(1)
+    expect(existsSync(join(dir, 'out', 'kill', 'broken', 'warm', 'global_step_4'))).toBe(true)
+    const first = await go()
+    expect(first, first.stderr).toMatchObject({ code: 0 })
+    const stages = join(dir, 'out', 'kill', 'staged')
+    expect(JSON.parse(readFileSync(join(stages, 'stage_meta.json'), 'utf8')).finished).toEqual(['warm', 'rl'])
+    const weights = (stage: string, step: number) =>
+      readFileSync(join(stages, stage, `global_step_${step}`, 'actor', 'huggingface', 'model.safetensors'))
+    const [warm, rl, rlAgain] = [weights('warm', 4), weights('rl', 2), join(stages, 'rl')]
+    expect(rl.length).toBe(warm.length)
+    rmSync(rlAgain, { recursive: true })
+    const second = await go()
+    expect(second.stdout).not.toContain('loss 3')
+    expect(weights('rl', 2).equals(rl)).toBe(true)
+    expect((await go()).stdout).toContain('finished before')
+  })
+
   it.each([
     ['a wrong model path', ['model.model_path=./nowhere'], 1, /nowhere/],
     ['a missing task file', ['buffer.explorer_input.taskset.path=nothing.jsonl'], 1, /nothing\.jsonl/],
@@ -120,3 +143,27 @@ describe('trinity run', { timeout: 120_000 }, () => {
     expect(ended.code).toBe(code)
   })
 })
+
+const STAGES = `
+project: kill
+name: staged
+checkpoint_root_dir: out
+model: {model_path: model, max_prompt_tokens: 24, max_response_tokens: 8}
+monitor: {monitor_type: jsonl}
+stages:
+  - stage_name: warm
+    mode: train
+    algorithm: {algorithm_type: sft, optimizer: {lr: 1.0e-2}}
+    buffer:
+      train_batch_size: 4
+      total_epochs: 2
+      trainer_input: {experience_buffer: {path: sft.jsonl, format: {prompt_type: plaintext, prompt_key: q, response_key: a}}}
+  - stage_name: rl
+    mode: both
+    algorithm: {algorithm_type: grpo, repeat_times: 4, optimizer: {lr: 1.0e-2}}
+    buffer:
+      batch_size: 3
+      total_steps: 2
+      explorer_input:
+        taskset: {path: tasks.jsonl, default_workflow_type: count_workflow, format: {prompt_key: q, response_key: a}}
+`
