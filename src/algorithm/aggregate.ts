@@ -55,7 +55,7 @@ export function member(g: LossTrace, set: RowSet): Expr {
     .toTokens()
 }
 
-export function activeTokens(rows: readonly LossRow[]): number {
+function activeTokens(rows: readonly LossRow[]): number {
   let sum = 0
   for (const { mask } of rows) for (let i = 0; i < mask.length; i++) if (mask[i] !== 0) sum++
   return sum

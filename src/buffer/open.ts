@@ -78,7 +78,7 @@ async function openSql(config: BufferConfig, context: BufferContext): Promise<Ex
 }
 
 /** A table of experiences in a database that belongs to this job. */
-export async function openTable(url: string, name: string, context: BufferContext): Promise<ExperienceTable> {
+async function openTable(url: string, name: string, context: BufferContext): Promise<ExperienceTable> {
   const db = await openDatabase(url)
   try {
     await claimJob(db, context.job)

@@ -7,7 +7,7 @@ import { megatron } from './section/trainer.js'
 import { warmupStages } from './warmup.js'
 
 /** An older spelling of a key. Words for values (`online`, `dynamic_by_explorer`) stand with their keys in section/. */
-export interface Alias {
+interface Alias {
   /** Record the old key stands in, and its path there. */
   readonly in: string
   readonly old: string

@@ -11,6 +11,7 @@ export interface Catalog {
   readonly selectors: Lookup<Component>
   readonly priorityFns: Lookup<Component>
   readonly operators: Lookup<Component>
+  readonly monitors: Lookup<Component>
 }
 
 export interface Lookup<T> {
@@ -53,10 +54,11 @@ export interface AlgorithmFacts {
  * operators bring libraries that take longer to load than all the rest.
  */
 export async function loadCatalog(files?: readonly Parsed[]): Promise<Catalog> {
-  const [algorithm, selector, priority, operators] = await Promise.all([
+  const [algorithm, selector, priority, monitor, operators] = await Promise.all([
     import('../algorithm/index.js'),
     import('../task/selector/index.js'),
     import('../buffer/priority/priority.js'),
+    import('../monitor/registry.js'),
     files === undefined || files.some(usesOperators)
       ? import('../pipeline/registry.js').then((m) => m.operators)
       : NONE,
@@ -71,6 +73,7 @@ export async function loadCatalog(files?: readonly Parsed[]): Promise<Catalog> {
     selectors: selector.selectors,
     priorityFns: priority.priorityFns,
     operators,
+    monitors: monitor.monitors,
   }
 }
 

@@ -26,7 +26,7 @@ function oneTasksetForm(base: MapNode, over: MapNode): MapNode {
 
 const SLOTS = ['sample_strategy', 'advantage_fn', 'kl_penalty_fn', 'policy_loss_fn', 'kl_loss_fn', 'entropy_loss_fn']
 /** What an algorithm chooses: never inherited by a stage with another algorithm. */
-export const COMPONENTS: readonly string[] = [...SLOTS.flatMap((slot) => [slot, `${slot}_args`]), 'loss_agg_mode']
+const COMPONENTS: readonly string[] = [...SLOTS.flatMap((slot) => [slot, `${slot}_args`]), 'loss_agg_mode']
 
 /** A stage over the outer configuration. */
 export function mergeStage(outer: MapNode, stage: MapNode): MapNode {

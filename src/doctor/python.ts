@@ -2,16 +2,7 @@ import { join } from 'node:path'
 import type { Check, Json } from './check.js'
 import type { ExecResult, Host } from './host.js'
 
-export const PYTHON_PACKAGES = [
-  'torch',
-  'transformers',
-  'vllm',
-  'sglang',
-  'ray',
-  'wandb',
-  'mlflow',
-  'tensorboard',
-] as const
+const PYTHON_PACKAGES = ['torch', 'transformers', 'vllm', 'sglang', 'ray', 'wandb', 'mlflow', 'tensorboard'] as const
 export type PythonPackage = (typeof PYTHON_PACKAGES)[number]
 
 /** The oldest Python that current PyTorch and vLLM still support. */

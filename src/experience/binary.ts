@@ -14,7 +14,7 @@ import { arrayType, dtypeOf, elements, isShape } from './dtype.js'
 import { type Experience, type TensorData, uid } from './experience.js'
 import { fromFields, type NamedArray, toFields } from './fields.js'
 
-export const BINARY_VERSION = 2
+const BINARY_VERSION = 2
 const MAGIC = 0x50585254 // 'TRXP'
 const FRAME = 16
 const RECORD = 16

@@ -1,7 +1,7 @@
 import type { TensorData } from './experience.js'
 
 /** The array types of the stored forms, by the name that NumPy and PyTorch give them. */
-export const DTYPES = {
+const DTYPES = {
   uint8: Uint8Array,
   uint16: Uint16Array,
   int32: Int32Array,

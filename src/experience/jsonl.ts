@@ -7,7 +7,7 @@ import { arrayType, dtypeOf, elements, isShape } from './dtype.js'
 import { type Experience, type TensorData, TOKEN_FLOATS, uid } from './experience.js'
 import { fromFields, type NamedArray, numberIn, numberOut, toFields } from './fields.js'
 
-export const JSONL_VERSION = 1
+const JSONL_VERSION = 1
 
 const FLOATS = new Set<string>(Object.values(TOKEN_FLOATS))
 const INTS = new Set(['tokens', 'chosen', 'rejected'])

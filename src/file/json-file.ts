@@ -15,7 +15,7 @@ export async function readJsonObject(path: string): Promise<JsonObject | undefin
   return parseJsonObject(text, path)
 }
 
-export function parseJsonObject(text: string, path: string): JsonObject {
+function parseJsonObject(text: string, path: string): JsonObject {
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -24,7 +24,7 @@ interface MapOp {
 const infix = (sign: string) => (a: string, b: string) => `(${a} ${sign} ${b})`
 const compare = (sign: string): MapOp => ({ arity: 2, js: infix(sign), givesBool: true })
 
-export const MAP_OPS = {
+const MAP_OPS = {
   add: { arity: 2, js: infix('+') },
   sub: { arity: 2, js: infix('-') },
   mul: { arity: 2, js: infix('*') },
@@ -73,7 +73,7 @@ interface ReshapeOp {
 }
 
 /** Operations that change the shape. */
-export const RESHAPE_OPS = {
+const RESHAPE_OPS = {
   /** Sum over the active tokens of each row. */
   rowSum: { from: ['token'], to: 'row' },
   /** Every row gets the sum over all rows of its bundle. A row without a bundle is one by itself. */
@@ -95,7 +95,7 @@ const reshapeOps = new Map<string, ReshapeOp>(Object.entries({ ...RESHAPE_OPS, .
 export const reshapeOp = (op: string): ReshapeOp | undefined => reshapeOps.get(op)
 
 /** Where numbers come from. */
-export const INPUT_OPS = ['const', 'norm', 'column', 'score', 'count'] as const
+const INPUT_OPS = ['const', 'norm', 'column', 'score', 'count'] as const
 export type InputOpName = (typeof INPUT_OPS)[number]
 
 export type OpName = InputOpName | MapOpName | ReshapeOpName

@@ -19,7 +19,7 @@ export interface SafetensorsHeader {
 }
 
 /** The limit of the reference implementation; also bounds the memory a lying length can make us take. */
-export const maxHeaderBytes = 100_000_000
+const maxHeaderBytes = 100_000_000
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

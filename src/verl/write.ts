@@ -86,7 +86,7 @@ function scalar(value: null | boolean | number | string, inFlow = false): string
 }
 
 /** `1e-6` rather than `0.000001`: learning rates as people write them. */
-export function numberText(value: number): string {
+function numberText(value: number): string {
   if (Number.isNaN(value)) return '.nan'
   if (!Number.isFinite(value)) return value > 0 ? '.inf' : '-.inf'
   const size = Math.abs(value)

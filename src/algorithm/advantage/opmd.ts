@@ -15,7 +15,7 @@ export interface OpmdArgs {
 }
 
 /** b = mean, or τ·(logsumexp(r/τ) − ln n); a group of one: 0. */
-export function opmdBaseline(rewards: readonly number[], { opmd_baseline, tau }: OpmdArgs): number {
+function opmdBaseline(rewards: readonly number[], { opmd_baseline, tau }: OpmdArgs): number {
   if (rewards.length <= 1) return 0
   if (opmd_baseline === 'mean') return meanOf(rewards)
   const top = rewards.reduce((a, b) => Math.max(a, b))

@@ -1,12 +1,7 @@
 import { bool, dict, float, idle, int, list, oneOf, record, section, str, unset } from '../field.js'
 
-export const SCHEDULES = ['constant', 'cosine', 'linear'] as const
-export const AGGREGATIONS = [
-  'token-mean',
-  'seq-mean-token-sum',
-  'seq-mean-token-mean',
-  'seq-mean-token-sum-norm',
-] as const
+const SCHEDULES = ['constant', 'cosine', 'linear'] as const
+const AGGREGATIONS = ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] as const
 
 export const optimizer = record('OptimizerConfig', 'The optimiser of the policy.', {
   lr: float('Learning rate.', 1e-6, { min: 0 }),

@@ -2,7 +2,7 @@ import { derived, int, list, map, record, section, str, unset } from '../field.j
 import { experienceBuffer } from './experience-buffer.js'
 import { taskset } from './taskset.js'
 
-export const explorerInput = record('ExplorerInput', 'What the explorer works on.', {
+const explorerInput = record('ExplorerInput', 'What the explorer works on.', {
   taskset: unset(section(taskset, 'The task set, when there is one; becomes the only entry of tasksets.')),
   tasksets: list(section(taskset, ''), 'Task sets that are mixed.'),
   eval_tasksets: list(section(taskset, ''), 'Task sets to evaluate on.'),
@@ -13,7 +13,7 @@ export const explorerInput = record('ExplorerInput', 'What the explorer works on
   default_reward_fn_type: str('Reward function of task sets that name none.', null),
 })
 
-export const trainerInput = record('TrainerInput', 'What the trainer reads.', {
+const trainerInput = record('TrainerInput', 'What the trainer reads.', {
   experience_buffer: unset(section(experienceBuffer, 'The buffer.'), 'a queue named experience_buffer'),
   auxiliary_buffers: map(section(experienceBuffer, ''), 'Further data by name, for example expert answers for mix.'),
 })

@@ -7,7 +7,7 @@ export const operator = record('OperatorConfig', 'One step of a pipeline.', {
   args: dict('Arguments of the operator.'),
 })
 
-export const experiencePipeline = record('ExperiencePipelineConfig', 'What happens to experiences before the buffer.', {
+const experiencePipeline = record('ExperiencePipelineConfig', 'What happens to experiences before the buffer.', {
   operators: list(section(operator, ''), 'Operators, in order.'),
   save_input: bool('Keep the raw experiences.', true),
   input_save_path: str('Where the raw experiences are kept.', null, {
@@ -20,7 +20,7 @@ export const experiencePipeline = record('ExperiencePipelineConfig', 'What happe
   output: unset(section(experienceBuffer, 'Buffer that is written.'), 'the trainer input'),
 })
 
-export const taskPipeline = record('TaskPipelineConfig', 'What happens to task files before the run.', {
+const taskPipeline = record('TaskPipelineConfig', 'What happens to task files before the run.', {
   operators: list(section(operator, ''), 'Operators, in order.'),
   num_process: int('Processes of the data service.', 4, { min: 1 }),
   config_path: str('Data-Juicer configuration; replaces operators.', null),

@@ -1,7 +1,7 @@
 import { bool, derived, dict, float, idle, int, oneOf, optional, record, section, str } from '../field.js'
 import { dataSelector, format, STORAGES, storageOptions } from './format.js'
 
-export const replayBuffer = record('ReplayBufferConfig', 'Taking experiences by priority, and more than once.', {
+const replayBuffer = record('ReplayBufferConfig', 'Taking experiences by priority, and more than once.', {
   enable: bool('Hand out the experiences of highest priority first.', false),
   priority_fn: str('Name of the priority function: linear_decay, decay_limit_randomization.', 'linear_decay'),
   reuse_cooldown_time: float('Seconds until an experience may be used again; null uses each once.', null),

@@ -1,13 +1,13 @@
 import { bool, derived, dict, float, idle, int, list, oneOf, record, section, str } from '../field.js'
 import { inferenceModel } from './inference-model.js'
 
-export const overRollout = record('OverRolloutConfig', 'Ending a step before its slowest tasks are done.', {
+const overRollout = record('OverRolloutConfig', 'Ending a step before its slowest tasks are done.', {
   ratio: float('Share of the tasks that need not finish, 0 up to 1.', 0, { min: 0 }),
   wait_after_min: float('Seconds to wait for more after enough have finished.', 30, { min: 0 }),
   return_partial_tasks: bool('Keep the finished rollouts of unfinished tasks.', false),
 })
 
-export const dynamicTimeout = record('DynamicTimeoutConfig', 'A time limit that follows the run.', {
+const dynamicTimeout = record('DynamicTimeoutConfig', 'A time limit that follows the run.', {
   enable: bool('Derive the limit from the rollouts so far.', false),
   warmup_min_steps: int('Steps before it begins.', 1),
   ratio: float('Limit as a multiple of the mean time.', 3),

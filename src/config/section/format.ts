@@ -30,7 +30,7 @@ export const generation = record('GenerationConfig', 'Sampling of the rollouts o
   n: int('Rollouts of a task.', null, { derived: true, noEffect: 'use repeat_times', auto: 'repeat_times' }),
 })
 
-export const SELECTORS = ['sequential', 'shuffle', 'random', 'offline_easy2hard', 'difficulty_based'] as const
+const SELECTORS = ['sequential', 'shuffle', 'random', 'offline_easy2hard', 'difficulty_based'] as const
 
 export const dataSelector = record('DataSelectorConfig', 'In which order rows are taken.', {
   selector_type: optional(str(`Name of the selector: ${SELECTORS.join(', ')}.`, 'sequential')),

@@ -2,8 +2,7 @@ import { bool, derived, dict, float, idle, int, list, oneOf, record, section, st
 import { externalModel } from './model.js'
 import { SYNC_ALIASES, SYNC_METHODS } from './synchronizer.js'
 
-export const ENGINES = ['auto', 'native', 'torch', 'vllm', 'sglang', 'tinker', 'external', 'openai', 'mock'] as const
-export type EngineType = (typeof ENGINES)[number]
+const ENGINES = ['auto', 'native', 'torch', 'vllm', 'sglang', 'tinker', 'external', 'openai', 'mock'] as const
 
 export const engineType = oneOf(ENGINES, 'Engine. auto: torch where there is a GPU and PyTorch, else native.', 'auto', {
   // every word that begins with vllm has always meant vLLM

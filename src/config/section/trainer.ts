@@ -1,7 +1,7 @@
 import { bool, derived, dict, float, idle, int, oneOf, record, section, str } from '../field.js'
 
-export const TRAINERS = ['auto', 'native', 'torch', 'verl', 'tinker'] as const
-export const STRATEGIES = ['fsdp', 'fsdp2', 'megatron'] as const
+const TRAINERS = ['auto', 'native', 'torch', 'verl', 'tinker'] as const
+const STRATEGIES = ['fsdp', 'fsdp2', 'megatron'] as const
 
 export const megatron = record('MegatronParallelConfig', 'Parallel sizes of the Megatron strategy.', {
   tensor_model_parallel_size: int('GPUs over which a layer is split.', 1, { min: 1 }),

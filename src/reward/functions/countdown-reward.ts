@@ -23,7 +23,7 @@ export const countdownReward = rewardFn({
   },
 })
 
-export function solves(equation: string, { target, numbers }: Puzzle): boolean {
+function solves(equation: string, { target, numbers }: Puzzle): boolean {
   const arithmetic = readArithmetic(equation)
   if (arithmetic?.value === undefined || arithmetic.numbers.length !== numbers.length) return false
   const used = [...arithmetic.numbers].sort(compare)
@@ -39,7 +39,7 @@ const numeral = z.union([z.number(), z.bigint(), z.string().regex(/^-?\d+(?:\.\d
 const schema = z.object({ target: numeral, numbers: z.array(numeral).optional(), nums: z.array(numeral).optional() })
 
 /** `{"target": 98, "numbers": [44, 19, 35]}`, as text or as an object; `nums` is the name other sets use. */
-export function puzzleOf({ truth }: RewardInput): Puzzle {
+function puzzleOf({ truth }: RewardInput): Puzzle {
   const parsed = schema.safeParse(typeof truth === 'string' ? json(truth) : truth)
   const numbers = parsed.data?.numbers ?? parsed.data?.nums
   if (!parsed.success || numbers === undefined) {

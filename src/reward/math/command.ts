@@ -61,7 +61,7 @@ export function command(cursor: Cursor, name: string): Node {
 }
 
 /** `\frac12` takes one digit each; otherwise a group or the next thing. */
-export function macroArgument(cursor: Cursor): Node {
+function macroArgument(cursor: Cursor): Node {
   const token = cursor.next
   if (token?.kind === 'number' && /^\d{2,}$/.test(token.text)) {
     cursor.tokens[cursor.at] = { ...token, text: token.text.slice(1) }

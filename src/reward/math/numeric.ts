@@ -42,7 +42,7 @@ export function numeric(node: Node, sample: Sample): Value {
   }
 }
 
-export function fromRational(value: Rational): Value {
+function fromRational(value: Rational): Value {
   const x = toNumber(value)
   if (!Number.isFinite(x)) return undefined
   // A whole number that a double holds exactly has no error: exponents and floors depend on it.

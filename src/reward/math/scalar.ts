@@ -95,7 +95,7 @@ function remember<T>(cache: Map<Node, T>, node: Node, make: () => T): T {
   return value
 }
 
-export function isFree(node: Node): boolean {
+function isFree(node: Node): boolean {
   return some(node, (n) => n.kind === 'symbol' || (n.kind === 'call' && n.name.startsWith('apply ')))
 }
 

@@ -47,7 +47,7 @@ class CsvScanner implements RecordScanner {
 }
 
 /** Fields of one record by RFC 4180. */
-export function parseRecord(text: string, separator: string): string[] {
+function parseRecord(text: string, separator: string): string[] {
   const fields: string[] = []
   let at = 0
   for (;;) {

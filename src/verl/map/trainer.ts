@@ -2,7 +2,7 @@ import type { Mapping } from './mapping.js'
 
 const ACTOR = 'actor_rollout_ref.actor'
 const ROLLOUT = 'actor_rollout_ref.rollout'
-const MONITORS = ['wandb', 'tensorboard', 'mlflow', 'swanlab']
+const MONITORS = ['wandb', 'tensorboard', 'mlflow']
 
 /** Back end, schedule, engine arguments and monitor: the values that need a translation rather than a copy. */
 export function mapTrainer(mapping: Mapping): void {

@@ -79,8 +79,3 @@ export function assumeUnset(text: string): string | undefined {
 export function isOpen(text: string): boolean {
   return text.includes('${oc.env:') || text.includes('${verl.unknown:')
 }
-
-/** The indices of `Variables.unknown` that occur in a text. */
-export function unknownIn(text: string): number[] {
-  return [...text.matchAll(UNKNOWN)].map((match) => Number(match[1]))
-}
