@@ -105,7 +105,12 @@ ${more.yaml ?? ''}
     scheduler,
     evalTasksets,
     pipeline,
-    buffer: { finish: async (who) => (events.push('finish'), buffer.finish(who)) },
+    buffer: {
+      finish: async (who) => {
+        events.push('finish')
+        await buffer.finish(who)
+      },
+    },
     sync,
     monitor: {
       log: (metrics, step) => {

@@ -8,6 +8,7 @@ import { createProgram } from '../cli/program.js'
 import * as experience from '../experience/index.js'
 import { loadPlugins } from '../plugin/index.js'
 import * as workflow from './index.js'
+import { isWorkflowClass } from './workflow.js'
 
 const { workflows } = workflow
 let text: string
@@ -24,11 +25,11 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }))
 
 async function run(name: string, speech: Parameters<typeof speaker>[0], truth?: unknown) {
-  const entry = workflows.get(name) as workflow.WorkflowClass
+  const entry = workflows.get(name)
   const context = contextOf(modelOf(await speaker(speech)), {
     task: taskOf({ workflow: name, truth, taskDesc: '1 + 2' }),
   })
-  const made = Object.hasOwn(entry, 'prototype') ? new entry(context).run() : (entry as never as Function)(context)
+  const made = isWorkflowClass(entry) ? new entry(context).run() : entry(context)
   return (await made) as experience.Experience[]
 }
 
