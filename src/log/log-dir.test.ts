@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -21,6 +21,15 @@ describe('openLogDir', () => {
     expect(lines[1]).toMatch(/\[explorer\] lines$/)
     expect(read('trainer.log').every((line) => line.startsWith('ERROR '))).toBe(true)
     expect(read('trainer.log').join('\n')).toContain('why')
+  })
+
+  it('makes a folder for each machine when asked to', async () => {
+    const logs = openLogDir({ dir, groupByNode: true })
+    logs.logger('a').info('x')
+    await logs.close()
+    const [node, ...others] = readdirSync(dir)
+    expect(others).toEqual([])
+    expect(read(join(node, 'a.log'))).toHaveLength(1)
   })
 
   it('moves a large file aside', async () => {

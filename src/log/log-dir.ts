@@ -1,4 +1,5 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { LogDir, Logger } from './logger.js'
 
@@ -14,6 +15,8 @@ export interface LogOptions {
   dir: string | null
   /** `log.level`; TRINITY_LOG_LEVEL wins. */
   level?: string
+  /** `log.group_by_node`: a sub-folder named by the address of this machine. */
+  groupByNode?: boolean
   rotateBytes?: number
   /** Told once when a log cannot be written. */
   onFailure?: (error: unknown) => void
@@ -37,7 +40,7 @@ class FileLogs implements LogDir {
   #failed = false
 
   constructor(dir: string, options: LogOptions) {
-    this.#dir = dir
+    this.#dir = options.groupByNode ? join(dir, nodeAddress()) : dir
     this.#least = LEVELS.indexOf(levelOf(process.env.TRINITY_LOG_LEVEL ?? options.level))
     this.#rotateBytes = options.rotateBytes ?? ROTATE_BYTES
     this.#onFailure = options.onFailure ?? (() => {})
@@ -94,6 +97,12 @@ export function levelOf(text: string | undefined): Level {
   if (word === 'WARN') return 'WARNING'
   if (word === 'CRITICAL' || word === 'FATAL') return 'ERROR'
   return LEVELS.find((level) => level === word) ?? 'INFO'
+}
+
+/** The first address that others can reach; a machine without a network goes by its name. */
+function nodeAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((some) => some ?? [])
+  return all.find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? hostname()
 }
 
 function stamp(at: Date): string {

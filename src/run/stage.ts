@@ -58,7 +58,9 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       logger.warn(text)
       view.note(text)
     }
-    const logs = closers.add(openLogDir({ dir: config.log.save_dir, level: config.log.level }))
+    const logs = closers.add(
+      openLogDir({ dir: config.log.save_dir, level: config.log.level, groupByNode: config.log.group_by_node }),
+    )
     const logger = logs.logger('run')
     const checkpoints = closers.add(
       await Checkpoints.open({
