@@ -246,7 +246,7 @@ describe('RolloutScheduler', () => {
       model.generate('a', { max_tokens: task.raw.row === 1 && run === 2 ? 50_000 : 2, ignore_eos: true }),
     )
     for (const maxRepeat of [undefined, 1]) {
-      const spec = batch(tasks(uneven, 2, 3), { enough: 1, waitMs: 60, keepPartial: true, maxRepeat })
+      const spec = batch(tasks(uneven, 2, 3), { enough: 1, waitMs: 400, keepPartial: true, maxRepeat })
       const result = await scheduler(sampler, { runners: 6 }).submit(spec).done
       expect(result.tasks.map(({ complete, runs }) => [complete, runs.map(({ run }) => run)])).toEqual([
         [true, [0, 1, 2]],
