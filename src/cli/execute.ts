@@ -25,8 +25,10 @@ export async function execute(resolved: Resolved, parsed: Parsed, options: RunOp
     })
     view.close()
     if (end === 'before') process.stdout.write(`nothing to do: this run has finished before, after ${steps} steps\n`)
-    if (end === 'stopped')
-      process.stdout.write(`stopped after step ${steps} and saved; to go on: ${commandOf(options)}\n`)
+    if (end === 'stopped') {
+      const where = steps === 0 ? 'stopped before the first step was done' : `stopped after step ${steps} and saved`
+      process.stdout.write(`${where}; to go on: ${commandOf(options)}\n`)
+    }
     return 0
   } catch (error) {
     view.close()

@@ -45,10 +45,16 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   const saved = await checkpoints.latest()
   const { cut, mark } = cutOf(saved, config)
   const syncState = saved?.state.sync as SyncState | undefined
-  const transfer: Transfer =
+  const syncLog = logs.logger('synchronizer')
+  const carry: Transfer =
     config.synchronizer.sync_method === 'checkpoint'
       ? byCheckpoint(job, models, samplers)
       : async (version, inFlight, signal) => void (await link.transfer(version, inFlight, call(config, signal)))
+  const transfer: Transfer = async (version, inFlight, signal) => {
+    const begun = performance.now()
+    await carry(version, inFlight, signal)
+    syncLog.info(`weights of training step ${version} to the samplers in ${(performance.now() - begun).toFixed(1)} ms`)
+  }
   const waits = async () => (await buffer.state()).waiting
   const sync = new Synchronizer(
     {
@@ -103,7 +109,8 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   })
 
   // From here on everything is what it was when the checkpoint was written, or as before the first step.
-  await buffer.restore(cut)
+  const { ready, voided } = await buffer.restore(cut)
+  logs.logger(`${buffer.kind}_${buffer.name}`).info(`begins with ${ready} experiences; ${voided} are made again`)
   await pipeline.restore(mark)
   explorer.restore(mark)
   // The explorer goes on: the end of the data that an earlier run may have announced is not the end.

@@ -28,8 +28,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   const board = new StatusBoard(checkpoints.dir, { role: 'explorer', name })
 
   const load = loader(samplers, config.synchronizer.sync_timeout * 1000)
-  const newest = (await checkpoints.latestWeights()) ?? { step: 0, path: base.dir, full: false }
-  await load(newest, 'finish', stop.now)
+  const version = await loadNewest(job, load, base.dir)
   const over = new AbortController()
   const sync = new ApartExplorerSync(
     {
@@ -44,7 +43,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
         over.abort(new RunOver('the trainer has ended'))
       },
     },
-    newest.step,
+    version,
   )
   const explorer = new Explorer({
     config,
@@ -68,7 +67,6 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
 
   // Rows that are in the database stay; the mark of the last of them says where to go on.
   const mark = (await buffer.cut()).marks[name] as ExplorerMark | undefined
-  await pipeline.restore(mark)
   explorer.restore(mark)
   await buffer.put([], { who: name })
   monitor.rewind(mark?.step ?? -1)
@@ -87,6 +85,20 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
     },
   )
   return { end: stopped ? 'stopped' : 'finished', steps: explorer.mark?.step ?? 0 }
+}
+
+/** The newest weights of the trainer, or those that everything starts from. Gives their version. */
+async function loadNewest({ checkpoints, stop }: Job, load: ReturnType<typeof loader>, first: string): Promise<number> {
+  for (let tries = 1; ; tries++) {
+    const newest = (await checkpoints.latestWeights()) ?? { step: 0, path: first, full: false }
+    try {
+      await load(newest, 'finish', stop.now)
+      return newest.step
+    } catch (error) {
+      // A trainer at work may have put newer ones in their place.
+      if (newest.step === 0 || tries === 3) throw error
+    }
+  }
 }
 
 function loader(samplers: readonly SampleModel[], deadlineMs: number) {
