@@ -128,6 +128,7 @@ export {
   rewardFns,
   toolCallReward,
 } from './reward/index.js'
+export { type RunOptions, type RunResult, run, Stop } from './run/index.js'
 export {
   CountingSelector,
   formatters,
@@ -143,13 +144,20 @@ export {
 export { lrSchedules } from './trainer/index.js'
 export { importVerlText, type VerlImport } from './verl/import.js'
 export {
+  AuxiliaryModels,
+  type ChatArgs,
   MultiTurnWorkflow,
+  type OpenAIClient,
+  parseToolCalls,
   RewardPropagationWorkflow,
   RolloutModel,
+  ScalarReward,
   SimpleWorkflow,
   StepWiseRewardWorkflow,
+  scoreResponse,
   Workflow,
   type WorkflowContext,
   type WorkflowEntry,
+  workflowArgs,
   workflows,
 } from './workflow/index.js'
