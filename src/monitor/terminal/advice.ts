@@ -76,7 +76,9 @@ const CONCERNS: readonly Concern[] = [
     name: 'loss near zero',
     measure: (metrics, { isGrouped }) => {
       const loss = metrics['actor/pg_loss'] ?? metrics['actor/loss']
-      return isGrouped && loss !== undefined && Math.abs(loss) < 0.02 ? Math.abs(loss) : undefined
+      // without a gradient there is another reason for it
+      const learns = metrics['actor/grad_norm'] > 0
+      return isGrouped && learns && loss !== undefined && Math.abs(loss) < 0.02 ? Math.abs(loss) : undefined
     },
     say: () =>
       'loss near 0 is normal for GRPO and its relatives: the advantages of a group add up to 0. ' +

@@ -27,6 +27,8 @@ export function createView(options: ViewOptions = {}): RunView {
   return new View(stream, isTTY, isColoured, options.now ?? Date.now, options.title)
 }
 
+/** In the way the data takes. */
+const LOOPS = ['explorer', 'trainer']
 const REDRAW_MS = 100
 const TICK_MS = 1000
 /** How often a phase of something else than explorer and trainer is told in plain lines. */
@@ -72,7 +74,7 @@ class View implements RunView {
     const state = this.#role(role)
     if (state.phase === what) return
     const now = this.#now()
-    const isOther = role !== 'explorer' && role !== 'trainer'
+    const isOther = !LOOPS.includes(role)
     if (!this.#block && isOther && (state.phase === '' || now - state.since >= PHASE_MS)) {
       this.#print(`${this.#label(role)} ${what}`)
       state.since = now
@@ -177,10 +179,10 @@ class View implements RunView {
     const now = this.#now()
     const lefts = [...this.#roles.values()].flatMap(({ progress }) => progress.left ?? [])
     const left = lefts.length === 0 ? '' : ` · about ${duration(Math.max(...lefts))} left`
-    const lines = [`${this.#title} · ${duration((now - this.#begun) / 1000)}${left}`]
+    const lines = [`${this.#title} · ${duration(Math.floor((now - this.#begun) / 1000))}${left}`]
     for (const state of this.#ordered()) {
-      const doing = state.phase === '' ? '' : `${state.phase} · ${duration((now - state.since) / 1000)}`
-      const isLoop = state.name === 'explorer' || state.name === 'trainer'
+      const doing = state.phase === '' ? '' : `${state.phase} · ${duration(Math.floor((now - state.since) / 1000))}`
+      const isLoop = LOOPS.includes(state.name)
       lines.push([state.name.padEnd(8), ...(isLoop ? [`step ${state.progress.text}`] : []), doing].join('  '))
       const figures = figuresOf(state.name, state.metrics)
       lines.push(...packed(figures, width - INDENT).map((line) => `${' '.repeat(INDENT)}${line}`))
@@ -194,10 +196,12 @@ class View implements RunView {
     return lines
   }
 
-  /** The way the data takes: whatever prepares, the explorer, the trainer. */
+  /** Explorer and trainer; before them whatever prepares, until they go on. */
   #ordered(): RoleState[] {
-    const rank = ({ name }: RoleState) => ['explorer', 'trainer'].indexOf(name)
-    return [...this.#roles.values()].sort((a, b) => rank(a) - rank(b))
+    const all = [...this.#roles.values()]
+    const loops = LOOPS.flatMap((name) => this.#roles.get(name) ?? [])
+    const begun = Math.max(...loops.map(({ phase, since }) => (phase === '' ? -Infinity : since)))
+    return [...all.filter(({ name, since }) => !LOOPS.includes(name) && since > begun), ...loops]
   }
 
   #emphasise(line: string): string {

@@ -140,6 +140,9 @@ describe('live view', () => {
     const stream = new Screen()
     const view = createView({ stream, isTTY: true, isColoured: false, title: 'p/n' })
     view.expect?.('trainer', 10)
+    view.phase('model', 'opening')
+    vi.advanceTimersByTime(1000)
+    expect(stream.lines().join('\n')).toContain('model     opening')
     for (let step = 1; step <= 5; step++) {
       view.phase('explorer', `step ${step + 1}: 8 tasks`)
       view.phase('trainer', `step ${step}: training`)
@@ -151,11 +154,12 @@ describe('live view', () => {
     view.metrics('explorer', 5, { 'eval/a/accuracy/mean@1': 0.75 })
     vi.advanceTimersByTime(1000)
     const lines = stream.lines()
+    expect(lines.join('\n')).not.toContain('opening')
     expect(lines.filter((line) => line.startsWith('note'))).toHaveLength(1)
     expect(lines.slice(0, 3).join('\n')).toContain('look here')
     expect(lines.filter((line) => line.startsWith('explorer'))).toEqual(['explorer  step 5  step 6: 8 tasks · 5 s'])
     expect(lines.filter((line) => line.startsWith('trainer'))).toEqual(['trainer   step 5/10  step 5: training · 5 s'])
-    expect(lines.join('\n')).toContain('p/n · 21 s · about 20 s left')
+    expect(lines.join('\n')).toContain('p/n · 22 s · about 20 s left')
     expect(lines.join('\n')).toContain('reward    ▁▃▄▆█ 0.5')
     expect(lines.every((line) => line.length < 80)).toBe(true)
     // what does not fit into a line is in the next one
@@ -199,8 +203,10 @@ describe('Advice', () => {
   })
 
   it('explains a loss near 0 for group-relative algorithms only', () => {
-    expect(said({ 'actor/pg_loss': 0.001 })).toEqual([])
-    const [text, ...rest] = said(equal(0), { 'actor/pg_loss': 0.001 }, { 'actor/pg_loss': 0 })
+    const trained = { 'actor/pg_loss': 0.001, 'actor/grad_norm': 0.5 }
+    expect(said(trained)).toEqual([])
+    expect(said(equal(0), { ...trained, 'actor/grad_norm': 0 })).toEqual([])
+    const [text, ...rest] = said(equal(0), trained, trained)
     expect(text).toContain('loss near 0 is normal for GRPO')
     expect(rest).toEqual([])
   })
