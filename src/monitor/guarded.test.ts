@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { listeningLogger } from '../../test/mock-service.js'
 import { parseConfig } from '../config/index.js'
 import { GuardedMonitor } from './guarded.js'
 import type { Monitor } from './monitor.js'
 import { openMonitor } from './open.js'
-import { listeningLogger } from './remote/mock-service.js'
 import { createView } from './terminal/create.js'
 
 const root = mkdtempSync(join(tmpdir(), 'trinity-monitor-'))

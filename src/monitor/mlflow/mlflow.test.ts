@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { listeningLogger, MockService, type Seen } from '../../../test/mock-service.js'
 import { parseConfig } from '../../config/index.js'
 import { openMonitor } from '../open.js'
-import { listeningLogger, MockService, type Seen } from '../remote/mock-service.js'
 import { metricName } from './mlflow.js'
 
 const dirs: string[] = []

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { listeningLogger, MockService, type Seen } from '../../../test/mock-service.js'
 import { parseConfig } from '../../config/index.js'
 import { openMonitor } from '../open.js'
-import { listeningLogger, MockService, type Seen } from '../remote/mock-service.js'
 
 interface GraphQl {
   query: string
