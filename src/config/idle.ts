@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Field, RecordSpec } from './field.js'
-import type { MapNode, Node } from './node.js'
+import { type MapNode, type Node, plain } from './node.js'
 import type { Problems } from './problem.js'
 import { config } from './section/config.js'
 import { trainerConfig } from './section/trainer-config.js'
 
-/** Notes the keys that were written and change nothing here. */
+/** Notes the keys that ask for something other than their default and change nothing here. */
 export function noteIdleKeys(tree: MapNode, problems: Problems): void {
   visit(config, tree, '', problems)
 }
@@ -14,6 +15,7 @@ function visit(spec: RecordSpec, map: MapNode, path: string, problems: Problems)
     const field = Object.hasOwn(spec.fields, key) ? spec.fields[key] : undefined
     const at = path === '' ? key : `${path}.${key}`
     if (!field || (entry.node.kind === 'scalar' && entry.node.type === 'null')) continue
+    if (isDeepStrictEqual(plain(entry.node), field.initial?.())) continue
     if (field.noEffect) problems.note('no-effect', at, field.noEffect, entry.mark)
     else if (field.derived) problems.note('no-effect', at, 'filled in by the program', entry.mark)
     else if (at === 'trainer.trainer_config') {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BASE, errorsOf, resolveAll, settings, withKeys } from '../../../test/config-kit.js'
+import { schemaDefault } from '../schema-default.js'
+import { GPU_KEYS } from './gpu-keys.js'
 
 const split = (set: Record<string, unknown>, machine = {}) => {
   const { cluster } = withKeys(set, machine)
@@ -104,7 +106,18 @@ describe('GPU split', () => {
 
   it('GPU keys on the native engine give one note', () => {
     const { remarks } = resolveAll(BASE, { set: settings({ ...GPUS, ...engines(2) }) })
-    expect(remarks).toMatchObject([{ severity: 'note', code: 'no-gpu', key: 'cluster' }])
+    expect(remarks).toMatchObject([{ severity: 'note', code: 'no-gpu', key: 'cluster.node_num' }])
+    const one = resolveAll(BASE, { set: settings({ 'trainer.param_offload': true, 'trainer.balance_batch': true }) })
+    expect(one.remarks).toMatchObject([
+      {
+        key: 'trainer.param_offload',
+        message: 'the native engine uses no GPU: trainer.param_offload has no effect here',
+      },
+    ])
+  })
+
+  it('every key that is called one of GPUs is in the schema', () => {
+    for (const key of GPU_KEYS) expect(schemaDefault(key.split('.')), key).not.toBeUndefined()
   })
 
   it('who names engines that need no GPU is not asked for any', () => {

@@ -1,5 +1,6 @@
 import type { Config } from '../section/config.js'
 import { type Engines, runsOnGpu } from './engine.js'
+import { noteGpuKeys } from './gpu-keys.js'
 import type { Scope } from './scope.js'
 
 type Cluster = Config['cluster']
@@ -35,9 +36,7 @@ export function resolveCluster(config: Config, engines: Engines, scope: Scope): 
     trainer_gpu_num_per_node: Math.min(trainer, perNode),
   }
   if (total > 0 && !engines.offGpu) checkSplit(config, result, engines, scope)
-  if (total > 0 && !usesGpus(config, engines)) {
-    scope.note('no-gpu', 'cluster', `the ${engines.trainer} engine uses no GPU: GPU keys have no effect here`)
-  }
+  if (!usesGpus(config, engines)) noteGpuKeys(trains ? engines.trainer : engines.rollout, scope)
   return result
 }
 

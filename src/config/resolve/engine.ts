@@ -4,7 +4,6 @@ import type { Scope } from './scope.js'
 export type Engines = {
   /** No GPU is asked for: the engines that run are named in the file and none of them is one of GPUs. */
   offGpu: boolean
-
   rollout: Config['explorer']['rollout_model']['engine_type']
   trainer: Config['trainer']['trainer_type']
 }

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { nearest } from '../../nearest.js'
 import type { AlgorithmFacts, Catalog } from '../catalog.js'
-import { at, type MapNode, type Mark, pathParts } from '../node.js'
+import { at, type MapNode, type Mark, pathParts, plain } from '../node.js'
 import type { Problems } from '../problem.js'
+import { schemaDefault } from '../schema-default.js'
 import type { Facts } from './facts.js'
 
 /** What the rules of a section may look at besides the configuration itself. */
@@ -28,6 +30,12 @@ export class Scope {
   /** Whether the key was written in the file. */
   isSet(key: string): boolean {
     return at(this.#tree, key) !== undefined
+  }
+
+  /** Whether the file asks for something other than the default. */
+  isChanged(key: string): boolean {
+    const node = at(this.#tree, key)
+    return node !== undefined && !isDeepStrictEqual(plain(node), schemaDefault(pathParts(key)))
   }
 
   error(code: string, key: string, message: string, hint?: string): void {
