@@ -1,16 +1,23 @@
 // Builds dist/: one fresh compile of src/, then the command's entry as one file, so that it starts fast.
-import { execFileSync } from 'node:child_process'
-import { chmodSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const entry = join(root, 'dist', 'cli', 'main.js')
+const target = join(root, 'dist')
+// Made beside and renamed: a build that fails, or is stopped, leaves the last good one.
+const fresh = join(root, `dist.${process.pid}.tmp`)
+const entry = join(fresh, 'cli', 'main.js')
+const remove = (path) => rmSync(path, { recursive: true, force: true })
+process.on('exit', () => remove(fresh))
 
-rmSync(join(root, 'dist'), { recursive: true, force: true })
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' })
+const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh], {
+  stdio: 'inherit',
+})
+if (status !== 0) process.exit(1)
 
 /** What a command loads when it runs stays outside: `trinity --help` reads one file. */
 const lazy = {
@@ -30,3 +37,5 @@ await build({
   plugins: [lazy],
 })
 chmodSync(entry, 0o755)
+remove(target)
+renameSync(fresh, target)
