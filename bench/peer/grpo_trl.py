@@ -1,0 +1,108 @@
+"""GRPO with TRL's GRPOTrainer on the CPU, the peer of bench/grpo.mjs.
+
+    {"cmd": "open", "model": DIR, "tasks": FILE, "threads": 2}  -> versions, parameters
+    {"cmd": "run", "tasks_per_step": 16, "answers": 8, "prompt": 32, "response": 16, "steps": 4, "lr": 3e-4}  -> seconds
+
+`seconds` holds the time of every optimiser step but the first: generation, rewards, advantages, training. One gradient
+per batch of rollouts, no KL term, f32, temperature 1: what the quick start does. Nothing is logged, saved or evaluated.
+"""
+
+import json
+import os
+import re
+import tempfile
+import time
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import torch
+import transformers
+import trl
+from datasets import Dataset
+from protocol import serve
+from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
+from trl import GRPOConfig, GRPOTrainer
+
+state = {}
+
+
+def countdown(completions, target, numbers, **_):
+    """1 for an equation that uses every number once and reaches the target, 0.1 for another answer, 0 for none."""
+    rewards = []
+    for messages, goal, given in zip(completions, target, numbers):
+        found = re.search(r"<answer>(.*?)</answer>", messages[0]["content"], re.DOTALL)
+        if not found:
+            rewards.append(0.0)
+            continue
+        said = found.group(1)
+        used = sorted(int(n) for n in re.findall(r"\d+", said))
+        fine = re.fullmatch(r"[\d+\- ]+", said) is not None and used == sorted(given)
+        try:
+            rewards.append(1.0 if fine and eval(said) == goal else 0.1)  # digits, plus and minus only
+        except SyntaxError:
+            rewards.append(0.1)
+    return rewards
+
+
+class StepTimes(TrainerCallback):
+    def __init__(self):
+        self.seconds = []
+        self.begin = 0.0
+
+    def on_step_begin(self, *_, **__):
+        self.begin = time.perf_counter()
+
+    def on_step_end(self, *_, **__):
+        self.seconds.append(time.perf_counter() - self.begin)
+
+
+def open_model(model, tasks, threads=2):
+    torch.set_num_threads(threads)
+    rows = [json.loads(line) for line in open(tasks, encoding="utf-8")]
+    state["model"] = model
+    state["data"] = Dataset.from_list(
+        [{"prompt": [{"role": "user", "content": row["question"]}], **row["answer"]} for row in rows]
+    )
+    state["tokenizer"] = AutoTokenizer.from_pretrained(model)
+    net = AutoModelForCausalLM.from_pretrained(model)
+    versions = {"torch": torch.__version__, "transformers": transformers.__version__, "trl": trl.__version__}
+    return {"parameters": sum(p.numel() for p in net.parameters()), "threads": threads, **versions}
+
+
+def run(tasks_per_step, answers, response, steps, lr, seed=1):
+    net = AutoModelForCausalLM.from_pretrained(state["model"], dtype=torch.float32)
+    times = StepTimes()
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = GRPOTrainer(
+            model=net,
+            processing_class=state["tokenizer"],
+            reward_funcs=countdown,
+            train_dataset=state["data"],
+            callbacks=[times],
+            args=GRPOConfig(
+                output_dir=folder,
+                per_device_train_batch_size=tasks_per_step * answers,
+                num_generations=answers,
+                max_completion_length=response,
+                temperature=1.0,
+                beta=0.0,
+                learning_rate=lr,
+                lr_scheduler_type="constant",
+                max_steps=steps + 1,
+                seed=seed,
+                use_cpu=True,
+                bf16=False,
+                gradient_checkpointing=False,
+                report_to=[],
+                logging_strategy="no",
+                save_strategy="no",
+                disable_tqdm=True,
+            ),
+        )
+        trainer.train()
+    return {"seconds": times.seconds[1:]}
+
+
+if __name__ == "__main__":
+    serve({"open": open_model, "run": run})
