@@ -108,6 +108,7 @@ export {
   Tokenizer,
   writeSafetensors,
 } from './model/index.js'
+export { createView, type Monitor, monitorEntry, monitors, type RunView } from './monitor/index.js'
 export { ExperiencePipeline, type Operator, operator, operators } from './pipeline/index.js'
 export { Pcg64 } from './random/index.js'
 export { Registry } from './registry.js'

@@ -77,7 +77,14 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
     try {
       const startFrom = stage.startsFrom === null ? null : await newestModel(stage.startsFrom)
       await prepareTasks(config, checkpoints, stop.now, note)
-      const openMonitor = (role: string) => context.openMonitor({ config, role, logger: logs.logger(role) })
+      const openMonitor = (role: string) => {
+        const own = logs.logger(role)
+        const warn = (text: string) => {
+          own.warn(text)
+          view.note(text)
+        }
+        return context.openMonitor({ config, role, logger: { ...own, warn } })
+      }
       const result = await mode.run({ ...context, config, startFrom, checkpoints, logs, closers, openMonitor, note })
       if (result.end === 'finished' && config.mode !== 'bench') await marker.write(result.steps)
       return result
