@@ -12,6 +12,7 @@ export interface Catalog {
   readonly priorityFns: Lookup<Component>
   readonly operators: Lookup<Component>
   readonly monitors: Lookup<Component>
+  readonly rewardFns: Lookup<Component>
 }
 
 export interface Lookup<T> {
@@ -51,17 +52,20 @@ export interface AlgorithmFacts {
 
 /**
  * Everything that is registered, plugins included. Told what it is for, it leaves out what the files do not use: the
- * operators bring libraries that take longer to load than all the rest.
+ * operators and the grader of rewards bring libraries that take longer to load than all the rest.
  */
 export async function loadCatalog(files?: readonly Parsed[]): Promise<Catalog> {
-  const [algorithm, selector, priority, monitor, operators] = await Promise.all([
+  const [algorithm, selector, priority, monitor, operators, rewardFns] = await Promise.all([
     import('../algorithm/index.js'),
     import('../task/selector/index.js'),
     import('../buffer/priority/priority.js'),
     import('../monitor/registry.js'),
     files === undefined || files.some(usesOperators)
       ? import('../pipeline/registry.js').then((m) => m.operators)
-      : NONE,
+      : none('operator'),
+    files === undefined || files.some(usesRewards)
+      ? import('../reward/registry.js').then((m) => m.rewardFns)
+      : none('reward function'),
   ])
   return {
     algorithms: algorithm.algorithms as unknown as Lookup<AlgorithmFacts>,
@@ -74,11 +78,22 @@ export async function loadCatalog(files?: readonly Parsed[]): Promise<Catalog> {
     priorityFns: priority.priorityFns,
     operators,
     monitors: monitor.monitors,
+    rewardFns,
   }
 }
 
-const NONE: Lookup<Component> = { kind: 'operator', find: () => undefined, names: () => [] }
+function none(kind: string): Lookup<Component> {
+  return { kind, find: () => undefined, names: () => [] }
+}
 
 function usesOperators({ stages }: Parsed): boolean {
   return stages.some(({ config }) => config.data_processor.experience_pipeline.operators.length > 0)
+}
+
+function usesRewards({ stages }: Parsed): boolean {
+  return stages.some(({ config: { mode, buffer } }) => {
+    const { default_reward_fn_type, taskset, tasksets, eval_tasksets } = buffer.explorer_input
+    const sets = [taskset, ...tasksets, ...eval_tasksets]
+    return mode !== 'train' && (default_reward_fn_type ?? sets.find((set) => set?.default_reward_fn_type)) != null
+  })
 }

@@ -1,4 +1,6 @@
+import { nearest } from '../../nearest.js'
 import type { Config, TasksetConfig } from '../section/config.js'
+import { resolveArguments } from './arguments.js'
 import type { Scope } from './scope.js'
 import { resolveSelector } from './selector.js'
 
@@ -39,11 +41,13 @@ function resolveTaskset(
   const repeat = isEval ? given.repeat_times : (config.algorithm.repeat_times ?? 1)
   const inherited = (isEval ? input.default_eval_workflow_type : null) ?? input.default_workflow_type
   const workflow = given.default_workflow_type ?? inherited
+  const reward = given.default_reward_fn_type ?? input.default_reward_fn_type
+  if (reward && config.mode !== 'train') checkReward(reward, given, key, scope)
   return {
     ...given,
     name: given.name || `${isEval ? 'eval_taskset' : 'taskset'}_${index}`,
     default_workflow_type: workflow,
-    default_reward_fn_type: given.default_reward_fn_type ?? input.default_reward_fn_type,
+    default_reward_fn_type: reward,
     rollout_args: {
       temperature: given.rollout_args.temperature ?? model.temperature,
       top_p: given.rollout_args.top_p ?? model.top_p,
@@ -63,6 +67,20 @@ function resolveTaskset(
     total_steps: isEval ? null : buffer.total_steps,
     ray_namespace: config.ray_namespace,
   }
+}
+
+/** One that is not known yet may come from a plugin: the run insists on it, a check does not. */
+function checkReward(name: string, given: TasksetConfig, key: string, scope: Scope): void {
+  const { rewardFns } = scope.catalog
+  const component = rewardFns.find(name)
+  if (component) {
+    resolveArguments(component, given.reward_fn_args, `${key}.reward_fn_args`, scope)
+    return
+  }
+  const at = given.default_reward_fn_type ? `${key}.default_reward_fn_type` : `${INPUT}.default_reward_fn_type`
+  const near = nearest(name, rewardFns.names())
+  const hint = `${near ? `did you mean ${near}? ` : ''}a plugin may add it; known: ${rewardFns.names().join(', ')}`
+  scope.warn('unknown-name', at, `there is no reward function '${name}' yet`, hint)
 }
 
 function warnWithoutWorkflow(sets: readonly TasksetConfig[], scope: Scope): void {
