@@ -239,7 +239,7 @@ describe('rewards of a task set', () => {
   const file = (reward: string, args: string) =>
     `model: {model_path: m, max_model_len: 9}\nbuffer: {explorer_input: {default_workflow_type: w, default_reward_fn_type: ${reward}, taskset: {path: d, reward_fn_args: ${args}}}}`
   it('have their arguments checked where they stand', () => {
-    expect(resolve(file('math_dapo_reward', '{enable_overlong_penalty: true, cache_length: 9}')).mode).toBe('both')
+    expect(resolve(file('math_dapo_reward', '{cache_length: 9}')).mode).toBe('both')
     expect(errorsOf(() => resolve(file('math_dapo_reward', '{cache_lenght: 9}')))).toMatchObject([
       { key: 'buffer.explorer_input.taskset.reward_fn_args.cache_lenght', hint: 'did you mean cache_length?' },
     ])
