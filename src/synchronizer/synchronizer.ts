@@ -119,17 +119,21 @@ export class Synchronizer {
   async trainerWaits(arrived: AbortSignal): Promise<void> {
     this.#trainerStarving = true
     let timer: NodeJS.Timeout | undefined
+    // One listener for all rounds: a wait can be long.
+    const look = () => this.#lookAgain?.()
+    arrived.addEventListener('abort', look, { once: true })
     try {
       while (!arrived.aborted) {
         await this.#answerStarvation()
+        if (arrived.aborted) return
         await new Promise<void>((resolve) => {
           this.#lookAgain = resolve
           timer = setTimeout(resolve, LOOK_MS)
-          arrived.addEventListener('abort', () => resolve(), { once: true })
         })
         clearTimeout(timer)
       }
     } finally {
+      arrived.removeEventListener('abort', look)
       this.#trainerStarving = false
       this.#lookAgain = undefined
     }
