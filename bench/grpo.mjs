@@ -49,7 +49,10 @@ function trinity(settings, steps) {
     const [explorer, trainer] = [read('explorer'), read('trainer')]
     const later = trainer.filter(({ step }) => step >= SKIP)
     const pace = (later.at(-1).time - later[0].time) / (later.length - 1)
-    return { pace, parts: later.slice(1).map(({ step, metrics }) => partsOf(metrics, explorer[step - 1]?.metrics ?? {})) }
+    return {
+      pace,
+      parts: later.slice(1).map(({ step, metrics }) => partsOf(metrics, explorer[step - 1]?.metrics ?? {})),
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -104,7 +107,12 @@ export async function run(options = []) {
     names.map((name) => {
       const share = median(parts.map((one) => (100 * one[name]) / one.step))
       const target = name === 'other' ? `≤ 5 ${share <= 5 ? 'met' : 'MISSED'}` : ''
-      return { part: name, 'ms': format(1000 * median(parts.map((one) => one[name]))), '% of the step': format(share), target }
+      return {
+        part: name,
+        ms: format(1000 * median(parts.map((one) => one[name]))),
+        '% of the step': format(share),
+        target,
+      }
     }),
   )
   console.log(`whole step ${format(1000 * total)} ms\n`)
@@ -117,5 +125,7 @@ export async function run(options = []) {
   )
   if (!peer) return
   const faster = median(theirs.map((seconds, i) => seconds / paces['in step'][i]))
-  console.log(`\nTRL ${format(median(theirs))} s/step: × ${format(faster)} (target ≥ 5 ${faster >= 5 ? 'met' : 'MISSED'})`)
+  console.log(
+    `\nTRL ${format(median(theirs))} s/step: × ${format(faster)} (target ≥ 5 ${faster >= 5 ? 'met' : 'MISSED'})`,
+  )
 }

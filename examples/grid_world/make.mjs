@@ -31,7 +31,8 @@ await createModel({
 })
 
 const lines = (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
-const maps = (from, count) => Array.from({ length: count }, (_, i) => ({ prompt: 'a walk', seed: from + i, size: SIZE }))
+const maps = (from, count) =>
+  Array.from({ length: count }, (_, i) => ({ prompt: 'a walk', seed: from + i, size: SIZE }))
 writeFileSync(join(made, 'tasks', 'train.jsonl'), lines(maps(0, 400)))
 writeFileSync(join(made, 'tasks', 'test.jsonl'), lines(maps(10_000, 100)))
 

@@ -54,7 +54,11 @@ for (const name of dir.tensorNames()) {
   tensors.push({ name, shape: dir.tensorInfo(name).shape, dtype: 'F16', data: () => data })
 }
 rmSync(out, { recursive: true, force: true })
-await saveModel(out, { configJson: { ...dir.configJson, dtype: 'float16', torch_dtype: 'float16' }, tensors, from: trained })
+await saveModel(out, {
+  configJson: { ...dir.configJson, dtype: 'float16', torch_dtype: 'float16' },
+  tensors,
+  from: trained,
+})
 await dir.close()
 rmSync(work, { recursive: true, force: true })
 console.log(`${out}: the model of the quick start`)

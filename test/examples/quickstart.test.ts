@@ -32,7 +32,9 @@ describe('data of the quick start', () => {
       return held.has(puzzle({ question, answer: { target, numbers } }))
     }
     for (const name of ['answers.jsonl', 'pairs.jsonl']) {
-      const lines = readFileSync(join(root, 'examples/offline', name), 'utf8').trim().split('\n')
+      const lines = readFileSync(join(root, 'examples/offline', name), 'utf8')
+        .trim()
+        .split('\n')
       expect(lines.filter((line) => known(JSON.parse(line).question))).toEqual([])
     }
   })

@@ -11,7 +11,14 @@ policyLossFns.add(
       const advantage = g.column('advantage')
       const ratio = g.logprob.sub(g.column('old')).exp()
       // tanh(x) = 2·sigmoid(2x) − 1
-      const bent = ratio.sub(1).mul(2 / width).sigmoid().mul(2).sub(1).mul(width).add(1)
+      const bent = ratio
+        .sub(1)
+        .mul(2 / width)
+        .sigmoid()
+        .mul(2)
+        .sub(1)
+        .mul(width)
+        .add(1)
       g.metric('ratio', ratio)
       return agg(bent.mul(advantage).neg())
     },
