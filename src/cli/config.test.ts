@@ -79,6 +79,7 @@ describe('trinity run --dry-run', () => {
     expect(text).toMatch(/step +4 tasks × 8 rollouts explored, 32 experiences trained; 1 epoch/)
     expect(text).toMatch(/algorithm +grpo: advantage grpo, loss ppo/)
     expect(text).toContain('Nothing was run.')
+    expect(parse(text)).toMatchObject({ buffer: { batch_size: 4, train_batch_size: 32 } })
   })
 
   it('counts steps of an epoch where the tasks lie in a file', async () => {

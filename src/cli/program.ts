@@ -23,8 +23,8 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--fresh', 'delete what earlier runs of this name have left, and start over')
     .option('--yes', 'with --fresh: do not ask')
     .option('--dry-run', 'check and show the resolved configuration, run nothing')
-    .option('--json', 'with --dry-run: the whole resolved configuration as JSON')
-    .option('--yaml', 'with --dry-run: the whole resolved configuration as YAML')
+    .option('--json', 'with --dry-run: the resolved configuration as JSON')
+    .option('--yaml', 'with --dry-run: the resolved configuration alone, without the plan')
     .action(async (options) => done(await (await import('./run.js')).run(options)))
 
   program

@@ -23,8 +23,9 @@ export async function run(options: RunOptions): Promise<ExitCode> {
   const facts = machineFacts()
   const resolved = resolveConfig(parsed, facts, await loadCatalog([parsed]))
   if (options.dryRun) {
-    if (options.json || options.yaml) process.stdout.write(options.json ? asJson(resolved) : asYaml(resolved))
-    else process.stdout.write(asPlan(resolved, facts, await missingNames(resolved)))
+    if (options.json) process.stdout.write(asJson(resolved))
+    else process.stdout.write(asYaml(resolved))
+    if (!options.json && !options.yaml) process.stdout.write(asPlan(resolved, facts, await missingNames(resolved)))
     return 0
   }
   const { execute } = await import('./execute.js')
@@ -48,6 +49,7 @@ async function missingNames({ stages }: Resolved): Promise<string[]> {
   return [...new Set(texts)].map((text) => `  ${pc.yellow('warning')} ${text}`)
 }
 
+/** What would happen, in words. */
 function asPlan({ file, stages, remarks }: Resolved, facts: Facts, missing: readonly string[]): string {
   const lines: string[] = []
   for (const [i, stage] of stages.entries()) {
@@ -58,6 +60,8 @@ function asPlan({ file, stages, remarks }: Resolved, facts: Facts, missing: read
   }
   const told = [...missing, ...remarkLines(remarks)]
   if (told.length > 0) lines.push(...told, '')
-  lines.push(pc.dim('Nothing was run. --yaml or --json shows every key.'))
-  return `${lines.join('\n')}\n`
+  lines.push(pc.dim('Nothing was run.'))
+  // as comments, so that the whole output is still a configuration file
+  const text = lines.join('\n').split('\n')
+  return `\n${text.map((line) => `# ${line}`.trimEnd()).join('\n')}\n`
 }

@@ -2,7 +2,7 @@ import { bool, derived, idle, int, oneOf, record, str } from '../field.js'
 
 export const SYNC_METHODS = ['nccl', 'checkpoint', 'memory'] as const
 export const SYNC_ALIASES = { online: 'nccl', offline: 'checkpoint' }
-export const SYNC_STYLES = ['fixed', 'trainer_driven', 'explorer_driven', 'fully_async'] as const
+const SYNC_STYLES = ['fixed', 'trainer_driven', 'explorer_driven', 'fully_async'] as const
 
 export const synchronizer = record('SynchronizerConfig', 'When and how new weights reach the explorer.', {
   sync_method: oneOf(SYNC_METHODS, 'How weights travel: directly, by checkpoint files, or in memory.', 'nccl', {
