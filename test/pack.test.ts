@@ -176,6 +176,8 @@ algorithm:
   repeat_times: 4
 model:
   model_path: ./model
+  max_prompt_tokens: 64
+  max_response_tokens: 64
 buffer:
   batch_size: 2
   total_steps: 2
