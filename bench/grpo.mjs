@@ -25,7 +25,7 @@ const shapes = [
     lr: 2e-4,
     steps: 24,
   },
-  { name: 'chat model, 26M', model: real, tasks: 4, answers: 8, response: 64, lr: 1e-6, steps: 8 },
+  { name: 'chat model, 26M', model: real, tasks: 4, answers: 8, response: 64, lr: 1e-6, steps: 6 },
 ]
 /** The first steps warm up caches and the compiler of JavaScript. */
 const SKIP = 3
