@@ -1,3 +1,4 @@
+import { commonPrefix } from '../common-prefix.js'
 import { TrinityError } from '../error.js'
 import { type ChatMessage, ChatTemplate, type RenderOptions, templateSource } from './chat-template.js'
 import { Tokenizer } from './tokenizer.js'
@@ -122,10 +123,4 @@ async function findTemplate(tokenizer: Tokenizer, template?: string): Promise<{ 
     path: tokenizer.path,
     hint: 'set model.custom_chat_template to a Jinja template, or use a chat model',
   })
-}
-
-function commonPrefix(a: Int32Array, b: Int32Array): number {
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return i
-  return length
 }

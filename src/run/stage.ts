@@ -54,14 +54,16 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
   for (const problem of unknownNames(config)) throw problem
   const { view, stop } = context
   return withClosers(async (closers) => {
-    const note = (text: string) => {
-      logger.warn(text)
+    /** Into the log and onto the screen. */
+    const loud = (log: Logger) => (text: string) => {
+      log.warn(text)
       view.note(text)
     }
     const logs = closers.add(
       openLogDir({ dir: config.log.save_dir, level: config.log.level, groupByNode: config.log.group_by_node }),
     )
     const logger = logs.logger('run')
+    const note = loud(logger)
     const checkpoints = closers.add(
       await Checkpoints.open({
         dir: config.checkpoint_job_dir,
@@ -79,11 +81,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       await prepareTasks(config, checkpoints, stop.now, note)
       const openMonitor = (role: string) => {
         const own = logs.logger(role)
-        const warn = (text: string) => {
-          own.warn(text)
-          view.note(text)
-        }
-        return context.openMonitor({ config, role, logger: { ...own, warn } })
+        return context.openMonitor({ config, role, logger: { ...own, warn: loud(own) } })
       }
       const result = await mode.run({ ...context, config, startFrom, checkpoints, logs, closers, openMonitor, note })
       if (result.end === 'finished' && config.mode !== 'bench') await marker.write(result.steps)

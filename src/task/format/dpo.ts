@@ -1,3 +1,4 @@
+import { commonPrefix } from '../../common-prefix.js'
 import { TrinityError } from '../../error.js'
 import { createExperience } from '../../experience/create.js'
 import type { Experience } from '../../experience/experience.js'
@@ -6,7 +7,7 @@ import type { FormatConfig } from '../task.js'
 import type { ChatCoder, ChatMessages } from './chat-coder.js'
 import type { Format, FormatterType } from './formatter.js'
 import { messagesOf, promptMessages, rowError, textOf, toolsOf } from './messages.js'
-import { commonPrefix, type Limits, room } from './sequence.js'
+import { type Limits, room } from './sequence.js'
 
 interface Pair {
   prompt: ChatMessages

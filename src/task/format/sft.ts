@@ -1,9 +1,10 @@
+import { commonPrefix } from '../../common-prefix.js'
 import { TrinityError } from '../../error.js'
 import type { FormatConfig } from '../task.js'
 import type { ChatCoder, ChatMessages } from './chat-coder.js'
 import type { Format, FormatterType } from './formatter.js'
 import { messagesOf, promptMessages, rowError, textOf, toolsOf } from './messages.js'
-import { commonPrefix, type Limits, type Sequence, sequenceExperience } from './sequence.js'
+import { type Limits, type Sequence, sequenceExperience } from './sequence.js'
 
 /** The last message is learnt, everything before it is the prompt. */
 function lastTurn(messages: ChatMessages, tools: Sequence['tools'], format: FormatConfig, coder: ChatCoder): Sequence {
