@@ -1,0 +1,32 @@
+"""A worker lives exactly as long as the Trinity that started it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent() -> None:
+    """
+    Standard input is a pipe that never carries data; it closes when Trinity ends, whatever way it ends. On Linux the
+    kernel is asked as well, since a thread of ours may wait long for the interpreter.
+    """
+    # Ctrl-C reaches every process of the terminal; Trinity decides what becomes of its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    threading.Thread(target=_watch, name="life", daemon=True).start()
+
+
+def _watch() -> None:
+    try:
+        while os.read(0, 4096):
+            pass
+    except OSError:
+        pass
+    os._exit(0)
