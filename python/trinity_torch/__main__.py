@@ -1,0 +1,109 @@
+"""One worker. Trinity starts it with everything it needs in the environment; see docs/torch-engine.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+import traceback
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from . import PROTOCOL, __version__
+from .channel import Channel
+from .errors import WorkerError, describe
+from .life import end_with_parent
+
+if TYPE_CHECKING:
+    from .operations import OpenModel
+    from .world import World
+
+FLOORS = {"torch": (2, 11), "transformers": (5, 0)}
+START_EXIT = 73
+
+
+def main(open_model: OpenModel | None = None) -> None:
+    end_with_parent()
+    address = os.environ.get("TRINITY_TORCH_CONNECT")
+    token = os.environ.pop("TRINITY_TORCH_TOKEN", "")
+    if address is None and os.environ.get("RANK", "0") == "0":
+        sys.exit("trinity_torch is started by Trinity (trainer.trainer_type: torch); there is nothing to run by hand")
+    channel = Channel.connect(address) if address is not None else None
+    try:
+        check_versions()
+        # after the connection stands: torch takes seconds to import, or fails to
+        from .server import Server
+        from .world import World
+
+        world = World.from_environment()
+        server = Server(world, channel, open_model)
+        if channel is not None:
+            channel.send(hello(token, world))
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        if channel is not None:
+            channel.send({"event": "failed", "token": token, "error": describe(error)})
+        sys.exit(START_EXIT)
+    if channel is not None:
+        channel.listen()
+    server.run()
+
+
+def hello(token: str, world: World) -> dict[str, Any]:
+    return {
+        "event": "hello",
+        "token": token,
+        "protocol": PROTOCOL,
+        "versions": versions(),
+        "device": device(world),
+        "world": world.size,
+    }
+
+
+def versions() -> dict[str, str]:
+    found = {name: _version(name) or "" for name in FLOORS}
+    return {"python": platform.python_version(), **found, "trinity_torch": __version__}
+
+
+def device(world: World) -> dict[str, Any]:
+    if world.device.type != "cuda":
+        return {"type": world.device.type, "name": platform.processor() or platform.machine(), "memory": 0}
+    import torch
+
+    known = torch.cuda.get_device_properties(world.device)
+    return {"type": "cuda", "name": known.name, "memory": known.total_memory}
+
+
+def check_versions() -> None:
+    for name, floor in FLOORS.items():
+        wanted = ".".join(map(str, floor))
+        found = _version(name)
+        if found is None:
+            raise WorkerError(
+                "engine/python-package",
+                f"{sys.executable} has no {name}",
+                "run: trinity setup torch (or set TRINITY_PYTHON to a Python that has it)",
+            )
+        if _numbers(found) < floor:
+            raise WorkerError(
+                "engine/version",
+                f"{name} {found} is too old: {wanted} or newer is needed",
+                f"run: trinity setup torch, or {sys.executable} -m pip install '{name}>={wanted}'",
+                path=sys.executable,
+            )
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+
+
+if __name__ == "__main__":
+    main()

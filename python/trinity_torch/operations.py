@@ -1,0 +1,195 @@
+"""What each request does with a model. Requests are checked here; the numbers are computed in the models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .errors import WorkerError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from .world import World
+
+Tensors = dict[str, "Tensor"]
+Send = Callable[[dict[str, Any], "Tensors | None"], None]
+OpenModel = Callable[[str, dict[str, Any], dict[str, Any], "World"], Any]
+
+
+@dataclass
+class Answer:
+    result: dict[str, Any] = field(default_factory=dict)
+    tensors: Tensors = field(default_factory=dict)
+
+
+@dataclass
+class Request:
+    id: int
+    op: str
+    args: dict[str, Any]
+    tensors: Tensors
+    # asks whether Trinity wants this to stop; every rank has to ask equally often
+    cancelled: Callable[[], bool]
+
+    def arg(self, name: str) -> Any:
+        if name not in self.args:
+            raise WorkerError("engine/request", f"{self.op} without '{name}'")
+        return self.args[name]
+
+
+class Background(Protocol):
+    """Work that goes on between requests, one step at a time, the same on every rank: sampling."""
+
+    def busy(self) -> bool:
+        """There is a step to do. Only rank 0 is asked."""
+
+    def requests(self) -> set[int]:
+        """Requests under way that Trinity may cancel. Only rank 0 is asked."""
+
+    def step(self, cancelled: list[int]) -> None: ...
+
+    def fail(self, error: dict[str, Any]) -> None:
+        """A step failed on some rank: every request under way has to be answered with this."""
+
+
+class Worker:
+    """One rank: its place in the world, its open models by handles that are the same on every rank, and its voice."""
+
+    def __init__(self, world: World, open_model: OpenModel, send: Send | None = None) -> None:
+        self.world = world
+        self.open_model = open_model
+        self.background: list[Background] = []
+        self._send = send
+        self._models: dict[int, Any] = {}
+        self._next = 1
+
+    def add(self, model: Any) -> int:
+        handle = self._next
+        self._next += 1
+        self._models[handle] = model
+        return handle
+
+    def model(self, request: Request) -> Any:
+        model = self._models.get(request.arg("model"))
+        if model is None:
+            raise WorkerError("engine/closed", "the model is closed")
+        return model
+
+    def remove(self, handle: int) -> Any:
+        return self._models.pop(handle, None)
+
+    def models(self) -> list[Any]:
+        return list(self._models.values())
+
+    def send(self, header: dict[str, Any], tensors: Tensors | None = None) -> None:
+        """An event for Trinity. Said by rank 0 alone; the others may call it all the same."""
+        if self._send is not None:
+            self._send(header, tensors)
+
+    def answer(self, request: int, answer: Answer) -> None:
+        self.send({"id": request, "ok": True, "result": answer.result}, answer.tensors)
+
+    def refuse(self, request: int, error: dict[str, Any]) -> None:
+        self.send({"id": request, "ok": False, "error": error})
+
+
+# None: the answer comes later (sampling)
+Operation = Callable[[Worker, Request], "Answer | None"]
+
+
+def open_(worker: Worker, request: Request) -> Answer:
+    model = worker.open_model(request.arg("kind"), request.arg("spec"), request.arg("options"), worker.world)
+    memory = model.memory()
+    return Answer({"model": worker.add(model), "info": model.info, "memory": memory})
+
+
+def close(worker: Worker, request: Request) -> Answer:
+    model = worker.remove(request.arg("model"))
+    if model is not None:
+        model.close()
+    return Answer()
+
+
+def memory(worker: Worker, request: Request) -> Answer:
+    return Answer(worker.model(request).memory())
+
+
+def forward(worker: Worker, request: Request) -> Answer:
+    from .rows import Rows
+
+    model = worker.model(request)
+    rows = Rows.from_tensors(request.tensors, request.arg("columns"))
+    wants, adapter, budget = request.arg("wants"), request.arg("adapter"), request.arg("tokenBudget")
+    return Answer(tensors=model.forward(rows, wants, adapter, budget, request.cancelled))
+
+
+def forward_backward(worker: Worker, request: Request) -> Answer:
+    from .rows import Rows
+
+    model = worker.model(request)
+    rows = Rows.from_tensors(request.tensors, request.arg("columns"))
+    # a norm may be NaN or infinite, which JSON has as text
+    norms = {name: float(value) for name, value in request.arg("norms").items()}
+    result = model.forward_backward(
+        rows,
+        request.arg("graph"),
+        norms,
+        request.arg("wants"),
+        request.arg("coupling"),
+        request.arg("tokenBudget"),
+        request.cancelled,
+    )
+    return Answer(
+        {"loss": result.loss, "metrics": result.metrics, "seconds": result.seconds, "memory": model.memory()},
+        result.scores,
+    )
+
+
+def optim_step(worker: Worker, request: Request) -> Answer:
+    names = ("lr", "betas", "eps", "weightDecay", "gradClip")
+    model = worker.model(request)
+    norm, applied = model.optim_step(*(request.arg(name) for name in names))
+    return Answer({"gradNorm": float(norm), "applied": bool(applied), "memory": model.memory()})
+
+
+def discard_grad(worker: Worker, request: Request) -> Answer:
+    worker.model(request).discard_grad()
+    return Answer()
+
+
+def save(worker: Worker, request: Request) -> Answer:
+    worker.model(request).save(request.arg("dir"))
+    return Answer()
+
+
+def load(worker: Worker, request: Request) -> Answer:
+    worker.model(request).load(request.arg("dir"))
+    return Answer()
+
+
+def save_weights(worker: Worker, request: Request) -> Answer:
+    worker.model(request).save_weights(request.arg("dir"))
+    return Answer()
+
+
+def reward(worker: Worker, request: Request) -> Answer:
+    model = worker.model(request)
+    tokens, lengths = request.tensors["tokens"], request.tensors["lengths"]
+    return Answer(tensors={"reward": model.reward(tokens, lengths, request.arg("tokenBudget"), request.cancelled)})
+
+
+OPERATIONS: dict[str, Operation] = {
+    "open": open_,
+    "close": close,
+    "memory": memory,
+    "forward": forward,
+    "forwardBackward": forward_backward,
+    "optimStep": optim_step,
+    "discardGrad": discard_grad,
+    "save": save,
+    "load": load,
+    "saveWeights": save_weights,
+    "reward": reward,
+}
