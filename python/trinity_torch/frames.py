@@ -68,7 +68,7 @@ def encode(header: Header, tensors: Mapping[str, torch.Tensor] | None = None) ->
         specs.append({"name": name, "dtype": dtype, "shape": list(tensor.shape)})
         size = tensor.numel() * BYTES[dtype]
         if size > 0:
-            pieces.append(memoryview(tensor.detach().cpu().contiguous().numpy()).cast("B"))
+            pieces.append(tensor.detach().cpu().contiguous().numpy().data.cast("B"))
         pad = _padded(size) - size
         if pad > 0:
             pieces.append(bytes(pad))

@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from .channel import Channel
@@ -80,7 +81,7 @@ class Server:
 
     def _step(self, cancelled: list[int]) -> None:
         for one in list(self.worker.background):
-            _, error = self._together(lambda one=one: one.step(cancelled))
+            _, error = self._together(partial(one.step, cancelled))
             if error is not None:
                 one.fail(error)
 
@@ -104,7 +105,7 @@ class Server:
 
 def _open_model(kind: str, spec: dict[str, Any], options: dict[str, Any], world: World) -> Any:
     # Transformers takes seconds to import and may be broken: its error belongs into an answer
-    from .model import open_model
+    from .train import open_model
 
     return open_model(kind, spec, options, world)
 
