@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from trinity_torch.errors import Stopped, WorkerError
+from trinity_torch.errors import Cancelled, WorkerError
 
 
 class FakeModel:
@@ -73,7 +73,7 @@ class FakeModel:
         if kind == "slow":
             for _ in range(2000):
                 if cancelled():
-                    raise Stopped
+                    raise Cancelled
                 time.sleep(0.01)
         if kind == "deaf":
             time.sleep(1000)

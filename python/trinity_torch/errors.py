@@ -21,7 +21,7 @@ class WorkerError(Exception):
         self.path = path
 
 
-class Stopped(Exception):
+class Cancelled(Exception):
     """The caller no longer wants the answer: raised between micro-batches when `cancelled()` is true."""
 
 
@@ -29,7 +29,7 @@ def describe(error: BaseException) -> dict[str, Any]:
     """The JSON of an answer's `error`. `fatal`: this process is of no use afterwards."""
     if isinstance(error, WorkerError):
         return _fields(error.code, str(error), error.hint, error.path)
-    if isinstance(error, Stopped):
+    if isinstance(error, Cancelled):
         return _fields("engine/cancelled", "the call was cancelled")
     if is_memory(error):
         return _fields("engine/memory", f"out of memory: {_first_line(error)}", MEMORY_HINT)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from .channel import Channel
-from .errors import Stopped, WorkerError, describe, is_memory
+from .errors import Cancelled, WorkerError, describe, is_memory
 from .frames import Frame
 from .operations import OPERATIONS, Answer, Operation, OpenModel, Request, Worker
 from .world import World
@@ -66,7 +66,7 @@ class Server:
             if op not in self.operations:
                 raise WorkerError("engine/request", f"there is no operation '{op}'")
             if cancelled():
-                raise Stopped
+                raise Cancelled
             return self.operations[op](self.worker, Request(number, op, header.get("args", {}), frame.tensors(), cancelled))
 
         answer, error = self._together(work)
@@ -92,7 +92,7 @@ class Server:
             answer = work()
         except Exception as problem:
             error = describe(problem)
-            if not isinstance(problem, (Stopped, WorkerError)):
+            if not isinstance(problem, (Cancelled, WorkerError)):
                 traceback.print_exc(file=sys.stderr)
                 sys.stderr.flush()
             if is_memory(problem):
