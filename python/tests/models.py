@@ -1,0 +1,90 @@
+"""Small models and batches for tests."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
+
+from trinity_torch.rows import Rows
+
+SIZES = dict(
+    vocab_size=61, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+    num_key_value_heads=2, max_position_embeddings=128, head_dim=8,
+)
+FAMILIES = {
+    "llama": (LlamaConfig, LlamaForCausalLM, {}),
+    "qwen2": (Qwen2Config, Qwen2ForCausalLM, {"tie_word_embeddings": True}),
+    "qwen3": (Qwen3Config, Qwen3ForCausalLM, {}),
+}
+
+
+def tiny(family: str, seed: int = 0) -> str:
+    """A fresh model directory."""
+    config_class, model_class, extra = FAMILIES[family]
+    torch.manual_seed(seed)
+    model = model_class(config_class(**SIZES, **extra))
+    with torch.no_grad():
+        for p in model.parameters():
+            # wide enough that scores differ visibly between tokens
+            p.add_(torch.randn_like(p) * 0.1)
+    path = os.path.join(tempfile.mkdtemp(prefix="trinity-torch-"), family)
+    model.save_pretrained(path)
+    return path
+
+
+def batch(count: int = 6, seed: int = 1, longest: int = 14, vocabulary: int = 61) -> Rows:
+    """Rows of different lengths, starts, masks and temperatures."""
+    noise = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(3, longest, (count,), generator=noise, dtype=torch.int32)
+    starts = torch.tensor([1 + i % int(n - 1) for i, n in enumerate(lengths)], dtype=torch.int32)
+    scored = int((lengths - starts).sum())
+    return Rows(
+        torch.randint(0, vocabulary, (int(lengths.sum()),), generator=noise, dtype=torch.int32),
+        lengths,
+        starts,
+        torch.tensor([1.0 if i % 2 == 0 else 0.7 for i in range(count)]),
+        (torch.rand(scored, generator=noise) > 0.2).to(torch.uint8),
+        torch.tensor([i // 2 for i in range(count)], dtype=torch.int32),
+        {"advantage": torch.randn(scored, generator=noise), "old": -torch.rand(scored, generator=noise) * 4},
+        {"reward": torch.randn(count, generator=noise)},
+    )
+
+
+def node(op: str, *operands: int, **more: object) -> dict:
+    return {"op": op, **({"in": list(operands)} if operands else {}), **more}
+
+
+# clipped policy gradient with a little entropy, as docs/loss-graph.md writes it
+CLIPPED = {
+    "version": 1,
+    "nodes": [
+        node("score", name="logprob"),  # 0
+        node("column", name="old", shape="token"),
+        node("sub", 0, 1),
+        node("exp", 2),  # 3 ratio
+        node("column", name="advantage", shape="token"),
+        node("mul", 4, 3),  # 5
+        node("const", value=0.8),
+        node("const", value=1.2),
+        node("clamp", 3, 6, 7),
+        node("mul", 4, 8),
+        node("min", 5, 9),  # 10
+        node("score", name="entropy"),
+        node("const", value=0.01),
+        node("mul", 11, 12),
+        node("add", 10, 13),
+        node("neg", 14),
+        node("total", 15),
+        node("norm", name="tokens"),
+        node("div", 16, 17),
+    ],
+    "loss": 18,
+    "metrics": [
+        {"name": "ratio", "value": 3, "reduce": "mean"},
+        {"name": "top", "value": 3, "reduce": "max"},
+        {"name": "entropy", "value": 11, "reduce": "mean"},
+    ],
+}

@@ -1,0 +1,62 @@
+"""Attention over sequences that lie end to end in one row, as an attention function of Transformers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from transformers import AttentionInterface
+
+NAME = "trinity"
+
+
+def packed_attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    sliding_window: int | None = None,
+    bounds: Tensor | None = None,
+    longest: int = 0,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """query, key, value: [1, heads, T, size]; a token sees the tokens before it between the same two bounds."""
+    assert bounds is not None, "the model was called without the bounds of its sequences"
+    q, k, v = (x[0].transpose(0, 1) for x in (query, key, value))
+    if q.is_cuda and q.dtype in (torch.bfloat16, torch.float16):
+        left = None if sliding_window is None else sliding_window - 1
+        out = torch.ops.aten._flash_attention_forward(
+            q, k, v, bounds, bounds, longest, longest, 0.0, True, False,
+            scale=scaling, window_size_left=left, window_size_right=None if left is None else 0,
+        )[0]
+    else:
+        out = each_sequence(q, k, v, bounds, scaling, sliding_window)
+    return out[None], None
+
+
+def each_sequence(
+    q: Tensor, k: Tensor, v: Tensor, bounds: Tensor, scaling: float | None, window: int | None
+) -> Tensor:
+    """The same, one sequence at a time: for float32 and for the CPU, where there is no kernel for it."""
+    ends = bounds.tolist()
+    parts = []
+    for a, b in zip(ends, ends[1:]):
+        qs, ks, vs = (x[a:b].transpose(0, 1)[None] for x in (q, k, v))
+        mask = None
+        if window is not None and window < b - a:
+            at = torch.arange(b - a, device=q.device)
+            mask = (at[:, None] >= at) & (at[:, None] - at < window)
+        parts.append(
+            F.scaled_dot_product_attention(
+                qs, ks, vs, attn_mask=mask, is_causal=mask is None, scale=scaling, enable_gqa=True
+            )[0].transpose(0, 1)
+        )
+    return torch.cat(parts)
+
+
+AttentionInterface.register(NAME, packed_attention)

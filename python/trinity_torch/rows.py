@@ -1,0 +1,160 @@
+"""A mini-batch as it crosses the wire, and the packed micro-batches that a device computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+
+@dataclass
+class Rows:
+    """Rows one after the other. Row r scores its tokens starts[r] … lengths[r] - 1; all tensors are on the CPU."""
+
+    tokens: Tensor
+    lengths: Tensor
+    starts: Tensor
+    temperatures: Tensor
+    mask: Tensor
+    bundles: Tensor
+    # by name: one number per scored token, or one per row
+    token_columns: dict[str, Tensor] = field(default_factory=dict)
+    row_columns: dict[str, Tensor] = field(default_factory=dict)
+
+    @staticmethod
+    def from_tensors(tensors: dict[str, Tensor], columns: dict[str, str]) -> Rows:
+        def named(shape: str) -> dict[str, Tensor]:
+            return {name: tensors[f"column:{name}"] for name, kind in columns.items() if kind == shape}
+
+        return Rows(
+            tensors["tokens"],
+            tensors["lengths"],
+            tensors["starts"],
+            tensors["temperatures"],
+            tensors["mask"],
+            tensors["bundles"],
+            named("token"),
+            named("row"),
+        )
+
+    def __len__(self) -> int:
+        return int(self.lengths.numel())
+
+    @property
+    def scored(self) -> Tensor:
+        """Scored tokens of each row."""
+        return self.lengths - self.starts
+
+    def take(self, chosen: list[int]) -> Rows:
+        rows = torch.tensor(chosen, dtype=torch.long)
+        tokens = spans(self.lengths, rows)
+        scored = spans(self.scored, rows)
+        return Rows(
+            self.tokens[tokens],
+            self.lengths[rows],
+            self.starts[rows],
+            self.temperatures[rows],
+            self.mask[scored],
+            self.bundles[rows],
+            {name: column[scored] for name, column in self.token_columns.items()},
+            {name: column[rows] for name, column in self.row_columns.items()},
+        )
+
+    def packs(self, token_budget: int, by_bundle: bool) -> list[list[int]]:
+        """Row numbers of each micro-batch, in order; a row or bundle longer than the budget goes alone."""
+        lengths = self.lengths.tolist()
+        packs: list[list[int]] = []
+        room = 0
+        for unit in self.units(by_bundle):
+            size = sum(lengths[row] for row in unit)
+            if not packs or size > room:
+                packs.append([])
+                room = token_budget
+            packs[-1] += unit
+            room -= size
+        return packs
+
+    def units(self, by_bundle: bool) -> list[list[int]]:
+        """What must stay together: single rows, or bundles in the order of their first rows."""
+        if not by_bundle:
+            return [[row] for row in range(len(self))]
+        units: dict[int, list[int]] = {}
+        for row, bundle in enumerate(self.bundles.tolist()):
+            units.setdefault(bundle, []).append(row)
+        return list(units.values())
+
+    def place(self, parts: list[tuple[list[int], Tensor]]) -> Tensor:
+        """Scores of packs, given with their row numbers, in the order of the whole batch."""
+        whole = torch.zeros(int(self.scored.sum()), dtype=torch.float32)
+        for rows, values in parts:
+            whole[spans(self.scored, torch.tensor(rows, dtype=torch.long))] = values
+        return whole
+
+
+def spans(sizes: Tensor, rows: Tensor) -> Tensor:
+    """Positions of the entries of `rows`, where row r holds sizes[r] consecutive entries."""
+    ends = sizes.long().cumsum(0)
+    chosen = sizes.long()[rows]
+    first = (ends - sizes)[rows]
+    total = int(chosen.sum())
+    before = torch.repeat_interleave(chosen.cumsum(0) - chosen, chosen, output_size=total)
+    return torch.arange(total) - before + torch.repeat_interleave(first, chosen, output_size=total)
+
+
+@dataclass
+class Pack:
+    """One micro-batch on the device: sequences end to end, then padding that is a sequence of its own."""
+
+    ids: Tensor  # [1, T]
+    positions: Tensor  # [1, T]
+    bounds: Tensor  # first position of every sequence, and T
+    longest: int
+    at: Tensor  # position whose hidden state predicts the i-th scored token
+    targets: Tensor
+    inverse_temperature: Tensor
+    scored: list[int]  # scored tokens of each row
+
+
+# Lengths are rounded up to this, so that matrix products keep their fast shapes.
+ALIGN = 128
+
+
+def device_pack(rows: Rows, device: torch.device, align: int = ALIGN) -> Pack:
+    lengths = rows.lengths.long()
+    total = int(lengths.sum())
+    padded = -(-total // align) * align
+    ends = lengths.cumsum(0)
+    first = ends - lengths
+    sizes = rows.scored.long()
+    scored = int(sizes.sum())
+    row_of = torch.repeat_interleave(torch.arange(len(rows)), sizes, output_size=scored)
+    within = torch.arange(scored) - (sizes.cumsum(0) - sizes)[row_of]
+    here = first[row_of] + rows.starts.long()[row_of] + within
+
+    ids = torch.zeros(padded, dtype=torch.long)
+    ids[:total] = rows.tokens
+    positions = torch.arange(padded)
+    positions[:total] -= torch.repeat_interleave(first, lengths, output_size=total)
+    bounds = torch.cat([torch.zeros(1, dtype=torch.long), ends])
+    if padded > total:
+        # padding is cut into pieces no longer than the longest row: it must not set the size of the attention
+        longest = max(int(lengths.max()), 1) if len(rows) else padded
+        cuts = torch.arange(total + longest, padded, longest)
+        bounds = torch.cat([bounds, cuts, torch.tensor([padded])])
+        positions[total:] = (positions[total:] - total) % longest
+    longest = int((bounds[1:] - bounds[:-1]).max())
+
+    def put(x: Tensor) -> Tensor:
+        return x.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else x
+
+    return Pack(
+        put(ids[None]),
+        put(positions[None]),
+        put(bounds.int()),
+        longest,
+        put(here - 1),
+        put(rows.tokens.long()[here]),
+        put(1.0 / rows.temperatures[row_of]),
+        sizes.tolist(),
+    )

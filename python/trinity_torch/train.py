@@ -1,0 +1,297 @@
+"""Models as Trinity sees them: they take whole mini-batches and answer with scores, losses and steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import graph as loss_graph
+from . import jobs, lora
+from .errors import Cancelled, WorkerError
+from .network import Network, load
+from .optim import Optimizer
+from .rows import ALIGN, Pack, Rows, device_pack, spans
+from .world import World
+
+IsCancelled = Callable[[], bool]
+
+
+class Model:
+    """A network on the device of this rank."""
+
+    def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World, trainable: bool):
+        self.spec, self.options, self.world = spec, options, world
+        self.kind = spec.get("head") or "lm"
+        self.network = load(spec["path"], self.kind, int(spec.get("seed") or 0))
+        self.lora: lora.Lora | None = None
+        if spec.get("lora") and trainable:
+            self.lora = lora.add(self.network, self.network.layers, spec["lora"], int(spec.get("seed") or 0))
+            if self.kind == "value":
+                self.network.head_module.requires_grad_(True)
+        if not trainable:
+            self.network.requires_grad_(False)
+        self.dtype = torch.bfloat16 if options.get("dtype", "bfloat16") == "bfloat16" else torch.float32
+        self.network.to(world.device)
+        config = self.network.config
+        count = lambda given: sum(p.numel() for p in given)  # noqa: E731
+        named = list(self.network.named_parameters())
+        self.info = {
+            "architecture": (config.architectures or [type(self.network.hf).__name__])[0],
+            "parameters": count(p for n, p in named if not lora.is_adapter(n)),
+            "trainableParameters": count(p for _, p in named if p.requires_grad),
+            "vocabSize": config.vocab_size,
+            "maxModelLen": int(spec.get("maxModelLen") or config.max_position_embeddings),
+        }
+
+    def settle(self) -> None:
+        """After masters are taken: weights in the type they are computed in, layers compiled."""
+        for p in self.network.parameters():
+            p.data = p.data.to(self.dtype)
+        if self.spec.get("gradientCheckpointing"):
+            self.network.hf.gradient_checkpointing_enable({"use_reentrant": False})
+        if self.options.get("compile", self.world.device.type == "cuda"):
+            for layer in self.network.layers:
+                layer.compile(dynamic=True)
+
+    def memory(self) -> dict[str, int]:
+        weights = sum(p.nbytes for p in self.network.parameters())
+        report = {"weights": weights, "gradients": 0, "optimizer": 0, "activations": 0, "cache": 0}
+        if self.world.device.type == "cuda":
+            report["activations"] = max(0, torch.cuda.max_memory_allocated() - torch.cuda.memory_allocated())
+        return report
+
+    def close(self) -> None:
+        del self.network
+        if self.world.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def pack(self, rows: Rows) -> Pack:
+        cuda = self.world.device.type == "cuda"
+        pack = device_pack(rows, self.world.device, ALIGN if cuda else 1)
+        if cuda:
+            # a power of two, so that few values are ever seen
+            pack.longest = 1 << (pack.longest - 1).bit_length()
+        return pack
+
+
+class ScoreModel(Model):
+    def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World, trainable: bool = False):
+        super().__init__(spec, options, world, trainable)
+        if not trainable:
+            self.settle()
+
+    def forward(
+        self, rows: Rows, wants: list[str], adapter: bool, token_budget: int, cancelled: IsCancelled
+    ) -> dict[str, Tensor]:
+        self.check_wanted(wants)
+        with lora.switched(self.network, adapter) if self.lora else nullcontext():
+            return self.score_packs(rows, wants, rows.packs(token_budget, False), cancelled)
+
+    def score_packs(
+        self, rows: Rows, wants: list[str], packs: list[list[int]], cancelled: IsCancelled
+    ) -> dict[str, Tensor]:
+        parts: list[tuple[list[int], dict[str, Tensor]]] = []
+        with torch.no_grad():
+            for chosen in packs:
+                stop_if(cancelled)
+                parts.append((chosen, self.network(self.pack(rows.take(chosen)), jobs.Score())))
+        return gather(rows, parts, wants)
+
+    def check_wanted(self, wants: list[str]) -> None:
+        known = ["logprob", "entropy"] if self.kind == "lm" else ["value"]
+        for kind in wants:
+            if kind not in known:
+                other = "value" if kind == "value" else "lm"
+                raise WorkerError(
+                    "engine/no-score",
+                    f"a model with the head '{self.kind}' gives no {kind}",
+                    f"open it with head: '{other}'",
+                    self.spec["path"],
+                )
+
+
+@dataclass
+class Result:
+    loss: float
+    metrics: dict[str, Any]
+    scores: dict[str, Tensor]
+    seconds: dict[str, float]
+
+
+class TrainModel(ScoreModel):
+    def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World):
+        super().__init__(spec, options, world, True)
+        named = [(name, p) for name, p in self.network.named_parameters() if p.requires_grad]
+        # in float32 the weights are their own masters
+        masters = None if self.dtype == torch.float32 else [p.detach().clone() for _, p in named]
+        self.settle()
+        self.optimizer = Optimizer(named, masters)
+        # `partial`: a call stopped between micro-batches, on top of gradients that were whole
+        self.gradient = "none"
+
+    def forward_backward(
+        self,
+        rows: Rows,
+        graph: dict[str, Any],
+        norms: dict[str, float],
+        wants: list[str],
+        coupling: str,
+        token_budget: int,
+        cancelled: IsCancelled,
+    ) -> Result:
+        self.check_wanted(wants)
+        loss_graph.check(graph)
+        self.refuse_partial()
+        before, self.gradient = self.gradient, "partial"
+        self.touched = False
+        try:
+            result = self.learn(rows, graph, norms, wants, coupling, token_budget, cancelled)
+        except BaseException:
+            # a half-added gradient must never be applied; alone it is dropped, so that the call can be repeated
+            if before == "none":
+                self.discard_grad()
+            elif not self.touched:
+                self.gradient = before
+            raise
+        self.gradient = "whole"
+        return result
+
+    def learn(
+        self,
+        rows: Rows,
+        graph: dict[str, Any],
+        norms: dict[str, float],
+        wants: list[str],
+        coupling: str,
+        token_budget: int,
+        cancelled: IsCancelled,
+    ) -> Result:
+        began = time.perf_counter()
+        packs = rows.packs(token_budget, coupling == "bundle")
+        if coupling == "batch" and len(packs) > 1:
+            return self.learn_whole(rows, graph, norms, wants, packs, cancelled)
+        parts: list[tuple[list[int], dict[str, Tensor]]] = []
+        losses: list[Tensor] = []
+        metrics: list[Tensor] = []
+        for chosen in packs:
+            stop_if(cancelled)
+            taken = rows.take(chosen)
+            job = jobs.Learn(taken, graph, norms, coupling, self.world.device)
+            outcome = self.network(self.pack(taken), job)
+            self.touched = True
+            outcome.surrogate.backward()
+            losses.append(outcome.loss.double())
+            metrics += outcome.metrics
+            parts.append((chosen, outcome.scores))
+        scores = gather(rows, parts, wants)
+        loss = float(torch.stack(losses).sum()) if losses else 0.0
+        merged = loss_graph.merge(graph, metrics)
+        return Result(loss, merged, scores, {"compute": time.perf_counter() - began})
+
+    def learn_whole(
+        self,
+        rows: Rows,
+        graph: dict[str, Any],
+        norms: dict[str, float],
+        wants: list[str],
+        packs: list[list[int]],
+        cancelled: IsCancelled,
+    ) -> Result:
+        """The loss needs every score at once: all forward passes first, then each micro-batch again with its gradients."""
+        began = time.perf_counter()
+        scores = self.score_packs(rows, wants, packs, cancelled)
+        found = loss_graph.evaluate(graph, loss_graph.Inputs(rows, torch.device("cpu")), norms, scores)
+        for chosen in packs:
+            stop_if(cancelled)
+            places = spans(rows.scored, torch.tensor(chosen))
+            grads = {kind: grad[places].to(self.world.device) for kind, grad in found.grads.items()}
+            surrogate = self.network(self.pack(rows.take(chosen)), jobs.Pull(grads))
+            self.touched = True
+            surrogate.backward()
+        merged = loss_graph.merge(graph, [found.metrics])
+        return Result(float(found.loss), merged, scores, {"compute": time.perf_counter() - began})
+
+    def optim_step(
+        self, lr: float, betas: tuple[float, float], eps: float, weight_decay: float, grad_clip: float
+    ) -> tuple[float, bool]:
+        self.refuse_partial()
+        norm, applied = self.optimizer.step(lr, betas, eps, weight_decay, grad_clip)
+        self.gradient = "none"
+        return norm, applied
+
+    def discard_grad(self) -> None:
+        self.optimizer.discard()
+        self.gradient = "none"
+
+    def refuse_partial(self) -> None:
+        if self.gradient == "partial":
+            raise WorkerError(
+                "engine/incomplete-gradient",
+                "a call stopped half-way and left a gradient that is not whole",
+                "call discardGrad, then repeat the forwardBackward calls of this step",
+                self.spec["path"],
+            )
+
+    def memory(self) -> dict[str, int]:
+        report = super().memory()
+        optimizer = self.optimizer
+        if optimizer.separate:
+            report["weights"] += sum(master.nbytes for master in optimizer.masters)
+        report["gradients"] = sum(g.nbytes for g in optimizer.grads or [])
+        report["optimizer"] = optimizer.moments()
+        return report
+
+
+class RewardModel(Model):
+    def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World):
+        super().__init__({**spec, "head": "reward", "lora": None}, options, world, False)
+        self.settle()
+
+    def reward(self, tokens: Tensor, lengths: Tensor, token_budget: int, cancelled: IsCancelled) -> Tensor:
+        rows = plain_rows(tokens, lengths)
+        out = torch.zeros(len(rows))
+        with torch.no_grad():
+            for chosen in rows.packs(token_budget, False):
+                stop_if(cancelled)
+                taken = rows.take(chosen)
+                out[chosen] = self.network(self.pack(taken), jobs.Reward(taken.lengths.tolist())).float().cpu()
+        return out
+
+
+def stop_if(cancelled: IsCancelled) -> None:
+    if cancelled():
+        raise Cancelled
+
+
+def plain_rows(tokens: Tensor, lengths: Tensor) -> Rows:
+    """Sequences of which nothing is scored."""
+    n = lengths.numel()
+    nothing = torch.zeros(0, dtype=torch.uint8)
+    return Rows(tokens, lengths, lengths.clone(), torch.ones(n), nothing, torch.arange(n, dtype=torch.int32))
+
+
+def gather(rows: Rows, parts: list[tuple[list[int], dict[str, Tensor]]], wants: list[str]) -> dict[str, Tensor]:
+    """Scores of all packs in the order of the rows, on the CPU. This is where the device is waited for."""
+    kinds = list(parts[0][1]) if parts else []
+    return {
+        kind: rows.place([(chosen, scores[kind].float().cpu()) for chosen, scores in parts])
+        for kind in kinds
+        if kind in wants
+    }
+
+
+def open_model(kind: str, spec: dict[str, Any], options: dict[str, Any], world: World) -> Model:
+    match kind:
+        case "train":
+            return TrainModel(spec, options, world)
+        case "score":
+            return ScoreModel({**spec, "lora": None}, options, world)
+        case "reward":
+            return RewardModel(spec, options, world)
+    raise WorkerError("engine/unsupported", f"this worker opens no model for '{kind}'")
