@@ -34,6 +34,14 @@ def logits_of(hidden: Tensor, weight: Tensor) -> Tensor:
     return (hidden @ weight.t()).float()
 
 
+def add_product(total: Tensor, d: Tensor, hidden: Tensor) -> None:
+    """total += dᵀ · hidden in float32, whatever the operands are."""
+    if d.is_cuda and d.dtype != torch.float32:
+        torch.ops.aten.addmm.dtype_out(total, d.t(), hidden, torch.float32, out=total)
+    else:
+        total.addmm_(d.t().float(), hidden.float())
+
+
 def score(hidden: Tensor, weight: Tensor, targets: Targets) -> tuple[Tensor, Tensor]:
     """Log-prob and entropy without gradients."""
     logprob, entropy = [], []
@@ -58,7 +66,7 @@ class FusedLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx, hidden, weight, targets: Targets, sizes: list[int], loss_of: LossOf, out: dict[str, Tensor]):
         d_hidden = torch.empty_like(hidden)
-        d_weight = torch.zeros_like(weight) if ctx.needs_input_grad[1] else None
+        d_weight = torch.zeros_like(weight, dtype=torch.float32) if ctx.needs_input_grad[1] else None
         total = torch.zeros((), dtype=torch.float64, device=hidden.device)
         logprob = torch.empty(hidden.shape[0], dtype=torch.float32, device=hidden.device)
         entropy = torch.empty_like(logprob)
@@ -73,7 +81,7 @@ class FusedLoss(torch.autograd.Function):
             del logits
             d_hidden[a:b] = d @ weight
             if d_weight is not None:
-                d_weight.addmm_(d.t(), hidden[a:b])
+                add_product(d_weight, d, hidden[a:b])
             logprob[a:b], entropy[a:b] = lp, h
             total += loss
             a = b
@@ -103,7 +111,7 @@ class Scores(torch.autograd.Function):
     def backward(ctx, d_logprob, d_entropy):
         hidden, weight = ctx.saved_tensors
         d_hidden = torch.empty_like(hidden)
-        d_weight = torch.zeros_like(weight) if ctx.needs_input_grad[1] else None
+        d_weight = torch.zeros_like(weight, dtype=torch.float32) if ctx.needs_input_grad[1] else None
         for a, b in _cuts(hidden.shape[0], chunk_rows(weight.shape[0])):
             part = ctx.targets.cut(a, b)
             logits = logits_of(hidden[a:b], weight)
@@ -117,7 +125,7 @@ class Scores(torch.autograd.Function):
             del logits
             d_hidden[a:b] = d @ weight
             if d_weight is not None:
-                d_weight.addmm_(d.t(), hidden[a:b])
+                add_product(d_weight, d, hidden[a:b])
         return d_hidden, d_weight, None
 
 

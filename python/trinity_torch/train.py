@@ -25,10 +25,18 @@ IsCancelled = Callable[[], bool]
 class Model:
     """A network on the device of this rank."""
 
-    def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World, trainable: bool):
+    def __init__(
+        self,
+        spec: dict[str, Any],
+        options: dict[str, Any],
+        world: World,
+        trainable: bool,
+        network: Network | None = None,
+    ):
+        """`network`: in float32; read from spec["path"] where it is not given."""
         self.spec, self.options, self.world = spec, options, world
         self.kind = spec.get("head") or "lm"
-        self.network = load(spec["path"], self.kind, int(spec.get("seed") or 0))
+        self.network = network or load(spec["path"], self.kind, int(spec.get("seed") or 0))
         self.lora: lora.Lora | None = None
         if spec.get("lora") and trainable:
             self.lora = lora.add(self.network, self.network.layers, spec["lora"], int(spec.get("seed") or 0))
@@ -81,8 +89,15 @@ class Model:
 
 
 class ScoreModel(Model):
-    def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World, trainable: bool = False):
-        super().__init__(spec, options, world, trainable)
+    def __init__(
+        self,
+        spec: dict[str, Any],
+        options: dict[str, Any],
+        world: World,
+        trainable: bool = False,
+        network: Network | None = None,
+    ):
+        super().__init__(spec, options, world, trainable, network)
         if not trainable:
             self.settle()
 
@@ -125,8 +140,10 @@ class Result:
 
 
 class TrainModel(ScoreModel):
-    def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World):
-        super().__init__(spec, options, world, True)
+    def __init__(
+        self, spec: dict[str, Any], options: dict[str, Any], world: World, network: Network | None = None
+    ):
+        super().__init__(spec, options, world, True, network)
         named = [(name, p) for name, p in self.network.named_parameters() if p.requires_grad]
         # in float32 the weights are their own masters
         masters = None if self.dtype == torch.float32 else [p.detach().clone() for _, p in named]

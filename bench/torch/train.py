@@ -1,0 +1,236 @@
+"""Training speed of the torch engine on one GPU: python3 bench/torch/train.py [--shape 1.5b] [--profile] …
+
+MFU = 6 · N · tokens/s ÷ 990e12; N counts a tied head once, recomputation is not counted, the optimizer step is apart.
+All tokens are scored, so the head does its full work.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+
+import torch
+from shapes import config_of, network_of, parameters_of, rows_of
+from trinity_torch import head
+from trinity_torch.train import TrainModel
+from trinity_torch.world import World
+
+PEAK = 990e12
+
+
+def node(op: str, *operands: int, **more: object) -> dict:
+    return {"op": op, **({"in": list(operands)} if operands else {}), **more}
+
+
+# the clipped objective of PPO and GRPO with its usual metrics
+GRAPH = {
+    "version": 1,
+    "nodes": [
+        node("score", name="logprob"),
+        node("column", name="old", shape="token"),
+        node("sub", 0, 1),
+        node("const", value=-20),
+        node("const", value=20),
+        node("clamp", 2, 3, 4),
+        node("exp", 5),
+        node("column", name="advantage", shape="token"),
+        node("neg", 7),
+        node("mul", 8, 6),
+        node("const", value=0.8),
+        node("const", value=1.28),
+        node("clamp", 6, 10, 11),
+        node("mul", 8, 12),
+        node("max", 9, 13),
+        node("total", 14),
+        node("norm", name="tokens"),
+        node("div", 15, 16),
+        node("gt", 13, 9),
+        node("const", value=1),
+        node("const", value=0),
+        node("where", 18, 19, 20),
+        node("neg", 5),
+    ],
+    "loss": 17,
+    "metrics": [
+        {"name": "pg_clipfrac", "value": 21, "reduce": "mean"},
+        {"name": "ppo_kl", "value": 22, "reduce": "mean"},
+        {"name": "pg_loss", "value": 17, "reduce": "sum"},
+    ],
+}
+
+
+def timed(work, repeats: int = 5) -> float:
+    times = []
+    for _ in range(repeats):
+        torch.cuda.synchronize()
+        began = time.perf_counter()
+        work()
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def ours(name: str, args: argparse.Namespace) -> None:
+    shape = parameters_of(name)
+    spec: dict = {"path": name, "gradientCheckpointing": args.checkpointing}
+    if args.lora:
+        spec["lora"] = {"rank": args.lora, "alpha": 2 * args.lora, "targetModules": "all-linear"}
+    began = time.perf_counter()
+    options = {"dtype": "bfloat16", "optimizerOffload": args.offload}
+    model = TrainModel(spec, options, World.alone("cuda"), network_of(name, "cuda"))
+    vocabulary = config_of(name).vocab_size
+    batches = [rows_of(args.micro * args.tokens, vocabulary, seed) for seed in range(3)]
+    norms = {"tokens": float(args.micro * args.tokens)}
+
+    def step(i: int):
+        return model.forward_backward(batches[i % 3], GRAPH, norms, ["logprob"], "row", args.tokens, lambda: False)
+
+    for i in range(3):
+        step(i)
+    model.optim_step(1e-6, (0.9, 0.999), 1e-8, 0.01, 1.0)
+    torch.cuda.synchronize()
+    warm = time.perf_counter() - began
+    torch.cuda.reset_peak_memory_stats()
+    turn = iter(range(10**6))
+    seconds = timed(lambda: step(next(turn)), args.repeats)
+    tokens = statistics.mean(int(rows.lengths.sum()) for rows in batches)
+    packs = statistics.mean(len(rows.packs(args.tokens, False)) for rows in batches)
+    peak = torch.cuda.max_memory_allocated()
+    optim = timed(lambda: model.optim_step(1e-6, (0.9, 0.999), 1e-8, 0.01, 1.0), 3)
+    torch._dynamo.utils.counters  # noqa: B018
+    import torch._dynamo as dynamo
+
+    compiled = dynamo.utils.counters["stats"].get("unique_graphs", 0)
+    rate = tokens / seconds
+    print(
+        json.dumps(
+            {
+                "engine": "trinity", "shape": name, "tokens_per_s": round(rate),
+                "mfu": round(6 * shape * rate / PEAK, 4), "ms_per_micro": round(seconds / packs * 1e3, 1),
+                "fill": round(tokens / packs / args.tokens, 3), "optim_ms": round(optim * 1e3, 1),
+                "peak_gb": round(peak / 1e9, 1), "graphs": compiled, "warm_s": round(warm, 1), "lora": args.lora,
+                "checkpointing": args.checkpointing,
+            }
+        ),
+        flush=True,
+    )
+    if args.profile:
+        from torch.profiler import ProfilerActivity, profile
+
+        with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
+            step(0)
+            torch.cuda.synchronize()
+        print(found.key_averages().table(sort_by="self_cuda_time_total", row_limit=32, max_name_column_width=70))
+    model.close()
+
+
+def peer(name: str, compiled: bool, tokens: int) -> None:
+    """Transformers on 8 sequences of one length, its own attention; the head in chunks when compiled."""
+    from transformers import AutoModelForCausalLM
+
+    with torch.device("cuda"):
+        model = AutoModelForCausalLM.from_config(config_of(name), dtype=torch.bfloat16, attn_implementation="sdpa")
+    model.train()
+    n = tokens // 8
+    ids = torch.randint(0, config_of(name).vocab_size, (8, n), device="cuda")
+    advantage = torch.randn(8 * n, device="cuda")
+    if compiled:
+        model.model = torch.compile(model.model)
+
+    def step() -> None:
+        for p in model.parameters():
+            p.grad = None
+        if compiled:
+            hidden = model.model(input_ids=ids).last_hidden_state[:, :-1].reshape(-1, model.config.hidden_size)
+            targets = head.Targets(ids[:, 1:].reshape(-1), torch.ones(8 * (n - 1), device="cuda"))
+            logprob, _ = head.Scores.apply(hidden, model.lm_head.weight, targets)
+        else:
+            logits = model(input_ids=ids).logits[:, :-1].float()
+            logprob = logits.log_softmax(-1).gather(-1, ids[:, 1:, None]).flatten()
+        (-logprob * advantage[: logprob.numel()]).mean().backward()
+
+    for _ in range(2):
+        step()
+    rate = 8 * n / timed(step)
+    mfu = 6 * parameters_of(name) * rate / PEAK
+    print(json.dumps({"peer": "transformers" + (" compiled" if compiled else ""), "tokens_per_s": round(rate), "mfu": round(mfu, 4)}), flush=True)
+
+
+def ceilings(name: str, tokens: int) -> None:
+    """Rates of the products that the step is made of, and of attention."""
+    config = config_of(name)
+    h, i = config.hidden_size, config.intermediate_size
+    heads, kv = config.num_attention_heads, config.num_key_value_heads
+    size = h // heads
+    shapes = {"8192^3": (8192, 8192, 8192), "qkv": (tokens, (heads + 2 * kv) * size, h), "o": (tokens, h, h), "gate+up": (tokens, 2 * i, h), "up": (tokens, i, h), "down": (tokens, h, i), "d_up": (h, i, tokens), "d_down": (i, h, tokens), "head": (2048, config.vocab_size, h)}
+    found = {}
+    for label, (m, n, k) in shapes.items():
+        a, b = torch.randn(m, k, device="cuda", dtype=torch.bfloat16), torch.randn(n, k, device="cuda", dtype=torch.bfloat16)
+        for _ in range(3):
+            a @ b.t()
+        t = timed(lambda: [a @ b.t() for _ in range(10)]) / 10
+        found[label] = round(2 * m * n * k / t / 1e12)
+    a, b = torch.randn(2048, h, device="cuda", dtype=torch.bfloat16), torch.randn(config.vocab_size, h, device="cuda", dtype=torch.bfloat16)
+    t = timed(lambda: [torch.mm(a, b.t(), out_dtype=torch.float32) for _ in range(5)]) / 5
+    found["head f32"] = round(2 * 2048 * config.vocab_size * h / t / 1e12)
+    print("TFLOP/s", json.dumps(found), flush=True)
+
+    lengths = rows_of(tokens, 100).lengths
+    bounds = torch.cat([torch.zeros(1, dtype=torch.int32), lengths.cumsum(0).int()]).cuda()
+    total, longest = int(lengths.sum()), int(lengths.max())
+    q = torch.randn(total, heads, size, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    k, v = (torch.randn(total, kv, size, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in range(2))
+    flops = 4 * heads * size * float((lengths.double() ** 2).sum()) / 2
+
+    def flash():
+        return torch.ops.aten._flash_attention_forward(q, k, v, bounds, bounds, longest, longest, 0.0, True, False)[0]
+
+    def both(attend):
+        out = attend()
+        torch.autograd.grad(out, (q, k, v), out)
+
+    report = {}
+    for label, attend in {"flash": flash, "varlen_attn": lambda: varlen(q, k, v, bounds, longest)}.items():
+        try:
+            both(attend)
+            forward = timed(lambda: [attend() for _ in range(10)]) / 10
+            whole = timed(lambda: [both(attend) for _ in range(10)]) / 10
+            report[label] = {"ms": round(forward * 1e3, 3), "ms_with_backward": round(whole * 1e3, 3), "tflops": round(flops / forward / 1e12)}
+        except Exception as error:  # a ceiling that this build cannot show
+            report[label] = f"{type(error).__name__}: {str(error)[:120]}"
+    print("attention", json.dumps(report), flush=True)
+
+
+def varlen(q, k, v, bounds, longest):
+    from torch.nn.attention.varlen import varlen_attn
+
+    import inspect
+
+    names = inspect.signature(varlen_attn).parameters
+    extra = {"window_size": (-1, 0)} if "window_size" in names else {"is_causal": True}
+    if "enable_gqa" in names:
+        extra["enable_gqa"] = True
+    return varlen_attn(q, k, v, bounds, bounds, longest, longest, **extra)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--shape", default="1.5b")
+    parser.add_argument("--tokens", type=int, default=8192, help="tokens of one micro-batch")
+    parser.add_argument("--micro", type=int, default=8, help="micro-batches of one call")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--lora", type=int, default=0)
+    parser.add_argument("--checkpointing", action="store_true")
+    parser.add_argument("--offload", action="store_true")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--peer", choices=["eager", "compiled"])
+    parser.add_argument("--ceilings", action="store_true")
+    chosen = parser.parse_args()
+    if chosen.ceilings:
+        ceilings(chosen.shape, chosen.tokens)
+    elif chosen.peer:
+        peer(chosen.shape, chosen.peer == "compiled", chosen.tokens)
+    else:
+        ours(chosen.shape, chosen)

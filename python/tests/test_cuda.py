@@ -1,0 +1,86 @@
+"""What only runs on a GPU against its plain twin."""
+
+from __future__ import annotations
+
+import unittest
+
+import torch
+
+from trinity_torch import attention, head, softmax
+from trinity_torch.train import open_model
+from trinity_torch.world import World
+
+from .models import CLIPPED, batch, tiny
+
+never = lambda: False  # noqa: E731
+
+
+def off(found: torch.Tensor, reference: torch.Tensor) -> float:
+    return float((found.double() - reference.double()).norm() / reference.double().norm())
+
+
+@unittest.skipUnless(torch.cuda.is_available(), "no CUDA device")
+class Cuda(unittest.TestCase):
+    def test_scores_of_logits_and_their_derivative(self):
+        for width, dtype in ((61, torch.float32), (151936, torch.float32), (9000, torch.bfloat16)):
+            logits = (torch.randn(37, width, device="cuda") * 3).to(dtype)
+            logits[:, 5] = float("-inf")
+            targets = torch.randint(6, width, (37,), device="cuda")
+            heat = torch.rand(37, device="cuda") + 0.5
+            found = softmax.scores(logits, targets, heat)
+            plain = softmax.scores(logits.cpu(), targets.cpu(), heat.cpu())
+            for a, b in zip(found, plain):
+                self.assertLess(off(a.cpu(), b), 1e-5)
+            d_lp, d_h = torch.randn(37, device="cuda"), torch.randn(37, device="cuda")
+            d_lp[3] = d_h[3] = 0
+            for given in ((d_lp, d_h), (d_lp, None), (None, d_h)):
+                args = [logits, targets, heat, found[1], found[2], *given]
+                on_cpu = [None if x is None else x.cpu() for x in args]
+                mine = softmax.backward(*args, torch.float32)
+                self.assertLess(off(mine.cpu(), softmax.backward(*on_cpu, torch.float32)), 1e-5)
+                self.assertEqual(float(mine[3].abs().max()), 0.0)
+
+    def test_attention_over_packed_sequences(self):
+        bounds = torch.tensor([0, 1, 130, 131, 400, 512], dtype=torch.int32, device="cuda")
+        for window in (None, 64):
+            q = torch.randn(1, 8, 512, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+            k, v = (torch.randn(1, 2, 512, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in "kv")
+            out, _ = attention.packed_attention(
+                torch.nn.Module(), q, k, v, None, scaling=0.2, sliding_window=window, bounds=bounds, longest=512
+            )
+            grads = torch.autograd.grad(out.float().square().sum(), (q, k, v))
+            twins = [x.detach().float().requires_grad_() for x in (q, k, v)]
+            parts = (x[0].transpose(0, 1) for x in twins)
+            plain = attention.each_sequence(*parts, bounds, 0.2, window)
+            self.assertLess(off(out[0], plain), 1e-2)
+            for mine, other in zip(grads, torch.autograd.grad(plain.square().sum(), twins)):
+                self.assertLess(off(mine, other), 2e-2)
+
+    def test_the_head_adds_up_in_float32(self):
+        hidden = torch.randn(700, 64, device="cuda", dtype=torch.bfloat16)
+        total = torch.zeros(300, 64, device="cuda")
+        plain = torch.zeros(300, 64, device="cuda", dtype=torch.float64)
+        for _ in range(5):
+            d = torch.randn(700, 300, device="cuda", dtype=torch.bfloat16)
+            head.add_product(total, d, hidden)
+            plain += d.double().t() @ hidden.double()
+        self.assertLess(off(total, plain), 1e-5)
+
+    def test_the_engine_on_the_device_gives_the_numbers_of_the_cpu(self):
+        path, rows, norms = tiny("qwen2"), batch(24), {"tokens": 100.0}
+        found = {}
+        for device, dtype, compiled in (("cpu", "float32", False), ("cuda", "float32", False), ("cuda", "bfloat16", True)):
+            options = {"dtype": dtype, "compile": compiled}
+            model = open_model("train", {"path": path}, options, World.alone(device))
+            result = model.forward_backward(rows, CLIPPED, norms, ["logprob"], "row", 120, never)
+            found[device, dtype] = result, model.optim_step(1e-3, (0.9, 0.999), 1e-8, 0.0, 1.0)[0]
+        one, norm = found["cpu", "float32"]
+        for key, tolerance in ((("cuda", "float32"), 1e-4), (("cuda", "bfloat16"), 3e-2)):
+            other, other_norm = found[key]
+            self.assertLess((one.scores["logprob"] - other.scores["logprob"]).abs().mean(), tolerance)
+            self.assertLess(abs(one.loss - other.loss), tolerance * max(1, abs(one.loss)))
+            self.assertLess(abs(norm - other_norm) / norm, tolerance * 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
