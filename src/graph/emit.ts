@@ -228,7 +228,11 @@ function later(a: Position, b: Position): Position {
 }
 
 /** Nodes that others are made of; what is below a node where `stop` holds is left out. */
-function reach(list: NodeList, from: readonly number[], stop: (node: number) => boolean = () => false): Set<number> {
+export function reach(
+  list: NodeList,
+  from: readonly number[],
+  stop: (node: number) => boolean = () => false,
+): Set<number> {
   const seen = new Set<number>()
   const open = [...from]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {

@@ -1,9 +1,9 @@
 import { differentiate, rowOnes } from './differentiate.js'
-import { Emitter, type Layout } from './emit.js'
+import { Emitter, type Layout, reach } from './emit.js'
 import { GRAPH_VERSION, type GraphMetric, type GraphNode, graphHash, type LossGraph } from './graph.js'
 import type { Metric, ScoreKind } from './loss.js'
-import { NodeList } from './nodes.js'
-import { joinShapes } from './ops.js'
+import { NodeList, type ProgramNode } from './nodes.js'
+import { joinShapes, mapOp } from './ops.js'
 import { validateGraph } from './validate.js'
 
 /** What generated code reads and writes. Lists are in the order of the program's layout. */
@@ -40,6 +40,16 @@ export interface Program {
   /** How many numbers `result` must hold; the loss is the first. */
   readonly results: number
   readonly metrics: readonly MetricSlot[]
+  readonly derivative: Derivative
+}
+
+/** The gradient as nodes, and nothing that it does not need. */
+export interface Derivative {
+  readonly nodes: readonly ProgramNode[]
+  /** d(loss)/d(score) of every score that the loss depends on. */
+  readonly grads: readonly number[]
+  /** Names of the columns that it reads. */
+  readonly columns: readonly string[]
 }
 
 const MAX_CACHED = 256
@@ -66,6 +76,10 @@ function compileLoss(untrusted: LossGraph): Program {
   const graph = validateGraph(untrusted)
   const list = new NodeList(graph.nodes)
   const grads = Object.entries(differentiate(list, graph.loss)).filter(([, node]) => list.nodes[node].value !== 0)
+  const derivative = derivativeOf(
+    list,
+    grads.map(([, node]) => node),
+  )
   const scalars = [graph.loss]
   const metrics = graph.metrics.map((metric): MetricSlot => {
     const { value, weight } = metricSums(list, metric)
@@ -74,7 +88,18 @@ function compileLoss(untrusted: LossGraph): Program {
   })
   const emitter = new Emitter(list, { scalars, tokens: grads.map(([, node]) => node) })
   const outs = grads.map(([kind]) => kind as ScoreKind)
-  return { ...build(emitter), outs, results: scalars.length, metrics }
+  return { ...build(emitter), outs, results: scalars.length, metrics, derivative }
+}
+
+function derivativeOf(list: NodeList, roots: readonly number[]): Derivative {
+  const kept = [...reach(list, roots)].sort((a, b) => a - b)
+  const place = new Map(kept.map((old, at) => [old, at]))
+  const nodes = kept.map((old): ProgramNode => {
+    const node = list.nodes[old]
+    return node.in ? { ...node, in: node.in.map((operand) => place.get(operand)!) } : node
+  })
+  const columns = nodes.flatMap(({ op, name }) => (op === 'column' ? [name!] : []))
+  return { nodes, grads: roots.map((root) => place.get(root)!), columns: [...new Set(columns)] }
 }
 
 /** The two scalars of a metric: Σ value·weight and Σ weight, or the extreme and how many numbers it is taken from. */
@@ -114,6 +139,18 @@ function build(emitter: Emitter): Pick<Program, 'layout' | 'run'> {
   const body = emitter.emit()
   const make = new Function('sigmoid', 'logSigmoid', 'logAddExp', `return function lossProgram(a) {\n${body}\n}`)
   return { layout: emitter.layout, run: make(sigmoid, logSigmoid, logAddExp) as Program['run'] }
+}
+
+const functions = new Map<string, (...operands: number[]) => number>()
+
+/** An element-wise operation on numbers by itself, as it is in a program. */
+export function functionOf(op: string): (...operands: number[]) => number {
+  const known = functions.get(op)
+  if (known) return known
+  const code = `return (a, b, c) => ${mapOp(op)!.js('a', 'b', 'c')}`
+  const made = new Function('sigmoid', 'logSigmoid', 'logAddExp', code)(sigmoid, logSigmoid, logAddExp)
+  functions.set(op, made)
+  return made
 }
 
 function sigmoid(x: number): number {

@@ -195,7 +195,8 @@ describe('the native engine trains', () => {
     const watched = {
       ...loss,
       get graph() {
-        if (++evaluated === 2) late.abort(new Error('half-way'))
+        // Looked at once before the first micro-batch, then for each.
+        if (++evaluated === 3) late.abort(new Error('half-way'))
         return loss.graph
       },
     }

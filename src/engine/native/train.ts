@@ -1,5 +1,6 @@
 import { TrinityError } from '../../error.js'
 import { type Evaluation, evaluateLoss } from '../../graph/evaluate.js'
+import { ordinary, silentRows } from '../../graph/silent.js'
 import type { AdamStep, Batch, Call, ForwardBackward, Loss, Metrics, Row, RowScores, TrainModel } from '../contract.js'
 import { mergeMetrics } from '../metrics.js'
 import { checkRows, packRows } from '../pack.js'
@@ -45,11 +46,22 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
   async #learn(batch: Batch, loss: Loss, signal: AbortSignal): Promise<ForwardBackward> {
     this.#touched = false
     const norms = loss.norms(batch.rows)
-    const packs = packRows(batch.rows, batch.tokenBudget, loss.coupling === 'bundle' ? 'bundle' : 'row')
+    const coupling = loss.coupling === 'bundle' ? 'bundle' : 'row'
+    const whole = packRows(batch.rows, batch.tokenBudget, coupling)
+    if (loss.coupling === 'batch' && whole.length > 1) return this.#learnWhole(batch, loss, norms, whole, signal)
     const scores = new Map<Row, RowScores>()
-    if (loss.coupling === 'batch' && packs.length > 1) return this.#learnWhole(batch, loss, norms, packs, signal)
     const results: Evaluation[] = []
-    for (const pack of packs) {
+    const { silent, heard } = apart(batch.rows, silentRows(loss.graph, batch.rows, norms), loss.coupling)
+    for (const pack of packRows(silent, batch.tokenBudget, coupling)) {
+      // Without a gradient they are scored for the metrics alone, which takes a third of the time.
+      const own = await this.scorePack(pack, true, false, signal)
+      const result = evaluateLoss(loss, pack, norms, filled(own))
+      if (ordinary(own) && isZero(result.grads)) {
+        this.deal(pack, own, loss.wants, scores)
+        results.push(result)
+      } else heard.push(...pack)
+    }
+    for (const pack of packRows(heard, batch.tokenBudget, coupling)) {
       const own = await this.scorePack(pack, true, true, signal)
       const result = evaluateLoss(loss, pack, norms, filled(own))
       await this.#backward(result.grads, signal)
@@ -79,7 +91,8 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
     const { loss: value, metrics, grads } = evaluateLoss(loss, batch.rows, norms, all)
     const perRow = new Map<Row, NativeScores>()
     this.deal([...batch.rows], grads, kindsOf(grads), perRow as Map<Row, RowScores>)
-    for (const pack of packs) {
+    const heard = ordinary(all) ? batch.rows.filter((row) => !isZero(perRow.get(row)!)) : batch.rows
+    for (const pack of packRows(heard, batch.tokenBudget)) {
       await this.scorePack(pack, true, true, signal)
       const own: NativeScores = {}
       for (const kind of kindsOf(grads)) own[kind] = concat(pack.map((row) => perRow.get(row)![kind]!))
@@ -144,6 +157,21 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
       },
     )
   }
+}
+
+/** Rows without a gradient, and the others. What must be evaluated together is silent only as a whole. */
+function apart(rows: readonly Row[], silent: readonly boolean[], coupling: Loss['coupling']) {
+  const loud = new Set(rows.filter((_, i) => !silent[i]).map((row) => unitOf(row, coupling)))
+  const isLoud = (row: Row) => loud.has(unitOf(row, coupling))
+  return { silent: rows.filter((row) => !isLoud(row)), heard: rows.filter(isLoud) }
+}
+
+function unitOf(row: Row, coupling: Loss['coupling']): Row | string {
+  return coupling === 'row' ? row : coupling === 'batch' ? 'batch' : (row.bundle ?? row)
+}
+
+function isZero(grads: NativeScores): boolean {
+  return kindsOf(grads).every((kind) => grads[kind]!.every((x) => x === 0))
 }
 
 function kindsOf(scores: NativeScores) {
