@@ -1,14 +1,9 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { homedir } from 'node:os'
+import { type ExecResult, execLocal } from '../python/exec.js'
 
-/** How a child process ended. `missing`: there is no such program, or it may not be run. */
-export interface ExecResult {
-  readonly status: 'ok' | 'failed' | 'missing' | 'timeout'
-  readonly stdout: string
-  readonly stderr: string
-}
+export type { ExecResult }
 
 /**
  * Everything a probe may ask of the machine. No method throws and each has a time limit, so no probe can hang or
@@ -41,29 +36,6 @@ export function localHost(): Host {
     get: getUrl,
     reaches: reachesPort,
   }
-}
-
-function execLocal(
-  file: string,
-  args: readonly string[],
-  options: { timeoutMs?: number; input?: string } = {},
-): Promise<ExecResult> {
-  return new Promise((resolve) => {
-    const limits = { timeout: options.timeoutMs ?? 5000, killSignal: 'SIGKILL', maxBuffer: 1 << 20 } as const
-    try {
-      const child = execFile(file, [...args], limits, (error, stdout, stderr) => {
-        const code = error?.code as string | number | undefined
-        const unstartable = code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR' || code === 'ENOEXEC'
-        const status = !error ? 'ok' : unstartable ? 'missing' : error.killed ? 'timeout' : 'failed'
-        resolve({ status, stdout, stderr })
-      })
-      // a child that ends before it has read its input breaks the pipe, which says nothing about the child
-      child.stdin?.on('error', () => {})
-      child.stdin?.end(options.input ?? '')
-    } catch (error) {
-      resolve({ status: 'missing', stdout: '', stderr: String(error) })
-    }
-  })
 }
 
 async function getUrl(url: string, timeoutMs: number): Promise<{ status: number; body: string } | undefined> {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { parsePythonAnswer } from '../python/find.js'
 import { locateController, parseCpuMax, parseInactiveFile, parseMemoryLimit } from './cgroup.js'
 import { parseCompilerVersion } from './compiler.js'
 import { parseCpuInfo, parseMemInfo, parseSysctl } from './cpu.js'
 import { parseNvidiaSmi, visibleDevices } from './cuda.js'
-import { parsePythonAnswer } from './python.js'
 import { parseRayVersion } from './ray.js'
 
 /** Pieces of real outputs between arbitrary text: closer to what a strange machine prints than pure noise. */

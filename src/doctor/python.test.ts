@@ -1,96 +1,42 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fakeHost } from '../../test/fake-host.js'
-import { localHost } from './host.js'
-import { describePython, findPython, isRecent, parsePythonAnswer, pythonSources } from './python.js'
+import { findPython } from '../python/find.js'
+import { describePython } from './python.js'
 
 const answer = (version: string, packages = {}, torchCuda: string | null = null) => ({
   stdout: `trinity-doctor ${JSON.stringify({ executable: '/usr/bin/python3', version, packages, torchCuda })}\n`,
 })
 
-describe('parsePythonAnswer', () => {
-  it('finds the line among others', () => {
-    const text = `hello from sitecustomize\n${answer('3.12.3', { torch: '2.11.0' }, '13.0').stdout}`
-    expect(parsePythonAnswer(text)).toEqual({
-      executable: '/usr/bin/python3',
-      version: '3.12.3',
-      packages: { torch: '2.11.0' },
-      torchCuda: '13.0',
-    })
-  })
-  it.each(['', 'Python 3.12', 'trinity-doctor {broken}', 'trinity-doctor {}'])('makes nothing of %j', (text) => {
-    expect(parsePythonAnswer(text)).toBeUndefined()
-  })
-})
+describe('describePython', () => {
+  const look = async (programs: NonNullable<Parameters<typeof fakeHost>[0]>['programs']) =>
+    describePython(await findPython(fakeHost({ programs })))
 
-it.each([
-  ['3.10.0', true],
-  ['3.9.19', false],
-  ['3.13.1', true],
-  ['2.7.18', false],
-  ['4.0.0', true],
-])('Python %s is recent: %s', (version, recent) => expect(isRecent(version)).toBe(recent))
-
-describe('findPython', () => {
-  it('tries the environment folder, then PATH', async () => {
-    const folder = '/home/someone/.trinity/python/bin/python3'
-    const programs = { python3: answer('3.11.7'), [folder]: answer('3.12.0') }
-    expect((await findPython(fakeHost({ programs }))).source?.from).toBe('~/.trinity/python')
-    expect((await findPython(fakeHost({ programs: { python3: answer('3.11.7') } }))).source?.from).toBe('PATH')
+  it('says when there is none, or one that hangs, or one that is too old', async () => {
+    expect((await look({}))[0].status).toBe('missing')
+    expect((await look({ python3: { status: 'timeout' } }))[0].found).toContain('no answer in time')
+    expect((await look({ python3: answer('3.8.1') }))[0]).toMatchObject({ status: 'wrong', data: { version: '3.8.1' } })
   })
-  it('uses TRINITY_PYTHON alone when it is set', async () => {
+  it('says when the one that was chosen is not there', async () => {
     const host = fakeHost({ env: { TRINITY_PYTHON: '/gone' }, programs: { python3: answer('3.11.7') } })
-    expect(pythonSources(host)).toHaveLength(1)
     expect(describePython(await findPython(host))[0]).toMatchObject({ status: 'wrong' })
   })
-  it('passes over one that is too old, and says so when there is no other', async () => {
-    const both = fakeHost({ programs: { python3: answer('3.8.1'), python: answer('3.12.0') } })
-    expect((await findPython(both)).info?.version).toBe('3.12.0')
-    const [check] = describePython(await findPython(fakeHost({ programs: { python3: answer('3.8.1') } })))
-    expect(check).toMatchObject({ status: 'wrong', data: { version: '3.8.1' } })
-  })
-  it('says when there is none, or one that hangs', async () => {
-    expect(describePython(await findPython(fakeHost()))[0].status).toBe('missing')
-    const hangs = fakeHost({ programs: { python3: { status: 'timeout' } } })
-    expect(describePython(await findPython(hangs))[0].found).toContain('no answer in time')
-  })
-})
-
-describe('describePython', () => {
   it('gives each package its version, and torch its build', async () => {
-    const programs = { python3: answer('3.12.3', { torch: '2.11.0', ray: '2.49.0' }, '13.0') }
-    const checks = describePython(await findPython(fakeHost({ programs })))
+    const checks = await look({ python3: answer('3.12.3', { torch: '2.11.0', ray: '2.49.0' }, '13.0') })
     const found = (id: string) => checks.find((check) => check.id === id)
     expect(found('python.torch')).toMatchObject({ status: 'ok', found: '2.11.0 (CUDA 13.0)', data: { cuda: '13.0' } })
     expect(found('python.ray')).toMatchObject({ status: 'ok', found: '2.49.0' })
     expect(found('python.vllm')).toMatchObject({ status: 'missing', fix: 'python3 -m pip install vllm' })
+    expect(found('python.transformers')).toMatchObject({ status: 'missing', fix: 'trinity setup torch' })
   })
-})
-
-const host = localHost()
-const python = (await host.exec('python3', ['--version'])).status === 'ok'
-
-describe.skipIf(!python)('the question itself (skipped without python3)', () => {
-  const site = mkdtempSync(join(tmpdir(), 'trinity-site-'))
-  afterAll(() => rmSync(site, { recursive: true }))
-
-  it('reads metadata and never imports a package', async () => {
-    const put = (path: string, text: string) => writeFileSync(join(site, path), text)
-    mkdirSync(join(site, 'torch'))
-    mkdirSync(join(site, 'torch-9.8.7.dist-info'))
-    put('torch/__init__.py', 'raise SystemExit("imported")')
-    put('torch/version.py', "from typing import Optional\n__version__ = '9.8.7+cu999'\ncuda: Optional[str] = '99.9'\n")
-    put('torch-9.8.7.dist-info/METADATA', 'Metadata-Version: 2.1\nName: torch\nVersion: 9.8.7\n')
-    const before = process.env.PYTHONPATH
-    process.env.PYTHONPATH = site
-    try {
-      const probe = await findPython({ ...host, env: {}, home: '/nowhere' })
-      expect(probe.info).toMatchObject({ packages: { torch: '9.8.7' }, torchCuda: '99.9' })
-    } finally {
-      if (before === undefined) delete process.env.PYTHONPATH
-      else process.env.PYTHONPATH = before
+  it('refuses releases that the torch engine cannot run with', async () => {
+    const checks = await look({ python3: answer('3.12.3', { torch: '2.10.1', transformers: '4.57.0' }) })
+    for (const [id, needs] of [
+      ['python.torch', '2.11'],
+      ['python.transformers', '5.0'],
+    ]) {
+      const check = checks.find((one) => one.id === id)
+      expect(check).toMatchObject({ status: 'wrong', fix: expect.stringContaining('trinity setup torch') })
+      expect(check?.found).toContain(needs)
     }
   })
 })
