@@ -54,6 +54,20 @@ describe('grpo', () => {
     expect([experiences.length, metrics.filtered_count]).toEqual([0, 15])
   })
 
+  it.each(['grpo', 'rloo', 'rec', 'opmd', 'grpo_verl'])(
+    '%s: equal rewards that no sum holds exactly give exactly nothing',
+    (name) => {
+      for (const reward of [0.1, 0.7, 1 / 3]) {
+        for (const size of [3, 6, 7, 8]) {
+          const { experiences, metrics } = run(name, groups(new Array(size).fill(reward)))
+          const spread = metrics['group_advantages/reward_std/min']
+          if (spread !== undefined) expect(spread).toBe(0)
+          for (const score of scores(experiences)) expect(Math.abs(score)).toBe(0)
+        }
+      }
+    },
+  )
+
   it('a missing or NaN reward is not zero: the experience is left out and counted', () => {
     const { experiences, metrics } = run('grpo', groups([0, undefined, 4, Number.NaN, 2]))
     expect(scores(experiences)).toEqual(close([-1, 1, 0].map((x) => x / (1 + 5e-7))))

@@ -5,10 +5,17 @@ export function groupStats(values: readonly number[]): { mean: number; std: numb
   return { mean, std: Math.sqrt(squares(values, mean) / (values.length - 1)) }
 }
 
+/** The mean of equal numbers is that number: what rounding would leave must not look like a spread. */
 export function meanOf(values: ArrayLike<number>): number {
+  if (values.length === 0) return 0
   let sum = 0
-  for (let i = 0; i < values.length; i++) sum += values[i]
-  return values.length === 0 ? 0 : sum / values.length
+  let isEqual = true
+  for (let i = 0; i < values.length; i++) {
+    sum += values[i]
+    if (values[i] !== values[0]) isEqual = false
+  }
+  // Adding 0 makes a 0 of a −0.
+  return isEqual ? values[0] + 0 : sum / values.length
 }
 
 /** Standard deviation of the values themselves (divided by n). */
@@ -22,7 +29,7 @@ function squares(values: readonly number[], mean: number): number {
   return sum
 }
 
-/** A deviation below this is none: what is left of equal numbers after rounding. */
+/** A deviation below this is none: what is left of numbers that are equal but for rounding. */
 const NO_SPREAD = 1e-9
 
 /** `name/mean`, `name/max`, `name/min` of what was measured per group; of `reward_std` also the share that has none. */
