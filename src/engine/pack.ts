@@ -72,6 +72,12 @@ export function checkRows(rows: readonly Row[], limits: { vocabSize: number; max
   }
 }
 
+/** A sequence of which nothing is scored. */
+export function plainRow(tokens: Int32Array, id: string): Row {
+  if (tokens.length === 0) throw new TrinityError('engine/bad-row', `row '${id}' is empty`, { path: id })
+  return { id, tokens, start: tokens.length, mask: new Uint8Array(0), temperature: 1, columns: {} }
+}
+
 function fail(row: Row, message: string, hint?: string): never {
   throw new TrinityError('engine/bad-row', `row '${row.id}': ${message}`, { path: row.id, hint })
 }

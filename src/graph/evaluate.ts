@@ -99,7 +99,7 @@ function tokenCount(rows: readonly LossRow[]): number {
   return rows.reduce((sum, row) => sum + row.mask.length, 0)
 }
 
-function bundleNumbers(rows: readonly LossRow[]): Int32Array {
+export function bundleNumbers(rows: readonly LossRow[]): Int32Array {
   const known = new Map<string, number>()
   return Int32Array.from(rows, ({ bundle }, r) => {
     if (bundle === undefined) return r
@@ -109,7 +109,7 @@ function bundleNumbers(rows: readonly LossRow[]): Int32Array {
   })
 }
 
-function tokenColumn(row: LossRow, r: number, name: string): Float32Array {
+export function tokenColumn(row: LossRow, r: number, name: string): Float32Array {
   const column = row.columns[name]
   if (typeof column === 'number') return new Float32Array(row.mask.length).fill(column)
   if (column === undefined) return missing('graph/missing-column', `row ${r} has no column '${name}'`, name)
@@ -118,7 +118,7 @@ function tokenColumn(row: LossRow, r: number, name: string): Float32Array {
   return missing('graph/bad-column', message, name)
 }
 
-function rowColumn(row: LossRow, r: number, name: string): number {
+export function rowColumn(row: LossRow, r: number, name: string): number {
   const column = row.columns[name]
   if (typeof column === 'number') return column
   if (column === undefined) return missing('graph/missing-column', `row ${r} has no column '${name}'`, name)
@@ -133,7 +133,7 @@ function scoreOf(scores: Scores, kind: ScoreKind, length: number): Float32Array 
   return missing('graph/bad-score', `${score.length} scores '${kind}' for ${length} scored tokens`, kind)
 }
 
-function normOf(norms: Readonly<Record<string, number>>, name: string): number {
+export function normOf(norms: Readonly<Record<string, number>>, name: string): number {
   const norm = Object.hasOwn(norms, name) ? norms[name] : undefined
   if (norm === undefined) return missing('graph/missing-norm', `normaliser '${name}' is not given`, name)
   if (Number.isFinite(norm)) return norm

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { cudaDevices } from '../../python/gpus.js'
 
 /** What derived values depend on outside the file. Injected, so that resolving is a pure function. */
 export interface Facts {
@@ -15,24 +16,10 @@ export function machineFacts(given: Partial<Facts> = {}): Facts {
   return {
     cwd: process.cwd(),
     now: new Date(),
-    gpus: visibleGpus(process.env),
+    gpus: cudaDevices(),
     torch: false,
     isEmptyDir: (path) => !existsSync(path) || readdirSync(path).length === 0,
     readText: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined),
     ...given,
   }
-}
-
-/** Counts devices without starting anything: the device files of the driver, cut down by CUDA_VISIBLE_DEVICES. */
-function visibleGpus(env: NodeJS.ProcessEnv): number {
-  let files: string[] = []
-  try {
-    files = readdirSync('/dev').filter((name) => /^nvidia\d+$/.test(name))
-  } catch {
-    return 0
-  }
-  const visible = env.CUDA_VISIBLE_DEVICES
-  if (visible === undefined) return files.length
-  const asked = visible.split(',').filter((id) => id.trim() !== '' && !id.trim().startsWith('-')).length
-  return Math.min(files.length, asked)
 }

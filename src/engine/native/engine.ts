@@ -1,10 +1,9 @@
-import { TrinityError } from '../../error.js'
 import { within } from '../calls.js'
+import { checkHead, foreignModel } from '../check.js'
 import type {
   Call,
   Caps,
   Engine,
-  Head,
   ModelSpec,
   RewardModel,
   SampleModel,
@@ -44,14 +43,14 @@ export class NativeEngine implements Engine {
   readonly #models = new Set<NativeModel | NativeSampleModel>()
 
   async openTrain(spec: ModelSpec, call: Call): Promise<TrainModel> {
-    refuseHead(spec, ['lm', 'value'])
+    checkHead(spec, ['lm', 'value'])
     return within(call, `opening ${spec.path}`, async (signal) => {
       return this.#keep(new NativeTrainModel(await openNative(spec, true, signal), spec, this.#forget))
     })
   }
 
   async openScore(spec: ScoreSpec, call: Call): Promise<ScoreModel> {
-    refuseHead(spec, ['lm', 'value'])
+    checkHead(spec, ['lm', 'value'])
     return within(call, `opening ${spec.path}`, async (signal) => {
       return this.#keep(new NativeScoreModel(await openNative(spec, false, signal), spec, this.#forget))
     })
@@ -65,9 +64,9 @@ export class NativeEngine implements Engine {
   }
 
   async openSample(spec: SampleSpec, call: Call): Promise<SampleModel> {
-    refuseHead(spec, ['lm'])
+    checkHead(spec, ['lm'])
     const source = spec.shareWith
-    if (source && !(source instanceof NativeTrainModel)) throw foreign('shareWith')
+    if (source && !(source instanceof NativeTrainModel)) throw foreignModel('shareWith')
     return within(call, `opening ${spec.path}`, async (signal) =>
       this.#keep(await openSampler(spec, source, signal, this.#forget)),
     )
@@ -75,7 +74,7 @@ export class NativeEngine implements Engine {
 
   link(from: TrainModel, to: readonly SampleModel[]): WeightLink {
     const isOwn = (model: SampleModel): model is NativeSampleModel => model instanceof NativeSampleModel
-    if (!(from instanceof NativeTrainModel) || !to.every(isOwn)) throw foreign('link')
+    if (!(from instanceof NativeTrainModel) || !to.every(isOwn)) throw foreignModel('link')
     return new NativeWeightLink(from, to)
   }
 
@@ -89,18 +88,4 @@ export class NativeEngine implements Engine {
   }
 
   readonly #forget = (model: NativeModel | NativeSampleModel) => void this.#models.delete(model)
-}
-
-function foreign(where: string): TrinityError {
-  return new TrinityError('engine/foreign-model', `${where} names a model of another engine`, {
-    hint: 'open trainer and sampler with the same engine',
-  })
-}
-
-function refuseHead(spec: ModelSpec, allowed: readonly Head[]): void {
-  if (allowed.includes(spec.head ?? 'lm')) return
-  throw new TrinityError('engine/unsupported', `a model with the head '${spec.head}' cannot be opened this way`, {
-    path: spec.path,
-    hint: 'reward models are opened with openReward',
-  })
 }

@@ -1,7 +1,6 @@
-import { TrinityError } from '../../error.js'
 import { within } from '../calls.js'
-import type { Call, RewardModel, Row } from '../contract.js'
-import { checkRows, packRows } from '../pack.js'
+import type { Call, RewardModel } from '../contract.js'
+import { checkRows, packRows, plainRow } from '../pack.js'
 import { NativeModel } from './model.js'
 
 /** Tokens of one packed micro-batch; activations of a reward model are small, since nothing is kept. */
@@ -21,7 +20,7 @@ export class NativeRewardModel extends NativeModel implements RewardModel {
   }
 
   async #rewards(rows: readonly Int32Array[], signal: AbortSignal): Promise<Float32Array> {
-    const asRows = rows.map((tokens, i) => asRow(tokens, String(i)))
+    const asRows = rows.map((tokens, i) => plainRow(tokens, String(i)))
     checkRows(asRows, this.info)
     const out = new Float32Array(rows.length)
     let at = 0
@@ -48,9 +47,4 @@ export class NativeRewardModel extends NativeModel implements RewardModel {
     }
     return out
   }
-}
-
-function asRow(tokens: Int32Array, id: string): Row {
-  if (tokens.length === 0) throw new TrinityError('engine/bad-row', `row '${id}' is empty`, { path: id })
-  return { id, tokens, start: tokens.length, mask: new Uint8Array(0), temperature: 1, columns: {} }
 }

@@ -1,5 +1,5 @@
-import { TrinityError } from '../../error.js'
 import { CallOrder } from '../calls.js'
+import { checkWanted } from '../check.js'
 import type { Batch, Call, Row, RowScores, ScoreKind, ScoreModel, Want } from '../contract.js'
 import { checkRows, packRows } from '../pack.js'
 import type { NativeScores } from './addon.js'
@@ -13,7 +13,7 @@ export class NativeScoreModel extends NativeModel implements ScoreModel {
   forward(batch: Batch, want: Want, call: Call): Promise<RowScores[]> {
     return this.order.run(call, 'forward', async (signal) => {
       checkRows(batch.rows, this.info)
-      this.checkWanted(want.scores)
+      checkWanted(this.spec, want.scores)
       const scores = new Map<Row, RowScores>()
       for (const pack of packRows(batch.rows, batch.tokenBudget)) {
         const all = await this.scorePack(pack, want.adapter !== 'off', false, signal)
@@ -33,16 +33,5 @@ export class NativeScoreModel extends NativeModel implements ScoreModel {
     for (const [i, row] of pack.entries()) {
       into.set(row, { id: row.id, ...Object.fromEntries(parts.map(([kind, part]) => [kind, part[i]])) })
     }
-  }
-
-  protected checkWanted(wants: readonly ScoreKind[]): void {
-    const head = this.spec.head ?? 'lm'
-    const known: readonly ScoreKind[] = head === 'lm' ? ['logprob', 'entropy'] : ['value']
-    const bad = wants.find((kind) => !known.includes(kind))
-    if (bad === undefined) return
-    throw new TrinityError('engine/no-score', `a model with the head '${head}' gives no ${bad}`, {
-      path: this.spec.path,
-      hint: bad === 'value' ? "open the critic with head: 'value'" : "open the policy with head: 'lm'",
-    })
   }
 }

@@ -1,6 +1,6 @@
-import { TrinityError } from '../../error.js'
 import { type Evaluation, evaluateLoss } from '../../graph/evaluate.js'
 import { ordinary, silentRows } from '../../graph/silent.js'
+import { checkStep, checkWanted, incompleteGradient } from '../check.js'
 import type { AdamStep, Batch, Call, ForwardBackward, Loss, Metrics, Row, RowScores, TrainModel } from '../contract.js'
 import { mergeMetrics } from '../metrics.js'
 import { checkRows, packRows } from '../pack.js'
@@ -20,7 +20,7 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
   forwardBackward(batch: Batch, loss: Loss, call: Call): Promise<ForwardBackward> {
     return this.order.run(call, 'forwardBackward', async (signal) => {
       checkRows(batch.rows, this.info)
-      this.checkWanted(loss.wants)
+      checkWanted(this.spec, loss.wants)
       this.#refusePartial()
       const before = this.#gradient
       this.#gradient = 'partial'
@@ -111,13 +111,10 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
   optimStep(step: AdamStep, call: Call): Promise<{ gradNorm: number; applied: boolean }> {
     return this.order.run(call, 'optimStep', async (signal) => {
       this.#refusePartial()
+      checkStep(step)
       const { lr, eps, weightDecay, gradClip } = step
       const [beta1, beta2] = step.betas
       const numbers = { lr, beta1, beta2, eps, weightDecay, gradClip }
-      const bad = Object.entries(numbers).find(([, value]) => !Number.isFinite(value) || value < 0)
-      if (bad) throw new TrinityError('engine/bad-step', `${bad[0]} is ${bad[1]}`, { path: bad[0] })
-      if (beta1 >= 1 || beta2 >= 1)
-        throw new TrinityError('engine/bad-step', `betas are ${step.betas}`, { path: 'betas' })
       const result = await this.run(signal, () => this.addon.step(this.handle, numbers))
       this.#gradient = 'none'
       return result
@@ -148,14 +145,7 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
 
   #refusePartial(): void {
     if (this.#gradient !== 'partial') return
-    throw new TrinityError(
-      'engine/incomplete-gradient',
-      'a call stopped half-way and left a gradient that is not whole',
-      {
-        path: this.spec.path,
-        hint: 'call discardGrad, then repeat the forwardBackward calls of this step',
-      },
-    )
+    throw incompleteGradient(this.spec.path)
   }
 }
 

@@ -21,8 +21,12 @@ export interface Frame {
 
 const MAGIC = 0x31545254 // TRT1
 const PREFIX = 16
-const MAX_HEADER = 64 * 2 ** 20
-const MAX_PAYLOAD = 8 * 2 ** 30
+/** Bytes. */
+export interface Limits {
+  readonly header: number
+  readonly payload: number
+}
+export const MAX: Limits = { header: 64 * 2 ** 20, payload: 8 * 2 ** 30 }
 const ALIGN = 8
 
 const ARRAYS = {
@@ -70,12 +74,18 @@ export function numberOf(value: unknown): number {
 
 /** Cuts a byte stream into frames. Each payload is received into memory of its own, of which tensors are views. */
 export class FrameReader {
+  /** Of what is accepted from now on. */
+  limits: Limits
   readonly #prefix = Buffer.alloc(PREFIX)
   #target: Uint8Array = this.#prefix
   #filled = 0
   #payloadLength = 0
   #header: JsonObject | undefined
   #specs: readonly Spec[] = []
+
+  constructor(limits: Limits = MAX) {
+    this.limits = limits
+  }
 
   /** Takes the next bytes of the stream and gives the frames that they complete. Throws on anything off. */
   push(chunk: Uint8Array): Frame[] {
@@ -124,7 +134,7 @@ export class FrameReader {
     if (magic !== MAGIC) throw bad(`a frame begins with 0x${magic.toString(16)}`)
     const header = this.#prefix.readUInt32LE(4)
     this.#payloadLength = Number(this.#prefix.readBigUInt64LE(8))
-    checkLengths(header, this.#payloadLength)
+    checkLengths(header, this.#payloadLength, this.limits)
     return header
   }
 }
@@ -162,7 +172,7 @@ function specsOf({ tensors = [] }: JsonObject, payload: number): Spec[] {
     }
     const count = shape.reduce((product: number, n: number) => product * n, 1)
     total += padded(count * ARRAYS[dtype as Dtype].BYTES_PER_ELEMENT)
-    if (!(total <= MAX_PAYLOAD)) throw bad('the tensors are too large')
+    if (!(total <= MAX.payload)) throw bad('the tensors are too large')
     return { name, dtype: dtype as Dtype, shape, count }
   })
   if (total !== payload) throw bad('the tensors of the header do not fill the payload')
@@ -189,9 +199,9 @@ function padded(bytes: number): number {
   return Math.ceil(bytes / ALIGN) * ALIGN
 }
 
-function checkLengths(header: number, payload: number): void {
-  if (header <= MAX_HEADER && payload <= MAX_PAYLOAD) return
-  throw bad(`a frame of ${header} + ${payload} bytes is over the limits of ${MAX_HEADER} + ${MAX_PAYLOAD}`)
+function checkLengths(header: number, payload: number, limits: Limits = MAX): void {
+  if (header <= limits.header && payload <= limits.payload) return
+  throw bad(`a frame of ${header} + ${payload} bytes is over the limits of ${limits.header} + ${limits.payload}`)
 }
 
 function bad(message: string, cause?: unknown): TrinityError {

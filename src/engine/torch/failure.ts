@@ -1,0 +1,61 @@
+import { TrinityError } from '../../error.js'
+import { isJsonObject } from '../../file/json-file.js'
+import type { WorkerProcess } from './process.js'
+
+const AGAIN = 'start the run again: it goes on from the last checkpoint'
+
+/** An error of a worker as it stands in an answer. */
+export function answeredError(value: unknown, workers: readonly WorkerProcess[]): TrinityError {
+  const { code, message, hint, path } = isJsonObject(value) ? value : {}
+  const text = (one: unknown) => (typeof one === 'string' ? one : undefined)
+  const found = text(code) ?? 'engine/torch'
+  // what a worker knows the cause of needs no log
+  const logged = ['engine/torch', 'engine/memory', 'engine/device', 'engine/python-package'].includes(found)
+  return new TrinityError(found, text(message) ?? 'the torch worker failed', {
+    hint: text(hint),
+    path: text(path),
+    cause: logged ? logCause(workers) : undefined,
+  })
+}
+
+/** Why a group of workers is no more, from those of them that ended by themselves. */
+export function deathOf(workers: readonly WorkerProcess[]): TrinityError {
+  const dead = workers.filter((one) => one.exit !== undefined)
+  const told = dead.find((one) => one.failure() !== undefined)
+  if (told) {
+    const { code, message, hint, path } = told.failure()!
+    const text = `${message} (rank ${told.rank}; the torch workers were ended)`
+    return new TrinityError(code, text, { hint, path, cause: logCause([told]) })
+  }
+  // a rank that was killed comes before those that only lost their connection with it
+  const one = dead.find(({ exit }) => exit?.error) ?? dead.find(({ exit }) => exit?.signal) ?? dead[0]
+  const { error, signal, code } = one.exit!
+  if (error) return notStarted(error, one)
+  const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`
+  const hint =
+    signal === 'SIGKILL'
+      ? `the system may have run out of main memory (the kernel's log says so): use a smaller model or less offloading; ${AGAIN}`
+      : AGAIN
+  return new TrinityError('engine/worker-died', `torch worker ${one.rank} ${how}`, { hint, cause: logCause([one]) })
+}
+
+function notStarted(error: NodeJS.ErrnoException, worker: WorkerProcess): TrinityError {
+  return new TrinityError('engine/python', `the torch worker cannot be started: ${error.message}`, {
+    hint: 'run: trinity setup torch (or set TRINITY_PYTHON to a Python with torch and transformers)',
+    cause: logCause([worker]),
+  })
+}
+
+/** Past its deadline, cancelled, and still no answer. */
+export function hung(what: string, seconds: number, workers: readonly WorkerProcess[]): TrinityError {
+  const message = `the torch workers gave no answer to ${what} within ${seconds} s of being asked to stop, and were ended`
+  return new TrinityError('engine/worker-hung', message, { hint: AGAIN, cause: logCause(workers) })
+}
+
+/** The last lines of the workers' logs, in the form that error messages show. */
+export function logCause(workers: readonly WorkerProcess[]): Error | undefined {
+  const lines = workers.flatMap(({ rank, log }) =>
+    log.last(workers.length > 1 ? 6 : 12).map((line) => (workers.length > 1 ? `[${rank}] ${line}` : line)),
+  )
+  return lines.length === 0 ? undefined : new Error(`the worker's last lines:\n    ${lines.join('\n    ')}`)
+}

@@ -1,0 +1,223 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { createServer, type Server, type Socket } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { TrinityError } from '../../error.js'
+import type { JsonObject } from '../../file/json-file.js'
+import { type Answer, Connection, type Request } from './connection.js'
+import { answeredError, deathOf, hung, logCause } from './failure.js'
+import { type Frame, MAX } from './frames.js'
+import { WorkerProcess } from './process.js'
+
+export interface GroupSettings {
+  readonly python: string
+  /** Number of workers: one for each device. */
+  readonly world: number
+  readonly device: 'cuda' | 'cpu'
+  /** Each line that a worker writes. */
+  readonly log?: (rank: number, line: string) => void
+  /** What `python -m` runs. */
+  readonly module?: string
+  /** How long a cancelled call may take to end before the workers are killed. */
+  readonly graceMs?: number
+  readonly startMs?: number
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** What a worker says of itself at the beginning. */
+export interface Hello {
+  readonly versions: Readonly<Record<string, string>>
+  readonly device: { readonly type: string; readonly name: string; readonly memory: number }
+}
+
+const PROTOCOL = 1
+/** Of a peer that has not shown its token. */
+const STRANGER = { header: 64 * 1024, payload: 0 }
+const START_MS = 300_000
+const GRACE_MS = 30_000
+/** After the first death: the others fall over it, and the one with the best story is the cause. */
+const SETTLE_MS = 300
+
+/** The workers of one engine. They live and die together. */
+export class WorkerGroup {
+  readonly hello: Hello
+  readonly #workers: readonly WorkerProcess[]
+  readonly #connection: Connection
+  readonly #graceMs: number
+  #state: 'open' | 'ending' | 'ended' = 'open'
+
+  private constructor(workers: readonly WorkerProcess[], connection: Connection, hello: Hello, graceMs: number) {
+    this.#workers = workers
+    this.#connection = connection
+    this.hello = hello
+    this.#graceMs = graceMs
+    connection.trust(MAX, {
+      failed: (error) => answeredError(error, workers),
+      unanswered: ({ op }) => this.#end(hung(op, graceMs / 1000, workers)),
+      broken: (error) => void this.#died(error),
+    })
+    for (const worker of workers) void worker.exited.then(() => this.#died())
+  }
+
+  /** Starts the workers and waits until they can take requests. */
+  static async start(settings: GroupSettings, signal: AbortSignal): Promise<WorkerGroup> {
+    const { world, graceMs = GRACE_MS, startMs = START_MS } = settings
+    const token = randomBytes(32).toString('hex')
+    const server = createServer()
+    const workers: WorkerProcess[] = []
+    const stop = new AbortController()
+    const timer = setTimeout(() => stop.abort(lateStart(startMs, workers)), startMs)
+    const abort = () => stop.abort(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    try {
+      const [port, master] = [await listen(server), await freePort()]
+      const greeting = acceptWorker(server, token, graceMs)
+      for (let rank = 0; rank < world; rank++) {
+        const env = { ...workerEnv(settings, rank, master), ...settings.env }
+        if (rank === 0) Object.assign(env, { TRINITY_TORCH_CONNECT: `127.0.0.1:${port}`, TRINITY_TORCH_TOKEN: token })
+        const log = settings.log && ((line: string) => settings.log?.(rank, line))
+        const { python, module = 'trinity_torch' } = settings
+        workers.push(new WorkerProcess(rank, { python, module, env, log }))
+      }
+      const death = Promise.race(workers.map((one) => one.exited)).then(async () => {
+        await pause(SETTLE_MS)
+        throw deathOf(workers)
+      })
+      const stopped = new Promise<never>((_, reject) => {
+        stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true })
+        if (stop.signal.aborted) reject(stop.signal.reason)
+      })
+      const { connection, frame } = await Promise.race([greeting, death, stopped])
+      return new WorkerGroup(workers, connection, checkHello(frame, world, workers), graceMs)
+    } catch (error) {
+      for (const worker of workers) worker.kill()
+      throw error
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+      server.close()
+    }
+  }
+
+  request(request: Request, signal: AbortSignal): Promise<Answer> {
+    return this.#connection.request(request, signal)
+  }
+
+  get pids(): number[] {
+    return this.#workers.flatMap(({ pid }) => pid ?? [])
+  }
+
+  /** Ends the workers; requests under way fail. */
+  async close(): Promise<void> {
+    if (this.#state === 'ended') return
+    this.#state = 'ending'
+    this.#connection.fail(new TrinityError('engine/closed', 'the torch engine is closed'))
+    for (const worker of this.#workers) worker.leave()
+    const gone = Promise.all(this.#workers.map((one) => one.exited))
+    const late = setTimeout(() => this.#kill(), Math.min(this.#graceMs, 5000))
+    await gone
+    clearTimeout(late)
+    this.#state = 'ended'
+  }
+
+  async #died(broken?: TrinityError): Promise<void> {
+    if (this.#state !== 'open') return
+    this.#state = 'ending'
+    await pause(SETTLE_MS)
+    const dead = this.#workers.some((one) => one.exit !== undefined)
+    this.#end(dead || !broken ? deathOf(this.#workers) : broken)
+  }
+
+  #end(error: TrinityError): void {
+    this.#state = 'ending'
+    this.#connection.fail(error)
+    this.#kill()
+    void Promise.all(this.#workers.map((one) => one.exited)).then(() => {
+      this.#state = 'ended'
+    })
+  }
+
+  #kill(): void {
+    for (const worker of this.#workers) worker.kill()
+  }
+}
+
+function workerEnv({ world, device }: GroupSettings, rank: number, master: number): Record<string, string> {
+  const env: Record<string, string> = {
+    RANK: String(rank),
+    LOCAL_RANK: String(rank),
+    WORLD_SIZE: String(world),
+    MASTER_ADDR: '127.0.0.1',
+    MASTER_PORT: String(master),
+    TRINITY_TORCH_DEVICE: device,
+    // models are folders of this machine: nothing is to be fetched
+    HF_HUB_OFFLINE: '1',
+    TOKENIZERS_PARALLELISM: 'false',
+  }
+  if (device === 'cpu' && world > 1) {
+    env.OMP_NUM_THREADS = String(Math.max(1, Math.floor(availableParallelism() / world)))
+  }
+  return env
+}
+
+interface Greeting {
+  readonly connection: Connection
+  readonly frame: Frame
+}
+
+/** The first peer that knows the token. Whoever else finds the port is turned away. */
+function acceptWorker(server: Server, token: string, graceMs: number): Promise<Greeting> {
+  return new Promise((resolve) => {
+    server.on('connection', (socket: Socket) => {
+      const connection = new Connection(socket, STRANGER, graceMs)
+      void connection.hello().then((frame) => {
+        if (sameToken(frame.header.token, token)) resolve({ connection, frame })
+        else socket.destroy()
+      })
+    })
+  })
+}
+
+function sameToken(given: unknown, token: string): boolean {
+  if (typeof given !== 'string' || given.length !== token.length) return false
+  return timingSafeEqual(Buffer.from(given), Buffer.from(token))
+}
+
+function checkHello({ header }: Frame, world: number, workers: readonly WorkerProcess[]): Hello {
+  if (header.event === 'failed') throw answeredError(header.error, workers)
+  if (header.event !== 'hello' || header.protocol !== PROTOCOL || header.world !== world) {
+    const found = `protocol ${header.protocol}, ${header.world} ranks`
+    throw new TrinityError('engine/version', `the torch worker speaks ${found}; expected ${PROTOCOL} and ${world}`, {
+      hint: 'PYTHONPATH seems to hold another trinity_torch: unset it',
+      cause: logCause(workers),
+    })
+  }
+  const { versions, device } = header as JsonObject & Hello
+  return { versions, device }
+}
+
+function lateStart(ms: number, workers: readonly WorkerProcess[]): TrinityError {
+  return new TrinityError('engine/worker-hung', `the torch workers were not ready within ${ms / 1000} s`, {
+    hint: 'trinity doctor shows whether Python, torch and the GPU answer',
+    cause: logCause(workers),
+  })
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
+  })
+}
+
+/** A port for the ranks among themselves. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  const port = await listen(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

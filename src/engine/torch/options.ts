@@ -1,0 +1,35 @@
+/** How a model lies on the devices. */
+export interface TorchModelOptions {
+  /** Number format of the computation; master weights and optimizer state are float32 always. */
+  readonly dtype?: 'bfloat16' | 'float32'
+  /** Keep parameters, or the optimizer's state, in main memory. */
+  readonly paramOffload?: boolean
+  readonly optimizerOffload?: boolean
+  /** Devices over which a sequence is split. */
+  readonly ulysses?: number
+  /** Devices of one shard group; -1: all. */
+  readonly fsdpSize?: number
+  readonly reshardAfterForward?: boolean
+  /** Compile the layers. */
+  readonly compile?: boolean
+}
+
+export interface TorchOptions {
+  /** Number of devices, one worker process each; default 1. */
+  readonly devices?: number
+  /** Default: cuda where this machine has such a device, else cpu. */
+  readonly device?: 'cuda' | 'cpu'
+  readonly policy?: TorchModelOptions
+  readonly reference?: TorchModelOptions
+  readonly critic?: TorchModelOptions
+  /** Share of the device's memory that a sampler may fill. */
+  readonly memoryFraction?: number
+  /** Sample without CUDA graphs. */
+  readonly eager?: boolean
+  /** Python with torch and transformers; default: TRINITY_PYTHON, ~/.trinity/python, python3. */
+  readonly python?: string
+  /** Each line that a worker writes. */
+  readonly log?: (rank: number, line: string) => void
+  /** Milliseconds that a cancelled call may take to end before the workers are killed; default 30 000. */
+  readonly graceMs?: number
+}

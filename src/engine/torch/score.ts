@@ -1,0 +1,21 @@
+import { CallOrder } from '../calls.js'
+import { checkWanted } from '../check.js'
+import type { Batch, Call, RowScores, ScoreModel, Want } from '../contract.js'
+import { checkRows } from '../pack.js'
+import { TorchModel } from './model.js'
+import { dealScores, rowTensors } from './rows.js'
+
+/** A model that scores rows. Calls run one after the other. */
+export class TorchScoreModel extends TorchModel implements ScoreModel {
+  protected readonly order = new CallOrder('torch model')
+
+  forward({ rows, tokenBudget }: Batch, want: Want, call: Call): Promise<RowScores[]> {
+    return this.order.run(call, 'forward', async (signal) => {
+      checkRows(rows, this.info)
+      checkWanted(this.spec, want.scores)
+      const args = { wants: want.scores, adapter: want.adapter !== 'off', tokenBudget, columns: {} }
+      const { tensors } = await this.ask('forward', args, signal, rowTensors(rows))
+      return dealScores(rows, want.scores, tensors)
+    })
+  }
+}
