@@ -15,7 +15,7 @@ from . import graph as loss_graph
 from . import jobs, lora
 from .errors import Cancelled, WorkerError
 from .network import Network, load
-from .optim import Optimizer
+from .optim import Optimizer, Store
 from .rows import ALIGN, Pack, Rows, device_pack, spans
 from .world import World
 
@@ -69,7 +69,7 @@ class Model:
 
     def memory(self) -> dict[str, int]:
         weights = sum(p.nbytes for p in self.network.parameters())
-        report = {"weights": weights, "gradients": 0, "optimizer": 0, "activations": 0, "cache": 0}
+        report = {"weights": weights, "gradients": 0, "optimizer": 0, "activations": 0, "cache": 0, "host": 0}
         if self.world.device.type == "cuda":
             report["activations"] = max(0, torch.cuda.max_memory_allocated() - torch.cuda.memory_allocated())
         return report
@@ -145,10 +145,10 @@ class TrainModel(ScoreModel):
     ):
         super().__init__(spec, options, world, True, network)
         named = [(name, p) for name, p in self.network.named_parameters() if p.requires_grad]
-        # in float32 the weights are their own masters
-        masters = None if self.dtype == torch.float32 else [p.detach().clone() for _, p in named]
+        store = Store.of(options, self.dtype, world)
+        masters = store.masters_of([p for _, p in named])
         self.settle()
-        self.optimizer = Optimizer(named, masters)
+        self.optimizer = Optimizer(named, masters, store)
         # `partial`: a call stopped between micro-batches, on top of gradients that were whole
         self.gradient = "none"
 
@@ -257,12 +257,13 @@ class TrainModel(ScoreModel):
 
     def memory(self) -> dict[str, int]:
         report = super().memory()
-        optimizer = self.optimizer
-        if optimizer.separate:
-            report["weights"] += sum(master.nbytes for master in optimizer.masters)
-        report["gradients"] = sum(g.nbytes for g in optimizer.grads or [])
-        report["optimizer"] = optimizer.moments()
+        for kind, size in self.optimizer.memory().items():
+            report[kind] += size
         return report
+
+    def close(self) -> None:
+        self.optimizer.close()
+        super().close()
 
 
 class RewardModel(Model):

@@ -1,0 +1,118 @@
+"""Training state that waits in host memory and passes through the device piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+# Numbers of one bucket: 128 MiB of float32 for each of weights and moments, three buckets on their way at a time.
+BUCKET = 2**25
+SLOTS = 3
+
+
+def host_tensors(shapes: list[torch.Size], device: torch.device) -> list[Tensor]:
+    """Float32 zeros in one block of host memory, page-locked where that makes copies to the device fast."""
+    sizes = [shape.numel() for shape in shapes]
+    block = torch.zeros(sum(sizes), dtype=torch.float32)
+    if device.type == "cuda" and block.numel() > 0:
+        # registered rather than allocated as pinned: that allocator rounds up to a power of two
+        torch.cuda.check_error(torch.cuda.cudart().cudaHostRegister(block.data_ptr(), block.nbytes, 0))
+    return [part.view(shape) for part, shape in zip(block.split(sizes), shapes)]
+
+
+def release(tensors: list[Tensor]) -> None:
+    """Unlocks the block of `host_tensors`; it is freed with the last of them."""
+    if tensors and tensors[0].is_pinned():
+        torch.cuda.synchronize()
+        torch.cuda.cudart().cudaHostUnregister(tensors[0].untyped_storage().data_ptr())
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Entries a … b of the i-th tensor, seen flat."""
+
+    i: int
+    a: int
+    b: int
+
+    def of(self, tensors: list[Tensor]) -> Tensor:
+        return tensors[self.i].view(-1)[self.a : self.b]
+
+    @property
+    def size(self) -> int:
+        return self.b - self.a
+
+
+def buckets(sizes: list[int], limit: int) -> Iterator[list[Piece]]:
+    """All entries of tensors of these sizes, in pieces that come to at most `limit`."""
+    bucket: list[Piece] = []
+    room = limit
+    for i, size in enumerate(sizes):
+        a = 0
+        while a < size:
+            b = min(size, a + room)
+            bucket.append(Piece(i, a, b))
+            room -= b - a
+            a = b
+            if room == 0:
+                yield bucket
+                bucket, room = [], limit
+    if bucket:
+        yield bucket
+
+
+Work = Callable[[list[Piece], list[list[Tensor]]], None]
+
+
+def shuttle(columns: list[tuple[list[Tensor], bool]], sizes: list[int], device: torch.device, work: Work) -> None:
+    """
+    Brings host tensors to the device bucket by bucket, has them worked on in place there, and takes them back.
+    `columns`: lists of tensors of these sizes, and whether the work changes them. On a GPU the three go on at once.
+    """
+    parts = list(buckets(sizes, BUCKET))
+    longest = max((sum(piece.size for piece in part) for part in parts), default=0)
+    cuda = device.type == "cuda"
+    slots = [torch.empty(len(columns), longest, device=device) for _ in range(min(SLOTS, len(parts)))]
+    streams = (torch.cuda.Stream(device), torch.cuda.Stream(device)) if cuda else None
+    free: list[torch.cuda.Event | None] = [None] * len(slots)
+    if streams:
+        streams[0].wait_stream(torch.cuda.current_stream(device))
+    for n, part in enumerate(parts):
+        slot = n % len(slots)
+        sides = [list(row.split([piece.size for piece in part] + [longest - sum(p.size for p in part)])) for row in slots[slot]]
+
+        def bring() -> None:
+            for (tensors, _), there in zip(columns, sides):
+                for piece, x in zip(part, there):
+                    x.copy_(piece.of(tensors), non_blocking=True)
+
+        def take_back() -> None:
+            for (tensors, changes), there in zip(columns, sides):
+                for piece, x in zip(part, there):
+                    if changes:
+                        piece.of(tensors).copy_(x, non_blocking=True)
+
+        there = [side[: len(part)] for side in sides]
+        if not streams:
+            bring()
+            work(part, there)
+            take_back()
+            continue
+        coming, going = streams
+        with torch.cuda.stream(coming):
+            if (event := free[slot]) is not None:
+                coming.wait_event(event)
+            bring()
+        torch.cuda.current_stream(device).wait_stream(coming)
+        work(part, there)
+        going.wait_stream(torch.cuda.current_stream(device))
+        with torch.cuda.stream(going):
+            take_back()
+            free[slot] = going.record_event()
+    if streams:
+        # the slots go back to the allocator, and the host reads what was copied
+        for stream in streams:
+            stream.synchronize()
