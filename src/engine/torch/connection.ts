@@ -26,7 +26,7 @@ interface Pending extends Request {
 
 export interface ConnectionEvents {
   /** An error that stands in an answer, as it is thrown. */
-  failed(error: unknown): TrinityError
+  failed(error: unknown): Promise<TrinityError>
   /** A request was cancelled and is still not answered. */
   unanswered(request: Request): void
   /** The stream is broken or not one of frames; nothing more will come. */
@@ -141,7 +141,7 @@ export class Connection {
     if (ok === true) asked.resolve({ result: (result ?? {}) as JsonObject, tensors: frame.tensors })
     else if ((error as JsonObject | undefined)?.code === 'engine/cancelled' && asked.signal.aborted) {
       asked.reject(asked.signal.reason)
-    } else asked.reject(this.#events?.failed(error))
+    } else void this.#events?.failed(error).then(asked.reject)
   }
 
   #break(error: TrinityError): void {

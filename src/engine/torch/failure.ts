@@ -3,14 +3,17 @@ import { isJsonObject } from '../../file/json-file.js'
 import type { WorkerProcess } from './process.js'
 
 const AGAIN = 'start the run again: it goes on from the last checkpoint'
+const LOG_MS = 50
 
 /** An error of a worker as it stands in an answer. */
-export function answeredError(value: unknown, workers: readonly WorkerProcess[]): TrinityError {
+export async function answeredError(value: unknown, workers: readonly WorkerProcess[]): Promise<TrinityError> {
   const { code, message, hint, path } = isJsonObject(value) ? value : {}
   const text = (one: unknown) => (typeof one === 'string' ? one : undefined)
   const found = text(code) ?? 'engine/torch'
   // what a worker knows the cause of needs no log
   const logged = ['engine/torch', 'engine/memory', 'engine/device', 'engine/python-package'].includes(found)
+  // the log comes by another way than the answer
+  if (logged) await new Promise((resolve) => setTimeout(resolve, LOG_MS))
   return new TrinityError(found, text(message) ?? 'the torch worker failed', {
     hint: text(hint),
     path: text(path),

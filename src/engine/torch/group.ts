@@ -88,7 +88,7 @@ export class WorkerGroup {
         if (stop.signal.aborted) reject(stop.signal.reason)
       })
       const { connection, frame } = await Promise.race([greeting, death, stopped])
-      return new WorkerGroup(workers, connection, checkHello(frame, world, workers), graceMs)
+      return new WorkerGroup(workers, connection, await checkHello(frame, world, workers), graceMs)
     } catch (error) {
       for (const worker of workers) worker.kill()
       throw error
@@ -183,8 +183,8 @@ function sameToken(given: unknown, token: string): boolean {
   return timingSafeEqual(Buffer.from(given), Buffer.from(token))
 }
 
-function checkHello({ header }: Frame, world: number, workers: readonly WorkerProcess[]): Hello {
-  if (header.event === 'failed') throw answeredError(header.error, workers)
+async function checkHello({ header }: Frame, world: number, workers: readonly WorkerProcess[]): Promise<Hello> {
+  if (header.event === 'failed') throw await answeredError(header.error, workers)
   if (header.event !== 'hello' || header.protocol !== PROTOCOL || header.world !== world) {
     const found = `protocol ${header.protocol}, ${header.world} ranks`
     throw new TrinityError('engine/version', `the torch worker speaks ${found}; expected ${PROTOCOL} and ${world}`, {
