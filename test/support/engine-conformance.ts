@@ -5,8 +5,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AdamStep, Call, Engine, Row, SampleModel, SampleRequest, TrainModel } from '../../src/engine/contract.js'
 import { defineLoss } from '../../src/graph/index.js'
 
-/** What every engine must do, whatever it is made of. Each engine's own test file calls this with itself. */
-export function describeEngine(name: string, open: () => Promise<{ engine: Engine; path: string }>): void {
+/**
+ * What every engine must do, whatever it is made of. Each engine's own test file calls this with itself. `sample: false`:
+ * the engine says that it does not sample, and is held to that.
+ */
+export function describeEngine(
+  name: string,
+  open: () => Promise<{ engine: Engine; path: string }>,
+  { sample = true }: { sample?: boolean } = {},
+): void {
   describe(`${name}: the engine contract`, () => {
     let engine: Engine
     let path: string
@@ -119,6 +126,13 @@ export function describeEngine(name: string, open: () => Promise<{ engine: Engin
       expect((await score(good))[0].logprob).toHaveLength(good.mask.length)
       await model.close()
     })
+
+    it('says what it can do', async () => {
+      expect(engine.caps).toMatchObject({ train: true, sample, logprobs: 'model' })
+      if (!sample) await expect((async () => sampler())()).rejects.toMatchObject({ code: 'engine/unsupported' })
+    })
+
+    if (!sample) return
 
     it('samples the same tokens for the same seed, whatever else is in the batch', async () => {
       const model = await sampler()

@@ -1,0 +1,14 @@
+import { describe } from 'vitest'
+import { describeEngine } from '../../../test/support/engine-conformance.js'
+import { fixture } from '../../../test/support/shared-data.js'
+import { torchTestPython } from '../../../test/support/torch-python.js'
+import { TorchEngine } from './engine.js'
+
+const python = torchTestPython()
+
+describe.skipIf(python.absent)(`torch in float32 on the CPU${python.note}`, () => {
+  for (const name of ['tiny-llama', 'tiny-qwen2', 'tiny-qwen3']) {
+    const open = async () => ({ engine: new TorchEngine({ python: python.path, device: 'cpu' }), path: fixture(name) })
+    describeEngine(`torch, ${name}`, open, { sample: false })
+  }
+})
