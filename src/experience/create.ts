@@ -34,7 +34,6 @@ export function createExperience(init: ExperienceInit): Experience {
   const tokens = ints(init.tokens)
   const promptLength = type === 'dpo' ? tokens.length : (init.promptLength ?? 1)
   const experience: Experience = {
-    ...(rest as Partial<Experience>),
     type,
     eid: makeEid(init.eid),
     tokens,
@@ -53,8 +52,8 @@ export function createExperience(init: ExperienceInit): Experience {
     if (given !== undefined) experience[field] = given instanceof Float32Array ? given : Float32Array.from(given)
   }
   // A field given as undefined is a field that is not there.
-  for (const key in experience)
-    if (experience[key as keyof Experience] === undefined) delete experience[key as 'reward']
+  const all = experience as unknown as Record<string, unknown>
+  for (const [key, value] of Object.entries(rest)) if (value !== undefined && !(key in all)) all[key] = value
   return checkExperience(experience)
 }
 

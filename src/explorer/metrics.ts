@@ -43,6 +43,7 @@ function reduce(values: readonly number[], kind: Kind): number {
 
 /** Experiences of a run, or runs of a task: one record, whose names keep their endings. */
 export function combine(records: readonly Metrics[]): Metrics {
+  if (records.length === 1) return Object.fromEntries(Object.entries(records[0]).filter(([, x]) => Number.isFinite(x)))
   const result: Record<string, number> = {}
   for (const [key, values] of columns(records)) result[key] = reduce(values, parseMetric(key).kind)
   return result

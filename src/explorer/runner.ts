@@ -34,6 +34,8 @@ export interface RunnerOptions {
 }
 
 const MOST_BACKOFF_MS = 30_000
+/** One for all: most runs end well, and an error is not made for nothing. */
+const OVER = new TrinityError('workflow/over', 'the run is over')
 
 /** Runs the workflow of a job: attempts, time limits, failures as data. Never throws. */
 export class Runner {
@@ -112,7 +114,7 @@ export class Runner {
       clearTimeout(timer)
       link.release()
       // Whatever the workflow left running must not go on sampling.
-      if (!link.signal.aborted) link.abort(new TrinityError('workflow/over', 'the run is over'))
+      if (!link.signal.aborted) link.abort(OVER)
     }
   }
 

@@ -39,11 +39,11 @@ function checkRun(run: number, { first, count }: { first: number; count: number 
 
 /** The numbers of one run, from its experiences. */
 export function runMetrics(experiences: readonly Experience[], extra: Metrics): Metrics {
-  const own = combine(experiences.map(({ metrics }) => metrics))
-  const rewards = experiences.flatMap(({ reward }) => (reward === undefined ? [] : [{ reward }]))
-  const lengths = experiences.map(({ tokens, promptLength }) => ({
+  const each = experiences.map(({ tokens, promptLength, reward, metrics }) => ({
     prompt_length: promptLength,
     response_length: tokens.length - promptLength,
+    ...(reward === undefined ? {} : { reward }),
+    ...metrics,
   }))
-  return { ...combine(lengths), ...combine(rewards), ...own, ...extra }
+  return { ...combine(each), ...extra }
 }

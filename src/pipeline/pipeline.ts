@@ -91,13 +91,14 @@ export class ExperiencePipeline {
     const report: PipelineReport = { steps: [], metrics: {}, feedback: {} }
     const { input, output } = this.#options
     if (input && experiences.length > 0) await input.append(experiences)
+    const kept = performance.now() - begun
     let current: readonly Experience[] = experiences.filter(({ failure }) => failure === undefined)
     for (const [i, step] of this.#steps.entries()) current = await this.#apply(step, i, current, report, put.signal)
     const writing = performance.now()
     await output.put(current, markOf ? { ...put, mark: markOf(report.feedback, input?.end) } : put)
     const seconds = (from: number) => (performance.now() - from) / 1000
     report.metrics[`${PREFIX}experience_count`] = current.length
-    report.metrics[`${PREFIX}time/write`] = seconds(writing)
+    report.metrics[`${PREFIX}time/write`] = seconds(writing) + kept / 1000
     report.metrics[`${PREFIX}time/total`] = seconds(begun)
     return report
   }

@@ -64,8 +64,9 @@ function answerOf(sample: Sample, tokenizer: Tokenizer, keepStop: boolean): Answ
   }
   const recorded = tokenizer.decode(tokens, { skipSpecial: false })
   const ended = finish === 'stop' && tokenizer.isSpecial(tokens[tokens.length - 1])
-  const raw = ended ? tokenizer.decode(tokens.subarray(0, -1), { skipSpecial: false }) : recorded
-  let text = tokenizer.decode(tokens)
+  const inner = ended ? tokens.subarray(0, -1) : tokens
+  const raw = ended ? tokenizer.decode(inner, { skipSpecial: false }) : recorded
+  let text = inner.some((token) => tokenizer.isSpecial(token)) ? tokenizer.decode(tokens) : raw
   if (typeof stoppedBy === 'string' && !keepStop) {
     const at = text.lastIndexOf(stoppedBy)
     if (at >= 0) text = text.slice(0, at)

@@ -20,7 +20,9 @@ export function resolveEngines(config: Config, scope: Scope): Engines {
   const rollout = config.explorer.rollout_model.engine_type
   const trainer = config.trainer.trainer_type === 'verl' ? 'torch' : config.trainer.trainer_type
   if (tinker.enable) return { rollout: 'tinker', trainer: 'tinker', offGpu: true }
-  const machine = scope.facts.gpus > 0 && scope.facts.torch ? 'torch' : 'native'
+  const { gpus, torch } = scope.facts
+  const able = torch === true || (torch === 'training' && config.mode === 'train')
+  const machine = gpus > 0 && able ? 'torch' : 'native'
   // one side named on GPUs: the other one has to understand its weights
   const partner = [rollout, trainer].some(runsOnGpu) ? 'torch' : machine
   const asked = [

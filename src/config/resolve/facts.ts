@@ -1,23 +1,26 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { hasTorch } from '../../python/environment.js'
 import { cudaDevices } from '../../python/gpus.js'
 
 /** What derived values depend on outside the file. Injected, so that resolving is a pure function. */
 export interface Facts {
   readonly cwd: string
   readonly now: Date
-  /** GPUs of this machine, and whether PyTorch workers can run on them. */
+  /** GPUs of this machine. */
   readonly gpus: number
-  readonly torch: boolean
+  /** Whether PyTorch workers can run on them; `training`: they train, and do not sample. */
+  readonly torch: boolean | 'training'
   isEmptyDir(path: string): boolean
   readText(path: string): string | undefined
 }
 
 export function machineFacts(given: Partial<Facts> = {}): Facts {
+  const gpus = given.gpus ?? cudaDevices()
   return {
     cwd: process.cwd(),
     now: new Date(),
-    gpus: cudaDevices(),
-    torch: false,
+    gpus,
+    torch: given.torch ?? (gpus > 0 && hasTorch() ? 'training' : false),
     isEmptyDir: (path) => !existsSync(path) || readdirSync(path).length === 0,
     readText: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined),
     ...given,

@@ -15,6 +15,7 @@ import { resolveMonitor } from './monitor.js'
 import { Scope } from './scope.js'
 import { resolveSynchronizer } from './synchronizer.js'
 import { resolveTop } from './top.js'
+import { noteTorchKeys } from './torch-keys.js'
 import { resolveTrainer } from './trainer.js'
 
 export interface ResolvedStage {
@@ -71,6 +72,7 @@ function resolveStage(
   config = { ...config, explorer: finishExplorer(config, scope) }
   config = { ...config, buffer: resolveBuffer(config, scope) }
   config = { ...config, trainer: resolveTrainer(config, engines, scope) }
+  noteTorchKeys(config, scope)
   config = { ...config, data_processor: resolveDataProcessor(config, scope) }
   if (feedsNext && config.trainer.save_hf_checkpoint === 'never') {
     scope.warn('value', 'trainer.save_hf_checkpoint', 'the next stage needs the last checkpoint: last is used')

@@ -174,12 +174,19 @@ describe('trainer', () => {
   it('tokens of a micro-batch', () => {
     expect(trainer({}).max_token_len_per_gpu).toBe(4096)
     expect(
-      trainer({ 'model.max_model_len': 1001, 'trainer.ulysses_sequence_parallel_size': 4 }).max_token_len_per_gpu,
-    ).toBe(501)
+      trainer({ 'model.max_model_len': 4001, 'trainer.ulysses_sequence_parallel_size': 4 }).max_token_len_per_gpu,
+    ).toBe(2001)
     expect(
       trainer({ 'trainer.trainer_strategy': 'megatron', 'trainer.megatron.context_parallel_size': 2 })
         .max_token_len_per_gpu,
     ).toBe(2048)
+    const short = {
+      'model.max_model_len': 48,
+      'trainer.trainer_type': 'native',
+      'explorer.rollout_model.engine_type': 'native',
+    }
+    expect(trainer(short).max_token_len_per_gpu).toBe(1024)
+    expect(trainer({ ...short, 'trainer.max_token_len_per_gpu': 7 }).max_token_len_per_gpu).toBe(7)
     expect(trainer({ 'trainer.max_token_len_per_gpu': 7 }).max_token_len_per_gpu).toBe(7)
     expect(trainer({ 'trainer.ulysses_sequence_parallel_size': 0 }).ulysses_sequence_parallel_size).toBe(1)
   })

@@ -4,6 +4,14 @@ import type { Scope } from './scope.js'
 
 type Trainer = Config['trainer']
 
+/** A processor works at full speed from about this many tokens on; fewer leave it waiting between matrices. */
+const NATIVE_TOKENS = 1024
+
+function microBatch(longest: number | null, parts: number, engine: Engines['trainer']): number | null {
+  if (longest === null) return null
+  return Math.max(engine === 'native' ? NATIVE_TOKENS : 1, Math.ceil((2 * longest) / parts))
+}
+
 export function resolveTrainer(config: Config, engines: Engines, scope: Scope): Trainer {
   const given = config.trainer
   if (given.trainer_config_path !== '') {
@@ -29,8 +37,7 @@ export function resolveTrainer(config: Config, engines: Engines, scope: Scope): 
     critic_warmup: critic ? given.critic_warmup : 0,
     ulysses_sequence_parallel_size: sequence,
     max_token_len_per_gpu:
-      given.max_token_len_per_gpu ??
-      (config.model.max_model_len === null ? null : Math.ceil((2 * config.model.max_model_len) / parts)),
+      given.max_token_len_per_gpu ?? microBatch(config.model.max_model_len, parts, engines.trainer),
     total_steps: given.total_steps ?? (config.mode === 'train' ? config.buffer.total_steps : null),
     trust_remote_code: config.model.trust_remote_code,
   }

@@ -28,7 +28,7 @@ export const trainer = record('TrainerConfig', 'Training.', {
   critic_warmup: int('Step from which on the policy learns too; before, only the critic does.', 0, { min: 0 }),
   max_token_len_per_gpu: int('Tokens of a micro-batch.', null, {
     min: 1,
-    auto: '2 × max_model_len / sequence parallel size',
+    auto: '2 × max_model_len / sequence parallel size; on the native engine at least 1024',
   }),
   ulysses_sequence_parallel_size: int('GPUs over which a sequence is split.', 1),
   fix_actor_microbatch_loss_scale: idle(bool('Old key.', false), 'micro-batches never change the loss'),
