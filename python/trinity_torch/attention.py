@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import AttentionInterface
+
+from . import sequence
 
 NAME = "trinity"
 
@@ -23,11 +26,17 @@ def packed_attention(
     sliding_window: int | None = None,
     bounds: Tensor | None = None,
     longest: int = 0,
+    sequence_group: dist.ProcessGroup | None = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
-    """query, key, value: [1, heads, T, size]; a token sees the tokens before it between the same two bounds."""
+    """
+    query, key, value: [1, heads, T, size]; a token sees the tokens before it between the same two bounds. Ranks of a
+    sequence group have T tokens each of the sequences that the bounds are of.
+    """
     assert bounds is not None, "the model was called without the bounds of its sequences"
     q, k, v = (x[0].transpose(0, 1) for x in (query, key, value))
+    if sequence_group is not None:
+        q, k, v = sequence.to_heads(q, k, v, sequence_group)
     if q.is_cuda and q.dtype in (torch.bfloat16, torch.float16):
         left = None if sliding_window is None else sliding_window - 1
         out = torch.ops.aten._flash_attention_forward(
@@ -36,6 +45,8 @@ def packed_attention(
         )[0]
     else:
         out = each_sequence(q, k, v, bounds, scaling, sliding_window)
+    if sequence_group is not None:
+        out = sequence.to_tokens(out, sequence_group)
     return out[None], None
 
 

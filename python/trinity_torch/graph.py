@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .errors import WorkerError
-from .rows import Rows
+from .rows import Rows, put
 
 VERSION = 1
 DTYPE = torch.float64
@@ -83,12 +83,20 @@ class Guarded(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         needs = ctx.needs_input_grad[1:]
+        # a scalar among tokens is spread first: what is guarded is each token's part of its derivative
+        shape = torch.broadcast_shapes(*(x.shape for x in ctx.saved_tensors))
         with torch.enable_grad():
-            leaves = [x.detach().requires_grad_(need) for x, need in zip(ctx.saved_tensors, needs)]
+            leaves = [
+                (x.detach().expand(shape) if need else x.detach()).requires_grad_(need)
+                for x, need in zip(ctx.saved_tensors, needs)
+            ]
             wanted = [x for x, need in zip(leaves, needs) if need]
             found = iter(torch.autograd.grad(ELEMENTWISE[ctx.op][1](*leaves), wanted, grad, allow_unused=True))
-        parts = [next(found) if need else None for need in needs]
-        return (None, *[p if p is None else torch.where(grad == 0, 0.0, p) for p in parts])
+        parts: list[Tensor | None] = []
+        for x, need in zip(ctx.saved_tensors, needs):
+            part = next(found) if need else None
+            parts.append(part if part is None else torch.where(grad == 0, 0.0, part).sum_to_size(x.shape))
+        return (None, *parts)
 
 
 # operations whose derivative multiplies by nothing that can be infinite
@@ -96,17 +104,55 @@ SAFE = ("add", "sub", "neg", "min", "max", "clamp", "where")
 
 
 class Segments:
-    """Sums over runs of entries that lie together, in one order, so that the result is the same every time."""
+    """Runs of entries that lie together. Sums are taken in one order, so that they are the same every time."""
 
     def __init__(self, sizes: Tensor, device: torch.device):
-        self.sizes = sizes.to(device)
-        self.of = torch.repeat_interleave(torch.arange(sizes.numel()), sizes).to(device)
+        self.sizes = put(sizes, device)
+        self.of = put(torch.repeat_interleave(torch.arange(sizes.numel()), sizes), device)
 
     def sum(self, x: Tensor) -> Tensor:
-        return torch.segment_reduce(x.contiguous(), "sum", lengths=self.sizes, unsafe=True)
+        return _Sum.apply(x, self)
 
     def spread(self, x: Tensor) -> Tensor:
-        return x[self.of]
+        return _Spread.apply(x, self)
+
+    def raw_sum(self, x: Tensor) -> Tensor:
+        return torch.segment_reduce(x.contiguous(), "sum", lengths=self.sizes, unsafe=True)
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, segments: Segments) -> Tensor:
+        ctx.segments = segments
+        return segments.raw_sum(x)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        return grads[0][ctx.segments.of], None
+
+
+class _Spread(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, segments: Segments) -> Tensor:
+        ctx.segments = segments
+        return x[segments.of]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        return ctx.segments.raw_sum(grads[0]), None
+
+
+class _Pick(torch.autograd.Function):
+    """Entries at places that are all different."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, places: Tensor) -> Tensor:
+        ctx.places, ctx.size = places, x.shape[0]
+        return x[places]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        return grads[0].new_zeros(ctx.size).index_copy_(0, ctx.places, grads[0]), None
 
 
 class Inputs:
@@ -116,17 +162,22 @@ class Inputs:
         sizes = rows.scored.long()
         active = rows.mask.bool()
         row_of = torch.repeat_interleave(torch.arange(len(rows)), sizes)
+        counts = torch.bincount(row_of[active], minlength=len(rows))
         self.device = device
-        self.rows = len(rows)
-        self.counts = torch.bincount(row_of[active], minlength=len(rows))
-        self.active = active.nonzero()[:, 0].to(device)
-        self.tokens = Segments(self.counts, device)
+        self.counts = put(counts, device, DTYPE)
+        # None: all are active
+        self.active = None if bool(active.all()) else put(active.nonzero()[:, 0], device)
+        self.tokens = Segments(counts, device)
         order = torch.argsort(rows.bundles, stable=True)
         _, sizes_of_bundles = torch.unique_consecutive(rows.bundles[order], return_counts=True)
-        self.order, self.place = order.to(device), torch.argsort(order).to(device)
+        self.order, self.place = put(order, device), put(torch.argsort(order), device)
         self.bundles = Segments(sizes_of_bundles, device)
-        self.token_columns = {name: column[active].to(device, DTYPE) for name, column in rows.token_columns.items()}
-        self.row_columns = {name: column.to(device, DTYPE) for name, column in rows.row_columns.items()}
+        chosen = {name: column[active] for name, column in rows.token_columns.items()}
+        self.token_columns = {name: put(column, device, DTYPE) for name, column in chosen.items()}
+        self.row_columns = {name: put(column, device, DTYPE) for name, column in rows.row_columns.items()}
+
+    def score(self, scores: Tensor) -> Tensor:
+        return scores if self.active is None else _Pick.apply(scores, self.active)
 
     def column(self, name: str, shape: str) -> Tensor:
         if shape == "token" and name in self.token_columns:
@@ -137,7 +188,8 @@ class Inputs:
         return self.tokens.spread(column) if shape == "token" else column
 
     def bundle_sum(self, x: Tensor) -> Tensor:
-        return self.bundles.spread(self.bundles.sum(x[self.order]))[self.place]
+        sums = self.bundles.sum(_Pick.apply(x, self.order))
+        return _Pick.apply(self.bundles.spread(sums), self.place)
 
 
 @dataclass
@@ -165,8 +217,17 @@ def evaluate(
     if backward and loss.requires_grad:
         found = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
         grads = {kind: g.float() for kind, g in zip(leaves, found) if g is not None}
-    stacked = torch.stack([x for pair in metrics for x in pair]).view(-1, 2) if metrics else torch.zeros(0, 2, device=device)
+    stacked = _stack([x for pair in metrics for x in pair], device).view(-1, 2)
     return Evaluation(loss.detach(), grads, stacked)
+
+
+def _stack(numbers: list[Tensor], device: torch.device) -> Tensor:
+    """Scalars of the device and of the CPU in one tensor of the device, which is not waited for."""
+    known = put(torch.tensor([float(x) if x.device.type == "cpu" else 0.0 for x in numbers], dtype=DTYPE), device)
+    if device.type != "cpu" and any(x.device.type != "cpu" for x in numbers):
+        at = put(torch.tensor([i for i, x in enumerate(numbers) if x.device.type != "cpu"]), device)
+        known[at] = torch.stack([x for x in numbers if x.device.type != "cpu"])
+    return known
 
 
 def _value(
@@ -175,19 +236,20 @@ def _value(
     op = node["op"]
     match op:
         case "const":
-            return torch.full((), float(node["value"]), dtype=DTYPE, device=inputs.device)
+            # on the CPU, as every number that does not come from the device: it goes along with a kernel's arguments
+            return torch.tensor(float(node["value"]), dtype=DTYPE)
         case "norm":
             if node["name"] not in norms:
                 raise WorkerError("engine/bad-graph", f"the normaliser '{node['name']}' was not given")
-            return torch.full((), float(norms[node["name"]]), dtype=DTYPE, device=inputs.device)
+            return torch.tensor(float(norms[node["name"]]), dtype=DTYPE)
         case "score":
             if node["name"] not in leaves:
                 raise WorkerError("engine/no-score", f"this model gives no {node['name']}")
-            return leaves[node["name"]][inputs.active]
+            return inputs.score(leaves[node["name"]])
         case "column":
             return inputs.column(node["name"], node["shape"])
         case "count":
-            return inputs.counts.to(inputs.device, DTYPE)
+            return inputs.counts
         case "rowSum":
             return inputs.tokens.sum(operands[0])
         case "bundleSum":
@@ -197,26 +259,43 @@ def _value(
         case "toTokens":
             return inputs.tokens.spread(operands[0])
     if op not in SAFE and op != "detach" and any(x.requires_grad for x in operands):
-        operands = list(torch.broadcast_tensors(*operands))
         return Guarded.apply(op, *operands)
     return ELEMENTWISE[op][1](*operands)
 
 
 def _metric(entry: dict[str, Any], values: list[Tensor], inputs: Inputs) -> tuple[Tensor, Tensor]:
     value = values[entry["value"]].detach().to(DTYPE)
-    one = torch.ones((), dtype=DTYPE, device=inputs.device)
+    one = torch.ones((), dtype=DTYPE)
     weight = values[entry["weight"]].detach().to(DTYPE) if "weight" in entry else one
     reduce = entry["reduce"]
     if value.ndim == 0 and weight.ndim == 0:
         return (value * weight, weight) if reduce == "mean" else (value, one)
     if reduce == "mean":
-        value, weight = torch.broadcast_tensors(value, weight)
+        if weight.ndim == 0:
+            return value.sum() * weight, weight * value.numel()
         return (value * weight).sum(), weight.sum()
     if reduce == "sum":
         return value.sum(), one
     if value.numel() == 0:
-        return torch.zeros_like(one), torch.zeros_like(one)
+        return one * 0, one * 0
     return (value.max() if reduce == "max" else value.min()), one * value.numel()
+
+
+def check_inputs(graph: dict[str, Any], rows: Rows, norms: dict[str, float], scores: list[str]) -> None:
+    """Refuses what evaluating would refuse. Ranks that have no rows to evaluate must stop with the others."""
+    nothing = {kind: torch.zeros(0) for kind in scores}
+    evaluate(graph, Inputs(rows.take([]), torch.device("cpu")), norms, nothing, backward=False)
+
+
+def condense(graph: dict[str, Any], parts: list[Tensor]) -> Tensor:
+    """One part that stands for all of these, on the CPU."""
+    table = torch.stack(parts).cpu() if parts else torch.zeros(0, len(graph["metrics"]), 2, dtype=DTYPE)
+    whole = table.sum(0)
+    for i, entry in enumerate(graph["metrics"]):
+        seen = table[table[:, i, 1] != 0, i, 0]
+        if entry["reduce"] in ("max", "min") and seen.numel() > 0:
+            whole[i, 0] = seen.max() if entry["reduce"] == "max" else seen.min()
+    return whole
 
 
 def merge(graph: dict[str, Any], parts: list[Tensor]) -> dict[str, dict[str, Any]]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.distributed.tensor import DTensor
 
 # Numbers of one bucket: 128 MiB of float32 for each of weights and moments, three buckets on their way at a time.
 BUCKET = 2**25
 SLOTS = 3
 
 
-def host_tensors(shapes: list[torch.Size], device: torch.device) -> list[Tensor]:
-    """Float32 zeros in one block of host memory, page-locked where that makes copies to the device fast."""
+def host_tensors(shapes: list[torch.Size], device: torch.device, dtype: torch.dtype = torch.float32) -> list[Tensor]:
+    """Zeros in one block of host memory, page-locked where that makes copies to the device fast."""
     sizes = [shape.numel() for shape in shapes]
-    block = torch.zeros(sum(sizes), dtype=torch.float32)
+    block = torch.zeros(sum(sizes), dtype=dtype)
     if device.type == "cuda" and block.numel() > 0:
         # registered rather than allocated as pinned: that allocator rounds up to a power of two
         torch.cuda.check_error(torch.cuda.cudart().cudaHostRegister(block.data_ptr(), block.nbytes, 0))
@@ -28,6 +30,45 @@ def release(tensors: list[Tensor]) -> None:
     if tensors and tensors[0].is_pinned():
         torch.cuda.synchronize()
         torch.cuda.cudart().cudaHostUnregister(tensors[0].untyped_storage().data_ptr())
+
+
+class Guests:
+    """Weights that are on the device only while a call needs them; in between the host has them."""
+
+    def __init__(self, params: list[Tensor], device: torch.device):
+        self.params = params
+        self.copies = host_tensors([p.shape for p in params], device, params[0].dtype)
+        self.calls = 0
+        self._leave(True)
+
+    @contextmanager
+    def present(self, changed: bool = False) -> Iterator[None]:
+        """`changed`: what is done with them changes them."""
+        if self.calls == 0:
+            self._come()
+        self.calls += 1
+        try:
+            yield
+        finally:
+            self.calls -= 1
+            if self.calls == 0:
+                self._leave(changed)
+
+    def _come(self) -> None:
+        for p, copy in zip(self.params, self.copies):
+            p.data.untyped_storage().resize_(p.nbytes)
+            p.data.copy_(copy, non_blocking=True)
+
+    def _leave(self, changed: bool) -> None:
+        for p, copy in zip(self.params, self.copies):
+            if changed:
+                copy.copy_(p.data)
+            p.data.untyped_storage().resize_(0)
+
+
+def held(params: Iterable[Tensor]) -> int:
+    """Bytes that the device really has of them."""
+    return sum(min(x.nbytes, x.untyped_storage().nbytes()) for x in map(local, params))
 
 
 @dataclass(frozen=True)
@@ -116,3 +157,8 @@ def shuttle(columns: list[tuple[list[Tensor], bool]], sizes: list[int], device: 
         # the slots go back to the allocator, and the host reads what was copied
         for stream in streams:
             stream.synchronize()
+
+
+def local(x: Tensor) -> Tensor:
+    """This rank's part of a sharded tensor."""
+    return x.to_local() if isinstance(x, DTensor) else x

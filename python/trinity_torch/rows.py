@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from .sequence import Share
 
 
 @dataclass
@@ -102,6 +106,12 @@ def spans(sizes: Tensor, rows: Tensor) -> Tensor:
     return torch.arange(total) - before + torch.repeat_interleave(first, chosen, output_size=total)
 
 
+def put(x: Tensor, device: torch.device, dtype: torch.dtype | None = None) -> Tensor:
+    """To the device without waiting for it."""
+    x = x if dtype is None else x.to(dtype)
+    return x.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else x
+
+
 @dataclass
 class Pack:
     """One micro-batch on the device: sequences end to end, then padding that is a sequence of its own."""
@@ -114,6 +124,7 @@ class Pack:
     targets: Tensor
     inverse_temperature: Tensor
     scored: list[int]  # scored tokens of each row
+    share: Share | None = None  # ids, positions, at, targets and temperatures are one rank's part of it
 
 
 # Lengths are rounded up to this, so that matrix products keep their fast shapes.
@@ -140,21 +151,18 @@ def device_pack(rows: Rows, device: torch.device, align: int = ALIGN) -> Pack:
     if padded > total:
         # padding is cut into pieces no longer than the longest row: it must not set the size of the attention
         longest = max(int(lengths.max()), 1) if len(rows) else padded
-        cuts = torch.arange(total + longest, padded, longest)
-        bounds = torch.cat([bounds, cuts, torch.tensor([padded])])
+        cuts = [*range(total + longest, padded, longest), padded]
+        bounds = torch.cat([bounds, torch.tensor(cuts)])
         positions[total:] = (positions[total:] - total) % longest
     longest = int((bounds[1:] - bounds[:-1]).max())
 
-    def put(x: Tensor) -> Tensor:
-        return x.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else x
-
     return Pack(
-        put(ids[None]),
-        put(positions[None]),
-        put(bounds.int()),
+        put(ids[None], device),
+        put(positions[None], device),
+        put(bounds.int(), device),
         longest,
-        put(here - 1),
-        put(rows.tokens.long()[here]),
-        put(1.0 / rows.temperatures[row_of]),
+        put(here - 1, device),
+        put(rows.tokens.long()[here], device),
+        put(1.0 / rows.temperatures[row_of], device),
         sizes.tolist(),
     )
