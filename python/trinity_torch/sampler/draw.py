@@ -1,0 +1,251 @@
+"""
+Drawing tokens. What a draw needs lies in one row of `state` per sequence, so that steps follow each other on the device
+without the host: drawing writes the token there, which the next step reads.
+
+The order is: repetition penalty and bans on the logits, temperature, then the limits of limits.py. A token is drawn as
+the winner of a race (the largest of log-prob + Gumbel noise), the noise being a pure function of (seed, sample, position,
+token): nothing else in the batch can change it.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from . import limits
+from .kernels import fast, tl, triton
+
+# Fields of a row of `state` (int32; those marked f hold the bits of a float32). The kernels have the numbers.
+TOKEN, LENGTH, MADE, GREEDY, INVERSE_T, TOP_K, TOP_P, MIN_P, PENALTY = range(9)  # f: INVERSE_T, TOP_P, MIN_P, PENALTY
+SEED_LOW, SEED_HIGH, INDEX, MIN_TOKENS, BANS, FIRST_BAN = 9, 10, 11, 12, 13, 14
+MAX_BANS = 34
+WIDTH = FIRST_BAN + MAX_BANS
+
+CHUNKS = 16
+
+
+def draw(logits: Tensor, state: Tensor, seen: Tensor | None, slots: Tensor, rows: Tensor, out: Tensor, limited: bool) -> None:
+    """
+    One token for each of `slots` from the row of logits that `rows` names. `out` int32 [3, draws]: token (-1: the logits are
+    not finite), bits of its log-prob under the model, bits of its log-prob under what it was drawn from.
+    `seen` [slots, vocabulary]: tokens that a penalty applies to. `limited`: some draw may have top-k, top-p or min-p.
+    A negative slot draws nothing.
+    """
+    if not fast(logits):
+        draw_plain(logits, state, seen, slots, rows, out)
+        return
+    count, vocabulary = slots.numel(), logits.shape[1]
+    parts = torch.empty(count, CHUNKS, 8, dtype=torch.float32, device=logits.device)
+    mask = logits if seen is None else seen
+    bounds = torch.empty(count, 2, dtype=torch.float32, device=logits.device)
+    if limited:
+        limits.search(logits, state, seen, slots, rows, bounds)
+    _race[(count, CHUNKS)](
+        logits, state, mask, slots, rows, bounds, parts, vocabulary, triton.cdiv(vocabulary, CHUNKS * 2048) * 2048,
+        WIDTH=WIDTH, SEEN=seen is not None, LIMITED=limited, CHUNKS=CHUNKS, BLOCK=2048, num_warps=4,
+    )  # fmt: skip
+    _finish[(count,)](
+        parts, state, mask, slots, out, count, vocabulary, WIDTH=WIDTH, SEEN=seen is not None, CHUNKS=CHUNKS, num_warps=1
+    )
+
+
+def draw_plain(logits: Tensor, state: Tensor, seen: Tensor | None, slots: Tensor, rows: Tensor, out: Tensor) -> None:
+    real = slots >= 0
+    held = state[slots[real].long()]
+    raw = logits[rows[real].long()].float()
+    inverse = as_float(held[:, INVERSE_T])[:, None]
+    adjusted = adjust(raw, held, None if seen is None else seen[slots[real].long()])
+    z = adjusted * inverse
+    kept = limits.keep_plain(z, held)
+    z = z.masked_fill(~kept, float("-inf"))
+    greedy = held[:, GREEDY, None] != 0
+    race = torch.where(greedy, adjusted, z - noise_plain(held, logits.shape[1]))
+    token = race.argmax(-1)  # the first of equal ones
+    pick = token[:, None]
+    model = raw * inverse
+    whole = model.logsumexp(-1)
+    logprob = model.gather(1, pick)[:, 0] - whole
+    drawn = torch.where(greedy[:, 0], 0.0, z.gather(1, pick)[:, 0] - z.logsumexp(-1))
+    fine = whole.isfinite() & (race.gather(1, pick)[:, 0] > float("-inf"))
+    token = torch.where(fine, token, -1).int()
+    found = torch.stack([token, logprob.float().view(torch.int32), drawn.float().view(torch.int32)])
+    out[:, real] = found
+    where = slots[real].long()
+    state[where, TOKEN] = token
+    state[where, LENGTH] += 1
+    state[where, MADE] += 1
+    if seen is not None:
+        seen[where[fine], token[fine].long()] = 1
+
+
+def adjust(raw: Tensor, held: Tensor, seen: Tensor | None) -> Tensor:
+    """Penalty and bans."""
+    out = raw.clone()
+    if seen is not None:
+        penalty = as_float(held[:, PENALTY])[:, None]
+        out = torch.where(seen != 0, torch.where(raw > 0, raw / penalty, raw * penalty), raw)
+    for i, row in enumerate(held.tolist()):
+        if row[MADE] < row[MIN_TOKENS]:
+            out[i, row[FIRST_BAN : FIRST_BAN + row[BANS]]] = float("-inf")
+    return out
+
+
+def as_float(bits: Tensor) -> Tensor:
+    return bits.contiguous().view(torch.float32)
+
+
+def noise_plain(held: Tensor, vocabulary: int) -> Tensor:
+    """Logarithms of exponential random numbers, as the kernel makes them."""
+    groups = torch.arange(-(-vocabulary // 4), device=held.device, dtype=torch.int64)[None]
+    wide = held.long() & 0xFFFFFFFF
+    counters = [groups, wide[:, INDEX, None], wide[:, MADE, None], torch.zeros_like(groups)]
+    words = philox_plain(wide[:, SEED_LOW, None], wide[:, SEED_HIGH, None], counters)
+    # the order in which the kernel interleaves the four
+    bits = torch.stack([words[0], words[2], words[1], words[3]], -1).flatten(1)[:, :vocabulary]
+    u = ((bits.to(torch.float32) + 0.5) * 2.0**-32).clamp(max=1 - 2.0**-24)
+    small = u * (1.0 + u * (0.5 + u * (1.0 / 3.0)))
+    return torch.where(u < 0.01, small, -torch.log(1.0 - u)).log()
+
+
+def philox_plain(low: Tensor, high: Tensor, counters: list[Tensor]) -> list[Tensor]:
+    """Philox 4x32, ten rounds; unsigned 32-bit numbers held in int64."""
+    c = list(torch.broadcast_tensors(*counters, low)[:4])
+    mask = 0xFFFFFFFF
+
+    def product(a: Tensor, b: int) -> tuple[Tensor, Tensor]:
+        """High and low half of a 32 x 32 bit product, by 16 bits, because int64 has a sign."""
+        bottom = a * (b & 0xFFFF)
+        upper = a * (b >> 16) + (bottom >> 16)
+        return upper >> 16, ((upper & 0xFFFF) << 16) | (bottom & 0xFFFF)
+
+    for _ in range(10):
+        high_b, low_b = product(c[2], 0xCD9E8D57)
+        high_a, low_a = product(c[0], 0xD2511F53)
+        c = [high_b ^ c[1] ^ low, low_b, high_a ^ c[3] ^ high, low_a]
+        low, high = (low + 0x9E3779B9) & mask, (high + 0xBB67AE85) & mask
+    return c
+
+
+if triton is not None:
+    from .limits import adjusted
+
+    @triton.jit
+    def _race(
+        logits, state, mask, slots, rows, bounds, parts, vocabulary, length,
+        WIDTH: tl.constexpr, SEEN: tl.constexpr, LIMITED: tl.constexpr, CHUNKS: tl.constexpr, BLOCK: tl.constexpr,
+    ):  # fmt: skip
+        draw = tl.program_id(0)
+        chunk = tl.program_id(1)
+        slot = tl.load(slots + draw).to(tl.int64)
+        if slot >= 0:
+            base = logits + tl.load(rows + draw).to(tl.int64) * vocabulary
+            row = state + slot * WIDTH
+            inverse = tl.load(row + 4).to(tl.float32, bitcast=True)
+            greedy = tl.load(row + 3) != 0
+            seed = (tl.load(row + 10).to(tl.int64) << 32) | (tl.load(row + 9).to(tl.int64) & 0xFFFFFFFF)
+            sample = tl.load(row + 11)
+            made = tl.load(row + 2)
+            least = float("-inf")
+            last_tie = vocabulary
+            if LIMITED:
+                least = tl.load(bounds + 2 * draw)
+                last_tie = tl.load(bounds + 2 * draw + 1).to(tl.int32, bitcast=True)
+            top = tl.full([BLOCK], float("-inf"), tl.float32)
+            mass = tl.zeros([BLOCK], tl.float32)
+            drawn_top = tl.full([BLOCK], float("-inf"), tl.float32)
+            drawn_mass = tl.zeros([BLOCK], tl.float32)
+            best = tl.full([BLOCK], float("-inf"), tl.float32)
+            winner = tl.full([BLOCK], 2147483647, tl.int32)
+            shaped = made < tl.load(row + 12)
+            if SEEN or LIMITED:
+                shaped = made >= 0
+            lane = tl.arange(0, BLOCK)
+            group = tl.arange(0, BLOCK // 4)
+            begin = chunk * length
+            for start in range(begin, tl.minimum(begin + length, vocabulary), BLOCK):
+                at = start + lane
+                inside = at < vocabulary
+                raw = tl.load(base + at, mask=inside, other=float("-inf"))
+                y = adjusted(raw, at, inside, row, mask, slot, vocabulary, SEEN)
+                z = raw * inverse
+                # a NaN wins every comparison below, so that it is seen in the end
+                higher = tl.maximum(top, z, propagate_nan=tl.PropagateNan.ALL)
+                floor = tl.where(higher == float("-inf"), 0.0, higher)
+                mass = mass * tl.exp(top - floor) + tl.exp(z - floor)
+                top = higher
+                zy = y * inverse
+                if LIMITED:
+                    zy = tl.where((zy > least) | ((zy == least) & (at <= last_tie)), zy, float("-inf"))
+                if shaped:
+                    higher = tl.maximum(drawn_top, zy)
+                    floor = tl.where(higher == float("-inf"), 0.0, higher)
+                    drawn_mass = drawn_mass * tl.exp(drawn_top - floor) + tl.exp(zy - floor)
+                    drawn_top = higher
+                score = y
+                if not greedy:
+                    c = start // 4 + group
+                    zero = c * 0
+                    r0, r1, r2, r3 = tl.philox(seed, c, zero + sample, zero + made, zero)
+                    bits = tl.reshape(tl.join(tl.join(r0, r1), tl.join(r2, r3)), [BLOCK])
+                    u = (bits.to(tl.uint32, bitcast=True).to(tl.float32) + 0.5) * 2.3283064365386963e-10
+                    u = tl.minimum(u, 0.99999994)
+                    small = u * (1.0 + u * (0.5 + u * 0.3333333333333333))
+                    score = zy - tl.log(tl.where(u < 0.01, small, -tl.log(1.0 - u)))
+                wins = score > best
+                best = tl.where(wins, score, best)
+                winner = tl.where(wins, at, winner)
+            first = tl.max(best, 0)
+            token = tl.min(tl.where(best == first, winner, 2147483647), 0)
+            most = tl.max(top, 0)
+            floor = tl.where(most == float("-inf"), 0.0, most)
+            to = parts + (draw * CHUNKS + chunk) * 8
+            tl.store(to, first)
+            tl.store(to + 1, token.to(tl.float32, bitcast=True))
+            tl.store(to + 2, most)
+            tl.store(to + 3, tl.sum(mass * tl.exp(top - floor), 0))
+            most = tl.max(drawn_top, 0)
+            floor = tl.where(most == float("-inf"), 0.0, most)
+            tl.store(to + 4, most)
+            tl.store(to + 5, tl.sum(drawn_mass * tl.exp(drawn_top - floor), 0))
+            found = token < vocabulary
+            raw = tl.load(base + tl.where(found, token, 0))
+            y = adjusted(raw, token, found, row, mask, slot, vocabulary, SEEN)
+            tl.store(to + 6, raw * inverse)
+            tl.store(to + 7, y * inverse)
+
+    @triton.jit
+    def _finish(
+        parts, state, mask, slots, out, count, vocabulary,
+        WIDTH: tl.constexpr, SEEN: tl.constexpr, CHUNKS: tl.constexpr,
+    ):  # fmt: skip
+        draw = tl.program_id(0)
+        slot = tl.load(slots + draw).to(tl.int64)
+        if slot >= 0:
+            at = parts + (draw * CHUNKS + tl.arange(0, CHUNKS)) * 8
+            score = tl.load(at)
+            token = tl.load(at + 1).to(tl.int32, bitcast=True)
+            best = tl.max(score, 0)
+            chosen = tl.min(tl.where(score == best, token, 2147483647), 0)
+            mine = token == chosen
+            model = tl.sum(tl.where(mine, tl.load(at + 6), 0.0), 0)
+            shaped = tl.sum(tl.where(mine, tl.load(at + 7), 0.0), 0)
+            top = tl.load(at + 2)
+            most = tl.max(top, 0)
+            whole = most + tl.log(tl.sum(tl.load(at + 3) * tl.exp(top - most), 0))
+            top = tl.load(at + 4)
+            drawn_most = tl.max(top, 0)
+            floor = tl.where(drawn_most == float("-inf"), 0.0, drawn_most)
+            drawn = shaped - (drawn_most + tl.log(tl.sum(tl.load(at + 5) * tl.exp(top - floor), 0)))
+            row = state + slot * WIDTH
+            if tl.load(row + 3) != 0:
+                drawn = 0.0
+            fine = (tl.abs(whole) < float("inf")) & (best > float("-inf"))
+            chosen = tl.where(fine, chosen, -1)
+            tl.store(out + draw, chosen)
+            tl.store(out + count + draw, (model - whole).to(tl.int32, bitcast=True))
+            tl.store(out + 2 * count + draw, drawn.to(tl.int32, bitcast=True))
+            tl.store(row, chosen)
+            tl.store(row + 1, tl.load(row + 1) + 1)
+            tl.store(row + 2, tl.load(row + 2) + 1)
+            if SEEN:
+                tl.store(mask + slot * vocabulary + tl.where(fine, chosen, 0), 1, mask=fine)

@@ -1,0 +1,186 @@
+"""
+Attention over pages of keys and values, the same for prompts and for single new tokens.
+
+Queries come in tiles: some consecutive tokens of one sequence, with all the query heads that share a key/value head. The
+context is cut into spans of fixed length, each summed up by itself; spans are then joined in their order. So the bits of
+a result depend on the sequence alone: not on the batch, not on how its prompt was cut, not on where the spans were computed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .kernels import fast, power, tl, triton
+
+SPAN = 256
+# Rows (tokens x heads) of a tile. 16 is one instruction of the tensor cores, and what a new token needs.
+ROWS = 16
+# Spans of all sequences that can be computed apart from each other; beyond, one program joins them as it goes.
+ROOM = 8192
+
+
+@dataclass
+class Tiles:
+    """Which queries lie where. `slot`: row of the tables of pages; `count` 0: nothing here."""
+
+    slot: Tensor
+    first: Tensor
+    count: Tensor
+    position: Tensor
+    longest: int  # tokens of a tile, at most
+
+    def __len__(self) -> int:
+        return int(self.slot.numel())
+
+
+def tile_tokens(group: int, rows: int = ROWS) -> int:
+    return max(1, rows // group)
+
+
+def attend(
+    q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float, room: Tensor | None = None, lanes: int = 1
+) -> Tensor:
+    """
+    q [tokens, heads, size] → the same shape. `room` [tiles, spans, heads, size + 2]: spans are computed by `lanes` programs
+    and joined by a second kernel.
+    """
+    if not fast(q):
+        return attend_plain(q, keys, values, tables, tiles, scale)
+    heads, size = q.shape[1:]
+    kv, page = keys.shape[1:3]
+    group = heads // kv
+    rows = power(tiles.longest * group, ROWS)
+    out = torch.empty_like(q)
+    apart = room is not None
+    wide = power(size, 16)
+    _attend[(len(tiles), kv, lanes if apart else 1)](
+        q, keys, values, tables, tiles.slot, tiles.first, tiles.count, tiles.position, out, room if room is not None else out,
+        scale * 1.4426950408889634, tables.stride(0), room.shape[1] if room is not None else 0, kv,
+        GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=64, SPAN=SPAN, APART=apart,
+        EXACT="ieee" if q.dtype == torch.float32 else "tf32", num_warps=4, num_stages=3 if q.dtype != torch.float32 else 1,
+    )  # fmt: skip
+    if room is not None:
+        _join[(len(tiles), heads)](
+            room, tiles.count, tiles.position, out, heads, room.shape[1], SIZE=size, WIDE=wide, SPAN=SPAN, num_warps=1
+        )
+    return out
+
+
+def attend_plain(q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float) -> Tensor:
+    out = torch.zeros_like(q)
+    page = keys.shape[2]
+    group = q.shape[1] // keys.shape[1]
+    for slot, first, count, position in zip(*(x.tolist() for x in (tiles.slot, tiles.first, tiles.count, tiles.position))):
+        if count == 0:
+            continue
+        end = position + count
+        pages = tables[slot, : -(-end // page)].long()
+        k, v = (x[pages].transpose(1, 2).reshape(-1, x.shape[1], x.shape[3])[:end].transpose(0, 1) for x in (keys, values))
+        here = q[first : first + count].transpose(0, 1).unflatten(0, (-1, group)).float()
+        scores = here @ k[:, None].float().transpose(-1, -2) * scale
+        if count > 1:
+            at = torch.arange(end)
+            scores.masked_fill_(at[None, :] > at[position:, None], float("-inf"))
+        found = scores.softmax(-1) @ v[:, None].float()
+        out[first : first + count] = found.flatten(0, 1).transpose(0, 1).to(q.dtype)
+    return out
+
+
+if triton is not None:
+
+    @triton.jit
+    def _attend(
+        q, keys, values, tables, tile_slot, tile_first, tile_count, tile_position, out, room,
+        scale, stride, spans, kv,
+        GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, ROWS: tl.constexpr,
+        KEYS: tl.constexpr, SPAN: tl.constexpr, APART: tl.constexpr, EXACT: tl.constexpr,
+    ):  # fmt: skip
+        tile = tl.program_id(0).to(tl.int64)
+        chosen = tl.program_id(1)
+        lane = tl.program_id(2)
+        count = tl.load(tile_count + tile)
+        position = tl.load(tile_position + tile)
+        end = position + count
+        if count > 0 and lane * SPAN < end:
+            table = tables + tl.load(tile_slot + tile).to(tl.int64) * stride
+            first = tl.load(tile_first + tile).to(tl.int64)
+            heads = kv * GROUP
+            row = tl.arange(0, ROWS)
+            token = row // GROUP
+            head = chosen * GROUP + row % GROUP
+            real = token < count
+            d = tl.arange(0, WIDE)
+            fits = d < SIZE
+            at = ((first + token) * heads + head)[:, None] * SIZE + d[None, :]
+            query = tl.load(q + at, mask=real[:, None] & fits[None, :], other=0.0)
+            sees = position + token
+            all_top = tl.full([ROWS], float("-inf"), tl.float32)
+            all_mass = tl.zeros([ROWS], tl.float32)
+            all_sums = tl.zeros([ROWS, WIDE], tl.float32)
+            for span in range(lane, tl.cdiv(end, SPAN), tl.num_programs(2)):
+                top = tl.full([ROWS], float("-inf"), tl.float32)
+                mass = tl.zeros([ROWS], tl.float32)
+                sums = tl.zeros([ROWS, WIDE], tl.float32)
+                stop = tl.minimum(end, (span + 1) * SPAN)
+                for start in range(span * SPAN, stop, KEYS):
+                    key = start + tl.arange(0, KEYS)
+                    inside = key < stop
+                    page = tl.load(table + key // PAGE, mask=inside, other=0).to(tl.int64)
+                    base = ((page * kv + chosen) * PAGE + key % PAGE) * SIZE
+                    k = tl.load(keys + base[None, :] + d[:, None], mask=inside[None, :] & fits[:, None], other=0.0)
+                    v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None] & fits[None, :], other=0.0)
+                    s = tl.dot(query, k, input_precision=EXACT) * scale
+                    s = tl.where((key[None, :] <= sees[:, None]) & inside[None, :], s, float("-inf"))
+                    higher = tl.maximum(top, tl.max(s, 1))
+                    floor = tl.where(higher == float("-inf"), 0.0, higher)
+                    p = tl.exp2(s - floor[:, None])
+                    keep = tl.exp2(top - floor)
+                    mass = tl.fma(mass, keep, tl.sum(p, 1))
+                    sums = tl.dot(p.to(v.dtype), v, sums * keep[:, None], input_precision=EXACT)
+                    top = higher
+                if APART:
+                    to = room + ((tile * spans + span) * heads + head) * (SIZE + 2)
+                    alone = row < GROUP
+                    tl.store(to[:, None] + d[None, :], sums, mask=alone[:, None] & fits[None, :])
+                    tl.store(to + SIZE, top, mask=alone)
+                    tl.store(to + SIZE + 1, mass, mask=alone)
+                else:
+                    higher = tl.maximum(all_top, top)
+                    floor = tl.where(higher == float("-inf"), 0.0, higher)
+                    old = tl.exp2(all_top - floor)
+                    new = tl.exp2(top - floor)
+                    all_mass = tl.fma(mass, new, all_mass * old)
+                    all_sums = tl.fma(sums, tl.broadcast_to(new[:, None], [ROWS, WIDE]), all_sums * old[:, None])
+                    all_top = higher
+            if not APART:
+                found = all_sums / tl.where(real, all_mass, 1.0)[:, None]
+                tl.store(out + at, found.to(out.dtype.element_ty), mask=real[:, None] & fits[None, :])
+
+    @triton.jit
+    def _join(room, tile_count, tile_position, out, heads, spans, SIZE: tl.constexpr, WIDE: tl.constexpr, SPAN: tl.constexpr):
+        # tiles of one token; the same chain as above
+        tile = tl.program_id(0).to(tl.int64)
+        head = tl.program_id(1)
+        if tl.load(tile_count + tile) > 0:
+            d = tl.arange(0, WIDE)
+            fits = d < SIZE
+            all_top = float("-inf")
+            all_mass = 0.0
+            all_sums = tl.zeros([WIDE], tl.float32)
+            for span in range(0, tl.load(tile_position + tile) // SPAN + 1):
+                at = room + ((tile * spans + span) * heads + head) * (SIZE + 2)
+                sums = tl.load(at + d, mask=fits, other=0.0)
+                top = tl.load(at + SIZE)
+                mass = tl.load(at + SIZE + 1)
+                higher = tl.maximum(all_top, top)
+                floor = tl.where(higher == float("-inf"), 0.0, higher)
+                old = tl.exp2(all_top - floor)
+                new = tl.exp2(top - floor)
+                all_mass = tl.fma(mass, new, all_mass * old)
+                all_sums = tl.fma(sums, tl.zeros([WIDE], tl.float32) + new, all_sums * old)
+                all_top = higher
+            found = all_sums / all_mass
+            tl.store(out + (tile * heads + head) * SIZE + d, found.to(out.dtype.element_ty), mask=fits)

@@ -1,0 +1,117 @@
+"""
+Matrix products whose every number depends on its own row alone, whatever else is in the batch.
+
+A library picks another kernel for another number of rows, and with it another order of additions. Here the order is
+fixed: the tensor cores add along the columns in one chain, cut at places that depend on the weight alone. Few rows spread the
+cuts over the device and leave the parts to be added by the reader (fused.py); many rows add them where they are.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .kernels import INTERPRETED, fast, tl, triton
+
+# From this many rows on there are programs enough without spreading the cuts.
+FOLD_ROWS = 256
+
+
+def cuts(rows: int, columns: int) -> int:
+    """Into how many pieces the columns of a weight are cut, so that a small batch still fills the device."""
+    pieces = 1
+    while pieces < 8 and -(-rows // 64) * pieces < 90 and columns // (2 * pieces) >= 256:
+        pieces *= 2
+    return pieces
+
+
+def parts(x: Tensor, weight: Tensor, exact: bool) -> Tensor:
+    """x · weightᵀ as [parts, tokens, rows], to be added up."""
+    if exact and fast(x):
+        return product(x, weight)
+    return (x @ weight.t())[None]
+
+
+def logits(x: Tensor, weight: Tensor, exact: bool) -> Tensor:
+    """x · weightᵀ in float32."""
+    if exact and fast(x):
+        return product(x, weight, torch.float32)[0]
+    if x.is_cuda and x.dtype != torch.float32:
+        return torch.mm(x, weight.t(), out_dtype=torch.float32)
+    return (x @ weight.t()).float()
+
+
+def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: Shape | None = None) -> Tensor:
+    """`dtype`: of a sum that is whole; parts are float32."""
+    tokens, columns = x.shape
+    rows = weight.shape[0]
+    pieces = cuts(rows, columns)
+    fold = pieces == 1 or tokens >= FOLD_ROWS
+    if fold:
+        out = torch.empty(1, tokens, rows, dtype=dtype or x.dtype, device=x.device)
+    else:
+        out = torch.empty(pieces, tokens, rows, dtype=torch.float32, device=x.device)
+    tall, wide, deep, warps, stages = shape or shape_for(tokens)
+    grid = (triton.cdiv(tokens, wide) * triton.cdiv(rows, tall), 1 if fold else pieces)
+    _product[grid](
+        weight, x, out, tokens, rows, columns, pieces, triton.cdiv(columns, pieces * 128) * 128,
+        FOLD=fold, TALL=tall, WIDE=wide, DEEP=deep, EXACT="ieee" if x.dtype == torch.float32 else "tf32",
+        num_warps=warps, num_stages=stages,
+    )  # fmt: skip
+    return out
+
+
+# rows of the weight, tokens, columns of one tile; warps; stages
+Shape = tuple[int, int, int, int, int]
+
+
+def shape_for(tokens: int) -> Shape:
+    if INTERPRETED:
+        return 64, 16, 64, 4, 2
+    if tokens <= 16:
+        return 64, 16, 128, 4, 4
+    if tokens <= 32:
+        return 64, 32, 128, 4, 4
+    if tokens <= 64:
+        return 64, 64, 128, 4, 4
+    if tokens <= 128:
+        return 64, 128, 64, 4, 4
+    return 128, 128, 64, 8, 4
+
+
+if triton is not None:
+
+    @triton.jit
+    def _product(
+        weight, x, out, tokens, rows, columns, pieces, length,
+        FOLD: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, EXACT: tl.constexpr,
+    ):  # fmt: skip
+        # the weight stands on the left: its 64 rows and more always fill the same instruction, however few tokens there are
+        across = tl.cdiv(tokens, WIDE)
+        row = (tl.program_id(0) // across) * TALL + tl.arange(0, TALL)
+        token = (tl.program_id(0) % across) * WIDE + tl.arange(0, WIDE)
+        column = tl.arange(0, DEEP)
+        known = row < rows
+        there = token < tokens
+        w_at = weight + row.to(tl.int64)[:, None] * columns
+        x_at = x + token.to(tl.int64)[None, :] * columns
+        first = tl.program_id(1)
+        last = first + 1
+        if FOLD:
+            last = pieces
+        total = tl.zeros([TALL, WIDE], tl.float32)
+        for piece in range(first, last):
+            sums = tl.zeros([TALL, WIDE], tl.float32)
+            end = tl.minimum(columns, (piece + 1) * length)
+            for k in range(piece * length, end, DEEP):
+                at = k + column
+                inside = at < end
+                w = tl.load(w_at + at[None, :], mask=known[:, None] & inside[None, :], other=0.0)
+                v = tl.load(x_at + at[:, None], mask=there[None, :] & inside[:, None], other=0.0)
+                sums = tl.dot(w, v, sums, input_precision=EXACT)
+            if FOLD and piece > 0:
+                total += sums
+            else:
+                total = sums
+        to = out + (first.to(tl.int64) * tokens + token[None, :]) * rows + row[:, None]
+        tl.store(to, total.to(out.dtype.element_ty), mask=known[:, None] & there[None, :])
