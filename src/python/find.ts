@@ -82,7 +82,7 @@ export interface PythonSource {
 }
 
 /** In the order they are tried. */
-export function pythonSources(host: PythonHost): PythonSource[] {
+export function pythonSources(host: Pick<PythonHost, 'env' | 'home'>): PythonSource[] {
   const chosen = host.env.TRINITY_PYTHON?.trim()
   if (chosen) return [{ command: chosen, from: 'TRINITY_PYTHON', chosen: true }]
   const folder = join(host.home, '.trinity', 'python')

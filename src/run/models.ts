@@ -11,6 +11,7 @@ import type {
 import { checkEngine, type OpenEngine } from '../engine/open.js'
 import { TrinityError } from '../error.js'
 import type { OpenAuxiliary } from '../explorer/index.js'
+import type { LogDir } from '../log/logger.js'
 import { readModelConfig } from '../model/index.js'
 import type { RunView } from '../monitor/view.js'
 import { nextCall, trainerNeeds } from '../trainer/index.js'
@@ -18,6 +19,7 @@ import { type ModelText, openModelText } from '../workflow/text.js'
 import type { Closers } from './closers.js'
 import { tooLarge } from './fit.js'
 import { modelDir } from './model-dir.js'
+import { engineOptions } from './torch-options.js'
 
 export interface ModelContext {
   readonly config: Config
@@ -29,6 +31,8 @@ export interface ModelContext {
   readonly view: RunView
   readonly signal: AbortSignal
   readonly closers: Closers
+  /** Where workers of engines write what they say. */
+  readonly logs?: LogDir
 }
 
 export interface BaseModel {
@@ -40,7 +44,7 @@ export interface BaseModel {
 /** The engine of the policy, and the directory and the text side of its model. */
 export async function openBase(context: ModelContext, type: string): Promise<BaseModel> {
   const { config, view, signal, closers } = context
-  const engine = closers.add(await context.openEngine(type))
+  const engine = closers.add(await context.openEngine(type, engineOptions(type, config, context.logs)))
   view.phase('model', 'looking at the model')
   const dir = context.startFrom ?? (await modelDir(config.model.model_path, view, signal))
   return { engine, dir, text: await openModelText(dir, config.model.custom_chat_template) }
@@ -110,7 +114,9 @@ export async function openAuxiliary(context: ModelContext, base: BaseModel): Pro
   const engines = new Map<string, Engine>([[base.engine.name, base.engine]])
   for (const [i, one] of config.explorer.auxiliary_models.entries()) {
     view.phase('model', `opening auxiliary model ${one.name ?? i}`)
-    const engine = engines.get(one.engine_type) ?? closers.add(await context.openEngine(one.engine_type))
+    const engine =
+      engines.get(one.engine_type) ??
+      closers.add(await context.openEngine(one.engine_type, engineOptions(one.engine_type, config, context.logs)))
     engines.set(one.engine_type, engine)
     const dir = await modelDir(one.model_path ?? '', view, signal)
     const text = await openModelText(dir, one.chat_template)

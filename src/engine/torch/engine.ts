@@ -132,6 +132,7 @@ export class TorchEngine implements Engine {
 
   async #startWorkers(signal: AbortSignal): Promise<WorkerGroup> {
     const { device = cudaDevices() > 0 ? 'cuda' : 'cpu', devices = 1, log, graceMs } = this.#options
+    if (device === 'cuda' && devices > cudaDevices()) throw tooFewDevices(devices)
     const python = this.#options.python ?? (await torchPython())
     const settings: GroupSettings = { python, world: devices, device, log, graceMs, module: this.#module }
     return WorkerGroup.start(settings, signal)
@@ -148,6 +149,13 @@ export async function torchPython(): Promise<string> {
   throw new TrinityError('engine/python', `the torch engine cannot start: ${found}`, {
     path: source?.command,
     hint: 'run: trinity setup torch (or set TRINITY_PYTHON to a Python with torch and transformers)',
+  })
+}
+
+function tooFewDevices(wanted: number): TrinityError {
+  return new TrinityError('engine/devices', `${wanted} GPUs are asked for, ${cudaDevices()} are visible here`, {
+    path: 'cluster.gpu_per_node',
+    hint: 'lower cluster.gpu_per_node, or see CUDA_VISIBLE_DEVICES',
   })
 }
 

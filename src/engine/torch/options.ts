@@ -7,9 +7,6 @@ export interface TorchModelOptions {
   readonly optimizerOffload?: boolean
   /** Devices over which a sequence is split. */
   readonly ulysses?: number
-  /** Devices of one shard group; -1: all. */
-  readonly fsdpSize?: number
-  readonly reshardAfterForward?: boolean
   /** Compile the layers. */
   readonly compile?: boolean
 }

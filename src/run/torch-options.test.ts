@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { withKeys } from '../../test/config-kit.js'
+import { engineOptions, torchOptions } from './torch-options.js'
+
+const TORCH = {
+  'explorer.rollout_model.engine_type': 'torch',
+  'trainer.trainer_type': 'torch',
+  mode: 'train',
+  'buffer.train_batch_size': 8,
+}
+const options = (keys: Record<string, unknown> = {}, gpus = 1) =>
+  torchOptions(withKeys({ ...TORCH, ...keys }, { gpus, torch: true }))
+
+describe('options of the torch engine', () => {
+  it('are its own where a file says nothing', () => {
+    expect(options({}, 0)).toMatchObject({ devices: 1, policy: { dtype: undefined, compile: undefined, ulysses: 1 } })
+  })
+  it('one worker for each GPU of the trainer', () => {
+    expect(options({}, 4).devices).toBe(4)
+    expect(options({ 'cluster.node_num': 1, 'cluster.gpu_per_node': 2 }, 4).devices).toBe(2)
+    expect(() => options({ 'cluster.node_num': 2, 'cluster.gpu_per_node': 8 })).toThrowError(/spans 2 machines/)
+  })
+  it('of trainer count for every model, those of the tree for their own', () => {
+    const tree = 'trainer.trainer_config.actor_rollout_ref'
+    const given = options({
+      'trainer.param_offload': true,
+      [`${tree}.actor.fsdp_config.param_offload`]: false,
+      [`${tree}.actor.fsdp_config.dtype`]: 'fp32',
+      [`${tree}.actor.use_torch_compile`]: false,
+      'trainer.trainer_config.critic.model.fsdp_config.optimizer_offload': true,
+    })
+    expect(given.policy).toMatchObject({
+      paramOffload: false,
+      optimizerOffload: false,
+      dtype: 'float32',
+      compile: false,
+    })
+    expect(given.reference).toMatchObject({ paramOffload: true, dtype: undefined })
+    expect(given.critic).toMatchObject({ paramOffload: true, optimizerOffload: true })
+    expect(options({ 'trainer.offload_policy': true }).policy).toMatchObject({
+      paramOffload: true,
+      optimizerOffload: true,
+    })
+  })
+  it('are read for that engine alone', () => {
+    const several = withKeys({
+      mode: 'train',
+      'buffer.train_batch_size': 8,
+      'cluster.node_num': 2,
+      'cluster.gpu_per_node': 8,
+    })
+    expect(engineOptions('native', several)).toEqual({})
+  })
+  it('refuse number formats that nothing computes in', () => {
+    const key = 'trainer.trainer_config.actor_rollout_ref.ref.fsdp_config.dtype'
+    expect(() => options({ [key]: 'float16' })).toThrowError(
+      expect.objectContaining({ code: 'config/dtype', path: key }),
+    )
+  })
+  it('write the workers lines into files of their own', () => {
+    const lines: string[] = []
+    const logger = (name: string) => ({ info: (line: string) => void lines.push(`${name} ${line}`) })
+    const { log } = torchOptions(withKeys({ ...TORCH }), { logger, close: async () => {} } as never)
+    log?.(0, 'a')
+    log?.(1, 'b')
+    expect(lines).toEqual(['torch_0 a', 'torch_1 b'])
+  })
+})

@@ -1,0 +1,84 @@
+import type { Config } from '../config/index.js'
+import type { EngineOptions } from '../engine/open.js'
+import type { TorchModelOptions, TorchOptions } from '../engine/torch/options.js'
+import { TrinityError } from '../error.js'
+import type { LogDir } from '../log/logger.js'
+
+type Tree = Readonly<Record<string, unknown>>
+
+/** What an engine has to know of a configuration before it is opened. */
+export function engineOptions(type: string, config: Config, logs?: LogDir): EngineOptions {
+  return type === 'torch' ? { torch: torchOptions(config, logs) } : {}
+}
+
+/** What a configuration says about the torch engine: `trainer`, `cluster`, and veRL's tree below trainer_config. */
+export function torchOptions(config: Config, logs?: LogDir): TorchOptions {
+  const { trainer, cluster, explorer } = config
+  if (cluster.trainer_node_num > 1) {
+    throw new TrinityError('config/engine', `the trainer spans ${cluster.trainer_node_num} machines`, {
+      path: 'cluster.node_num',
+      hint: 'the torch engine uses the GPUs of one machine: set cluster.node_num to 1',
+    })
+  }
+  const [actor, ref, critic] = ['actor_rollout_ref.actor', 'actor_rollout_ref.ref', 'critic'].map((key) => ({
+    key: `trainer.trainer_config.${key}`,
+    tree: child(trainer.trainer_config as Tree, key),
+  }))
+  return {
+    devices: Math.max(1, cluster.trainer_gpu_num),
+    policy: modelOptions(config, actor.tree, actor.key),
+    reference: modelOptions(config, ref.tree, ref.key),
+    critic: modelOptions(config, critic.tree, critic.key),
+    memoryFraction: explorer.rollout_model.gpu_memory_utilization,
+    eager: explorer.rollout_model.enforce_eager,
+    log: logs && logLines(logs),
+  }
+}
+
+function modelOptions({ trainer }: Config, tree: Tree, key: string): TorchModelOptions {
+  const fsdp = { ...child(tree, 'fsdp'), ...child(tree, 'model.fsdp_config'), ...child(tree, 'fsdp_config') }
+  return {
+    dtype: dtypeOf(fsdp.dtype, `${key}.fsdp_config.dtype`),
+    paramOffload: flag(fsdp.param_offload) ?? (trainer.param_offload || trainer.offload_policy),
+    optimizerOffload: flag(fsdp.optimizer_offload) ?? (trainer.optimizer_offload || trainer.offload_policy),
+    ulysses: trainer.ulysses_sequence_parallel_size,
+    compile: flag(tree.use_torch_compile),
+  }
+}
+
+const DTYPES: Readonly<Record<string, TorchModelOptions['dtype']>> = {
+  bfloat16: 'bfloat16',
+  bf16: 'bfloat16',
+  float32: 'float32',
+  fp32: 'float32',
+}
+
+/** Undefined: the engine's own choice. */
+function dtypeOf(name: unknown, path: string): TorchModelOptions['dtype'] {
+  if (typeof name !== 'string') return undefined
+  if (Object.hasOwn(DTYPES, name)) return DTYPES[name]
+  throw new TrinityError('config/dtype', `the torch engine does not compute in ${name}`, {
+    path,
+    hint: 'use bfloat16 or float32',
+  })
+}
+
+/** One log file for each rank. */
+function logLines(logs: LogDir): TorchOptions['log'] {
+  const loggers = new Map<number, ReturnType<LogDir['logger']>>()
+  return (rank, line) => {
+    const logger = loggers.get(rank) ?? logs.logger(`torch_${rank}`)
+    loggers.set(rank, logger)
+    logger.info(line)
+  }
+}
+
+function child(tree: Tree, path: string): Tree {
+  let found: unknown = tree
+  for (const key of path.split('.')) found = (found as Tree | undefined)?.[key]
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Tree) : {}
+}
+
+function flag(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined
+}
