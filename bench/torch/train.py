@@ -99,7 +99,6 @@ def ours(name: str, args: argparse.Namespace) -> None:
     packs = statistics.mean(len(rows.packs(args.tokens, False)) for rows in batches)
     peak = torch.cuda.max_memory_allocated()
     optim = timed(lambda: model.optim_step(1e-6, (0.9, 0.999), 1e-8, 0.01, 1.0), 3)
-    torch._dynamo.utils.counters  # noqa: B018
     import torch._dynamo as dynamo
 
     compiled = dynamo.utils.counters["stats"].get("unique_graphs", 0)
@@ -184,35 +183,45 @@ def ceilings(name: str, tokens: int) -> None:
     k, v = (torch.randn(total, kv, size, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in range(2))
     flops = 4 * heads * size * float((lengths.double() ** 2).sum()) / 2
 
-    def flash():
+    def flash(q, k, v):
         return torch.ops.aten._flash_attention_forward(q, k, v, bounds, bounds, longest, longest, 0.0, True, False)[0]
 
-    def both(attend):
-        out = attend()
-        torch.autograd.grad(out, (q, k, v), out)
+    def cudnn(q, k, v):
+        return torch.ops.aten._cudnn_attention_forward(q, k, v, None, bounds, bounds, longest, longest, True, 0.0, True, False)[0]
 
+    def cudnn_expanded(q, k, v):
+        return cudnn(q, *(x.repeat_interleave(heads // kv, 1) for x in (k, v)))
+
+    document = torch.repeat_interleave(torch.arange(len(lengths)), lengths.long()).cuda()
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    flexible = torch.compile(flex_attention)
+
+    def mask():
+        return create_block_mask(lambda b, h, i, j: (document[i] == document[j]) & (i >= j), None, None, total, total)
+
+    blocks = mask()
+
+    def flex(q, k, v):
+        return flexible(*(x.transpose(0, 1)[None] for x in (q, k, v)), block_mask=blocks, enable_gqa=True)[0].transpose(0, 1)
+
+    reference = flash(q, k, v).double()
     report = {}
-    for label, attend in {"flash": flash, "varlen_attn": lambda: varlen(q, k, v, bounds, longest)}.items():
+    for label, attend in {"flash": flash, "cudnn": cudnn, "cudnn_expanded": cudnn_expanded, "flex": flex}.items():
         try:
-            both(attend)
-            forward = timed(lambda: [attend() for _ in range(10)]) / 10
-            whole = timed(lambda: [both(attend) for _ in range(10)]) / 10
-            report[label] = {"ms": round(forward * 1e3, 3), "ms_with_backward": round(whole * 1e3, 3), "tflops": round(flops / forward / 1e12)}
-        except Exception as error:  # a ceiling that this build cannot show
-            report[label] = f"{type(error).__name__}: {str(error)[:120]}"
+            off = float((attend(q, k, v).double() - reference).norm() / reference.norm())
+
+            def both():
+                out = attend(q, k, v)
+                torch.autograd.grad(out, (q, k, v), out)
+
+            both()
+            forward = timed(lambda: [attend(q, k, v) for _ in range(10)]) / 10
+            whole = timed(lambda: [both() for _ in range(10)]) / 10
+            report[label] = {"ms": round(forward * 1e3, 3), "with_backward": round(whole * 1e3, 3), "tflops": round(flops / forward / 1e12), "off": f"{off:.1e}"}
+        except Exception as error:  # what this build cannot do
+            report[label] = f"{type(error).__name__}: {str(error)[:200]}"
     print("attention", json.dumps(report), flush=True)
-
-
-def varlen(q, k, v, bounds, longest):
-    from torch.nn.attention.varlen import varlen_attn
-
-    import inspect
-
-    names = inspect.signature(varlen_attn).parameters
-    extra = {"window_size": (-1, 0)} if "window_size" in names else {"is_causal": True}
-    if "enable_gqa" in names:
-        extra["enable_gqa"] = True
-    return varlen_attn(q, k, v, bounds, bounds, longest, longest, **extra)
 
 
 if __name__ == "__main__":

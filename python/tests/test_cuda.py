@@ -6,17 +6,19 @@ import unittest
 
 import torch
 
-from trinity_torch import attention, head, softmax
+from trinity_torch import attention, softmax
+from trinity_torch import graph as loss_graph
+from trinity_torch.linear import add_product
 from trinity_torch.train import open_model
 from trinity_torch.world import World
 
-from .models import CLIPPED, batch, tiny
+from .models import CLIPPED, batch, node, tiny
 
 never = lambda: False  # noqa: E731
 
 
 def off(found: torch.Tensor, reference: torch.Tensor) -> float:
-    return float((found.double() - reference.double()).norm() / reference.double().norm())
+    return float(((found.double() - reference.double()).norm() / reference.double().norm()).detach())
 
 
 @unittest.skipUnless(torch.cuda.is_available(), "no CUDA device")
@@ -62,9 +64,59 @@ class Cuda(unittest.TestCase):
         plain = torch.zeros(300, 64, device="cuda", dtype=torch.float64)
         for _ in range(5):
             d = torch.randn(700, 300, device="cuda", dtype=torch.bfloat16)
-            head.add_product(total, d, hidden)
+            add_product(total, d, hidden)
             plain += d.double().t() @ hidden.double()
         self.assertLess(off(total, plain), 1e-5)
+
+    def test_a_loss_graph_is_evaluated_as_on_the_cpu(self):
+        nodes = [
+            node("score", name="logprob"),  # 0
+            node("score", name="entropy"),
+            node("const", value=0.3),
+            node("column", name="advantage", shape="token"),
+            node("column", name="reward", shape="row"),  # 4
+            node("sub", 0, 2),
+            node("logAddExp", 5, 3),
+            node("sigmoid", 6),
+            node("lt", 7, 2),
+            node("const", value=2),
+            node("where", 8, 2, 9),  # 10 both constant
+            node("where", 8, 7, 2),
+            node("clamp", 11, 2, 9),
+            node("rowSum", 12),
+            node("count"),
+            node("div", 13, 14),  # 15
+            node("mul", 15, 4),
+            node("bundleSum", 16),
+            node("toTokens", 17),
+            node("mul", 18, 1),
+            node("mul", 19, 10),
+            node("norm", name="n"),
+            node("div", 20, 21),
+            node("total", 22),
+            node("abs", 23),  # 24
+        ]
+        graph = {"version": 1, "nodes": nodes, "loss": 24, "metrics": [
+            {"name": "a", "value": 7, "reduce": "mean", "weight": 10},
+            {"name": "b", "value": 9, "reduce": "mean"},
+            {"name": "c", "value": 15, "reduce": "min"},
+            {"name": "d", "value": 24, "reduce": "sum"},
+        ]}
+        loss_graph.check(graph)
+        rows = batch(9)
+        count = int(rows.scored.sum())
+        scores = {"logprob": -torch.rand(count) * 3, "entropy": torch.rand(count)}
+        found = []
+        for device in ("cpu", "cuda"):
+            inputs = loss_graph.Inputs(rows, torch.device(device))
+            given = {kind: x.to(device) for kind, x in scores.items()}
+            result = loss_graph.evaluate(graph, inputs, {"n": 7.0}, given)
+            found.append((result.loss.cpu(), result.grads, loss_graph.merge(graph, [result.metrics])))
+        self.assertAlmostEqual(float(found[0][0]), float(found[1][0]), delta=1e-10)
+        for kind in scores:
+            self.assertLess(off(found[1][1][kind].cpu(), found[0][1][kind]), 1e-6)
+        for name, entry in found[0][2].items():
+            self.assertAlmostEqual(entry["value"], found[1][2][name]["value"], delta=1e-10)
 
     def test_the_engine_on_the_device_gives_the_numbers_of_the_cpu(self):
         path, rows, norms = tiny("qwen2"), batch(24), {"tokens": 100.0}

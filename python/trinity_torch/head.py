@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from . import softmax
+from .linear import add_product
 
-# Logits of one chunk, in numbers. 2 ** 28 is 1 GiB in float32: about 1,700 tokens over a vocabulary of 152,000.
-CHUNK = 2**28
+# Logits of one chunk, in numbers. 2 ** 29 is 2 GiB in float32: about 3,500 tokens over a vocabulary of 152,000.
+CHUNK = 2**29
 
 
 @dataclass
@@ -32,14 +34,6 @@ def logits_of(hidden: Tensor, weight: Tensor) -> Tensor:
     if hidden.is_cuda and hidden.dtype != torch.float32:
         return torch.mm(hidden, weight.t(), out_dtype=torch.float32)
     return (hidden @ weight.t()).float()
-
-
-def add_product(total: Tensor, d: Tensor, hidden: Tensor) -> None:
-    """total += dᵀ · hidden in float32, whatever the operands are."""
-    if d.is_cuda and d.dtype != torch.float32:
-        torch.ops.aten.addmm.dtype_out(total, d.t(), hidden, torch.float32, out=total)
-    else:
-        total.addmm_(d.t().float(), hidden.float())
 
 
 def score(hidden: Tensor, weight: Tensor, targets: Targets) -> tuple[Tensor, Tensor]:
@@ -64,9 +58,19 @@ class FusedLoss(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, hidden, weight, targets: Targets, sizes: list[int], loss_of: LossOf, out: dict[str, Tensor]):
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        weight_total: Tensor | None,
+        targets: Targets,
+        sizes: list[int],
+        loss_of: LossOf,
+        out: dict[str, Tensor],
+    ) -> Tensor:
+        """`weight_total`: where the gradient of the weight is added to, in place of being handed to autograd."""
         d_hidden = torch.empty_like(hidden)
-        d_weight = torch.zeros_like(weight, dtype=torch.float32) if ctx.needs_input_grad[1] else None
+        d_weight = _weight_sum(ctx, weight, weight_total)
         total = torch.zeros((), dtype=torch.float64, device=hidden.device)
         logprob = torch.empty(hidden.shape[0], dtype=torch.float32, device=hidden.device)
         entropy = torch.empty_like(logprob)
@@ -86,32 +90,35 @@ class FusedLoss(torch.autograd.Function):
             total += loss
             a = b
         out["logprob"], out["entropy"] = logprob, entropy
-        ctx.grads = d_hidden, d_weight
+        ctx.grads = d_hidden, None if weight_total is not None else d_weight
         return total.float()
 
     @staticmethod
-    def backward(ctx, grad):
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         # the caller differentiates the loss itself: grad is 1
         d_hidden, d_weight = ctx.grads
         ctx.grads = None
-        return d_hidden, d_weight, None, None, None, None
+        return d_hidden, d_weight, None, None, None, None, None
 
 
 class Scores(torch.autograd.Function):
     """Log-prob and entropy whose derivative is taken later: logits are made again in the backward pass."""
 
     @staticmethod
-    def forward(ctx, hidden, weight, targets: Targets):
+    def forward(
+        ctx: Any, hidden: Tensor, weight: Tensor, weight_total: Tensor | None, targets: Targets
+    ) -> tuple[Tensor, Tensor]:
         logprob, entropy = score(hidden, weight, targets)
         ctx.save_for_backward(hidden, weight)
-        ctx.targets = targets
+        ctx.targets, ctx.weight_total = targets, weight_total
         return logprob, entropy
 
     @staticmethod
-    def backward(ctx, d_logprob, d_entropy):
+    def backward(ctx: Any, d_logprob: Tensor | None, d_entropy: Tensor | None) -> tuple[Tensor | None, ...]:
         hidden, weight = ctx.saved_tensors
+        weight_total = ctx.weight_total
         d_hidden = torch.empty_like(hidden)
-        d_weight = torch.zeros_like(weight, dtype=torch.float32) if ctx.needs_input_grad[1] else None
+        d_weight = _weight_sum(ctx, weight, weight_total)
         for a, b in _cuts(hidden.shape[0], chunk_rows(weight.shape[0])):
             part = ctx.targets.cut(a, b)
             logits = logits_of(hidden[a:b], weight)
@@ -126,7 +133,7 @@ class Scores(torch.autograd.Function):
             d_hidden[a:b] = d @ weight
             if d_weight is not None:
                 add_product(d_weight, d, hidden[a:b])
-        return d_hidden, d_weight, None
+        return d_hidden, None if weight_total is not None else d_weight, None, None
 
 
 def chunk_units(sizes: list[int], limit: int) -> list[list[int]] | None:
@@ -142,6 +149,12 @@ def chunk_units(sizes: list[int], limit: int) -> list[list[int]] | None:
         chunks[-1].append(unit)
         room -= size
     return chunks
+
+
+def _weight_sum(ctx: Any, weight: Tensor, total: Tensor | None) -> Tensor | None:
+    if not ctx.needs_input_grad[1]:
+        return None
+    return torch.zeros_like(weight, dtype=torch.float32) if total is None else total
 
 
 def _cuts(total: int, step: int) -> list[tuple[int, int]]:

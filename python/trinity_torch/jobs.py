@@ -20,20 +20,24 @@ class Score:
     def __call__(self, network: Network, pack: Pack) -> dict[str, Tensor]:
         hidden = network.body(pack)[pack.at]
         if network.kind != "lm":
-            return {"value": network.values(hidden)}
+            return _whole(pack, {"value": network.values(hidden)})
         logprob, entropy = head.score(hidden, network.head_module.weight, network.targets(pack))
-        return {"logprob": logprob, "entropy": entropy}
+        return _whole(pack, {"logprob": logprob, "entropy": entropy})
 
 
-@dataclass
-class Reward:
-    """One number per sequence, read at its last token."""
-
-    lengths: list[int]
+class Idle:
+    """Nothing, by way of every weight: what a rank without rows computes while the others compute theirs."""
 
     def __call__(self, network: Network, pack: Pack) -> Tensor:
-        ends = torch.tensor(self.lengths).cumsum(0).to(pack.ids.device) - 1
-        return network.values(network.body(pack)[ends])
+        zero = network.body(pack).sum() * 0.0
+        return sum((p.sum() * 0.0 for p in network.head_module.parameters() if p.requires_grad), zero)
+
+
+class Reward:
+    """One number per sequence, of a pack that is read at its last tokens."""
+
+    def __call__(self, network: Network, pack: Pack) -> Tensor:
+        return _whole(pack, {"reward": network.values(network.body(pack)[pack.at])})["reward"]
 
 
 @dataclass
@@ -60,20 +64,20 @@ class Learn:
     def __call__(self, network: Network, pack: Pack) -> Outcome:
         hidden = network.body(pack)[pack.at]
         if network.kind != "lm":
-            values = network.values(hidden)
-            found = self._evaluate(self.rows, {"value": values})
-            return Outcome(_along(found, {"value": values}), found.loss, self.metrics, {"value": values.detach()})
+            return self._scored(pack, {"value": network.values(hidden)})
         weight, targets = network.head_module.weight, network.targets(pack)
         units = self.rows.units(self.coupling == "bundle")
         in_order = [row for unit in units for row in unit] == list(range(len(self.rows)))
         sizes = [sum(pack.scored[row] for row in unit) for unit in units]
         chunks = head.chunk_units(sizes, head.chunk_rows(weight.shape[0])) if in_order else None
-        if chunks is None or self.coupling == "batch":
-            return self._scored(hidden, weight, targets)
-        return self._fused(hidden, weight, targets, [[row for unit in c for row in units[unit]] for c in chunks], pack)
+        if chunks is None or self.coupling == "batch" or pack.share:
+            logprob, entropy = head.Scores.apply(hidden, weight, network.head_total, targets)
+            return self._scored(pack, {"logprob": logprob, "entropy": entropy})
+        by_row = [[row for unit in chunk for row in units[unit]] for chunk in chunks]
+        return self._fused(network, hidden, targets, by_row, pack)
 
     def _fused(
-        self, hidden: Tensor, weight: Tensor, targets: head.Targets, chunks: list[list[int]], pack: Pack
+        self, network: Network, hidden: Tensor, targets: head.Targets, chunks: list[list[int]], pack: Pack
     ) -> Outcome:
         parts = [self.rows if len(chunks) == 1 else self.rows.take(rows) for rows in chunks]
         inputs = [loss_graph.Inputs(part, self.device) for part in parts]
@@ -85,19 +89,16 @@ class Learn:
             return found.loss, found.grads.get("logprob"), found.grads.get("entropy")
 
         sizes = [sum(pack.scored[row] for row in rows) for rows in chunks]
-        loss = head.FusedLoss.apply(hidden, weight, targets, sizes, loss_of, scores)
+        loss = head.FusedLoss.apply(
+            hidden, network.head_module.weight, network.head_total, targets, sizes, loss_of, scores
+        )
         return Outcome(loss, loss.detach(), self.metrics, scores)
 
-    def _scored(self, hidden: Tensor, weight: Tensor, targets: head.Targets) -> Outcome:
-        logprob, entropy = head.Scores.apply(hidden, weight, targets)
-        scores = {"logprob": logprob, "entropy": entropy}
-        found = self._evaluate(self.rows, scores)
-        return Outcome(_along(found, scores), found.loss, self.metrics, {k: x.detach() for k, x in scores.items()})
-
-    def _evaluate(self, rows: Rows, scores: dict[str, Tensor]) -> loss_graph.Evaluation:
-        found = loss_graph.evaluate(self.graph, loss_graph.Inputs(rows, self.device), self.norms, scores)
+    def _scored(self, pack: Pack, scores: dict[str, Tensor]) -> Outcome:
+        whole = _whole(pack, scores)
+        found = loss_graph.evaluate(self.graph, loss_graph.Inputs(self.rows, self.device), self.norms, whole)
         self.metrics.append(found.metrics)
-        return found
+        return Outcome(_along(pack, found.grads, scores), found.loss, self.metrics, whole)
 
 
 @dataclass
@@ -111,12 +112,20 @@ class Pull:
         if network.kind != "lm":
             scores = {"value": network.values(hidden)}
         else:
-            logprob, entropy = head.Scores.apply(hidden, network.head_module.weight, network.targets(pack))
+            logprob, entropy = head.Scores.apply(
+                hidden, network.head_module.weight, network.head_total, network.targets(pack)
+            )
             scores = {"logprob": logprob, "entropy": entropy}
-        return _along(loss_graph.Evaluation(hidden, self.grads, hidden), scores)
+        return _along(pack, self.grads, scores)
 
 
-def _along(found: loss_graph.Evaluation, scores: dict[str, Tensor]) -> Tensor:
-    """A scalar whose derivative by each score is the given one."""
+def _whole(pack: Pack, scores: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Scores of the whole micro-batch, where other ranks have parts of it; without gradients."""
+    return pack.share.whole(scores) if pack.share else {kind: x.detach() for kind, x in scores.items()}
+
+
+def _along(pack: Pack, grads: dict[str, Tensor], scores: dict[str, Tensor]) -> Tensor:
+    """A scalar whose derivative by each score is the given one. `grads`: of the whole micro-batch."""
+    here = pack.share.places if pack.share else slice(None)
     zero = next(iter(scores.values())).sum() * 0.0
-    return sum(((scores[kind] * grad).sum() for kind, grad in found.grads.items()), zero)
+    return sum(((scores[kind] * grad[here]).sum() for kind, grad in grads.items()), zero)

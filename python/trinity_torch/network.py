@@ -48,6 +48,11 @@ class Network(nn.Module):
     def head_module(self) -> nn.Linear:
         return self.hf.get_output_embeddings() if self.kind == "lm" else self.hf.score
 
+    @property
+    def head_total(self) -> Tensor | None:
+        """Where the gradient of the head's weight is added to; None: autograd has it."""
+        return getattr(self.head_module, "total", None)
+
     def body(self, pack: Pack) -> Tensor:
         """Hidden states [T, size] after the last norm."""
         out = self.hf.base_model(
@@ -56,6 +61,7 @@ class Network(nn.Module):
             use_cache=False,
             bounds=pack.bounds,
             longest=pack.longest,
+            sequence_group=pack.share.group if pack.share else None,
         )
         return out.last_hidden_state[0]
 

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.tensor import DTensor
 from torch.optim.adam import adam
 
-from .offload import Piece, host_tensors, release, shuttle
+from .linear import make_summing
+from .offload import Piece, host_tensors, local, release, shuttle
 from .world import World
 
 
@@ -31,7 +31,7 @@ class Store:
     @staticmethod
     def of(options: dict[str, Any], dtype: torch.dtype, world: World) -> Store:
         params, moments = bool(options.get("paramOffload")), bool(options.get("optimizerOffload"))
-        if world.size > 1:
+        if world.control is not None:
             return Store(world.device, False, params, moments, world.size)
         separate = params or moments or dtype != torch.float32
         return Store(world.device, separate, moments, moments)
@@ -49,31 +49,29 @@ class Store:
 
 class Optimizer:
     """
-    With separate masters, gradients are kept here in float32: every parameter's gradient is added to them as soon as the
-    backward pass has made it. All tensors are this rank's own part.
+    With separate masters, gradients are summed here in float32: most modules add theirs by themselves (linear.py), every
+    other parameter's gradient is added as soon as the backward pass has made it. All tensors are this rank's own part.
     """
 
-    def __init__(self, named: list[tuple[str, nn.Parameter]], masters: list[Tensor] | None, store: Store):
+    def __init__(
+        self, network: nn.Module, named: list[tuple[str, nn.Parameter]], masters: list[Tensor] | None, store: Store
+    ):
         """`masters`: of each parameter, in float32, where they are separate."""
         self.names = [name for name, _ in named]
         self.params = [p for _, p in named]
         self.store = store
         self.masters = masters if masters is not None else [local(p.detach()) for p in self.params]
-        self.grads: list[Tensor] | None = None
+        self.grads = self._zeros() if store.separate else []
         # both moments, once there has been a step
         self.m: list[Tensor] = []
         self.v: list[Tensor] = []
         self.steps = 0
         self.lr = 0.0
         if store.separate:
-            for i, p in enumerate(self.params):
-                p.register_post_accumulate_grad_hook(lambda p, i=i: self._add(i, p))
-
-    def _add(self, i: int, p: Tensor) -> None:
-        if self.grads is None:
-            self.grads = self._zeros()
-        self.grads[i].add_(p.grad)
-        p.grad = None
+            served = make_summing(network, dict(zip(self.params, self.grads)))
+            for p, total in zip(self.params, self.grads):
+                if p not in served:
+                    p.register_post_accumulate_grad_hook(lambda p, total=total: _move(p, total))
 
     def _zeros(self) -> list[Tensor]:
         return [torch.zeros(master.shape, dtype=torch.float32, device=self.store.device) for master in self.masters]
@@ -81,12 +79,13 @@ class Optimizer:
     def gradients(self) -> list[Tensor]:
         """Of every master, zero where nothing was added."""
         if self.store.separate:
-            return self.grads or self._zeros()
+            return self.grads
         found = [p.grad for p in self.params]
         return [torch.zeros_like(x) if g is None else local(g) for g, x in zip(found, self.masters)]
 
     def discard(self) -> None:
-        self.grads = None
+        if self.grads:
+            torch._foreach_zero_(self.grads)
         for p in self.params:
             p.grad = None
 
@@ -180,9 +179,9 @@ class Optimizer:
         count = lambda tensors: sum(x.nbytes for x in tensors)  # noqa: E731
         moments = count(self.m) + count(self.v)
         host = (count(own) if self.store.masters else 0) + (moments if self.store.moments else 0)
-        return {"weights": count(own), "gradients": count(grads or []), "optimizer": moments, "host": host}
+        return {"weights": count(own), "gradients": count(grads), "optimizer": moments, "host": host}
 
 
-def local(x: Tensor) -> Tensor:
-    """This rank's part of a sharded tensor."""
-    return x.to_local() if isinstance(x, DTensor) else x
+def _move(p: Tensor, total: Tensor) -> None:
+    total.add_(p.grad)
+    p.grad = None

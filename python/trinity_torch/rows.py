@@ -66,17 +66,25 @@ class Rows:
         )
 
     def packs(self, token_budget: int, by_bundle: bool) -> list[list[int]]:
-        """Row numbers of each micro-batch, in order; a row or bundle longer than the budget goes alone."""
+        """
+        Row numbers of each micro-batch. The longest rows (or bundles) come first, each goes where it fits and least room
+        is left, so that few tokens of the budget stay unused; one that is longer than the budget goes alone.
+        """
         lengths = self.lengths.tolist()
+        units = self.units(by_bundle)
+        sizes = [sum(lengths[row] for row in unit) for unit in units]
         packs: list[list[int]] = []
-        room = 0
-        for unit in self.units(by_bundle):
-            size = sum(lengths[row] for row in unit)
-            if not packs or size > room:
+        rooms: list[int] = []
+        for u in sorted(range(len(units)), key=lambda u: -sizes[u]):
+            fitting = [p for p, room in enumerate(rooms) if room >= sizes[u]]
+            if fitting:
+                best = min(fitting, key=lambda p: rooms[p])
+            else:
+                best = len(packs)
                 packs.append([])
-                room = token_budget
-            packs[-1] += unit
-            room -= size
+                rooms.append(token_budget)
+            packs[best] += units[u]
+            rooms[best] -= sizes[u]
         return packs
 
     def units(self, by_bundle: bool) -> list[list[int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,9 @@ from . import graph as loss_graph
 from . import jobs, lora
 from .errors import Cancelled, WorkerError
 from .network import Network, load
+from .offload import Guests, held, release
 from .optim import Optimizer, Store
+from .parallel import Ranks
 from .rows import ALIGN, Pack, Rows, device_pack, spans
 from .world import World
 
@@ -45,7 +47,11 @@ class Model:
         if not trainable:
             self.network.requires_grad_(False)
         self.dtype = torch.bfloat16 if options.get("dtype", "bfloat16") == "bfloat16" else torch.float32
-        self.network.to(world.device)
+        self.ranks = Ranks.of(world, options)
+        self.ranks.check(self.network.config)
+        self.guests: Guests | None = None
+        if not self.ranks.several:
+            self.network.to(world.device)
         config = self.network.config
         count = lambda given: sum(p.numel() for p in given)  # noqa: E731
         named = list(self.network.named_parameters())
@@ -58,34 +64,60 @@ class Model:
         }
 
     def settle(self) -> None:
-        """After masters are taken: weights in the type they are computed in, layers compiled."""
+        """After masters are taken: weights in the type they are computed in, layers compiled, ranks have their shards."""
         for p in self.network.parameters():
-            p.data = p.data.to(self.dtype)
+            if not (self.ranks.several and p.requires_grad):
+                p.data = p.data.to(self.dtype)
+        layers = self.network.layers
         if self.spec.get("gradientCheckpointing"):
             self.network.hf.gradient_checkpointing_enable({"use_reentrant": False})
         if self.options.get("compile", self.world.device.type == "cuda"):
-            for layer in self.network.layers:
+            for layer in layers:
                 layer.compile(dynamic=True)
+        offload = bool(self.options.get("paramOffload"))
+        if self.ranks.several:
+            self.ranks.shard(self.network, layers, self.dtype, offload)
+        elif offload:
+            self.guests = Guests(list(self.network.parameters()), self.world.device)
+
+    def present(self, changed: bool = False) -> AbstractContextManager[None]:
+        """While weights are needed on the device."""
+        return self.guests.present(changed) if self.guests else nullcontext()
 
     def memory(self) -> dict[str, int]:
-        weights = sum(p.nbytes for p in self.network.parameters())
-        report = {"weights": weights, "gradients": 0, "optimizer": 0, "activations": 0, "cache": 0, "host": 0}
+        host = sum(copy.nbytes for copy in self.guests.copies) if self.guests else 0
+        if self.ranks.several and self.options.get("paramOffload"):
+            host += held(self.network.parameters())
+        weights = held(self.network.parameters()) + (host if self.guests else 0)
+        report = {"weights": weights, "gradients": 0, "optimizer": 0, "activations": 0, "cache": 0, "host": host}
         if self.world.device.type == "cuda":
             report["activations"] = max(0, torch.cuda.max_memory_allocated() - torch.cuda.memory_allocated())
         return report
 
     def close(self) -> None:
+        if self.guests:
+            release(self.guests.copies)
         del self.network
         if self.world.device.type == "cuda":
             torch.cuda.empty_cache()
 
-    def pack(self, rows: Rows) -> Pack:
+    def pack(self, rows: Rows, at_ends: bool = False) -> Pack:
         cuda = self.world.device.type == "cuda"
-        pack = device_pack(rows, self.world.device, ALIGN if cuda else 1)
+        pack = device_pack(rows, self.world.device, (ALIGN if cuda else 1) * self.ranks.sequence_size)
+        if at_ends:
+            pack.at = pack.bounds[1 : len(rows) + 1].long() - 1
         if cuda:
             # a power of two, so that few values are ever seen
             pack.longest = 1 << (pack.longest - 1).bit_length()
-        return pack
+        return self.ranks.cut(pack)
+
+    def rounds(self, rows: Rows, token_budget: int, by_bundle: bool) -> tuple[list[list[int]], int]:
+        return self.ranks.rounds(rows, token_budget, by_bundle, self.network.config.hidden_size)
+
+    def idle(self) -> Tensor:
+        """This rank's part of a round in which it has no rows."""
+        one = torch.ones(1, dtype=torch.int32)
+        return self.network(self.pack(plain_rows(one - 1, one)), jobs.Idle())
 
 
 class ScoreModel(Model):
@@ -105,23 +137,35 @@ class ScoreModel(Model):
         self, rows: Rows, wants: list[str], adapter: bool, token_budget: int, cancelled: IsCancelled
     ) -> dict[str, Tensor]:
         self.check_wanted(wants)
-        with lora.switched(self.network, adapter) if self.lora else nullcontext():
-            return self.score_packs(rows, wants, rows.packs(token_budget, False), cancelled)
+        packs, _ = self.rounds(rows, token_budget, False)
+        with self.present(), lora.switched(self.network, adapter) if self.lora else nullcontext():
+            return self.score_packs(rows, wants, packs, cancelled)
 
     def score_packs(
         self, rows: Rows, wants: list[str], packs: list[list[int]], cancelled: IsCancelled
     ) -> dict[str, Tensor]:
         parts: list[tuple[list[int], dict[str, Tensor]]] = []
-        with torch.no_grad():
+        with torch.no_grad(), self.ranks.whole(self.network):
             for chosen in packs:
                 stop_if(cancelled)
-                parts.append((chosen, self.network(self.pack(rows.take(chosen)), jobs.Score())))
-        return gather(rows, parts, wants)
+                if chosen:
+                    parts.append((chosen, self.network(self.pack(rows.take(chosen)), jobs.Score())))
+                else:
+                    self.idle()
+        return self.gather(rows, parts, wants)
+
+    def gather(self, rows: Rows, parts: list[tuple[list[int], dict[str, Tensor]]], wants: list[str]) -> dict[str, Tensor]:
+        """Scores of all packs in the order of the rows, on the CPU. This is where the device is waited for."""
+        placed = lambda kind: rows.place([(chosen, scores[kind].float().cpu()) for chosen, scores in parts])  # noqa: E731
+        return {kind: self.ranks.sum(placed(kind)) for kind in wants}
+
+    @property
+    def scores(self) -> list[str]:
+        return ["logprob", "entropy"] if self.kind == "lm" else ["value"]
 
     def check_wanted(self, wants: list[str]) -> None:
-        known = ["logprob", "entropy"] if self.kind == "lm" else ["value"]
         for kind in wants:
-            if kind not in known:
+            if kind not in self.scores:
                 other = "value" if kind == "value" else "lm"
                 raise WorkerError(
                     "engine/no-score",
@@ -144,11 +188,11 @@ class TrainModel(ScoreModel):
         self, spec: dict[str, Any], options: dict[str, Any], world: World, network: Network | None = None
     ):
         super().__init__(spec, options, world, True, network)
-        named = [(name, p) for name, p in self.network.named_parameters() if p.requires_grad]
         store = Store.of(options, self.dtype, world)
-        masters = store.masters_of([p for _, p in named])
+        masters = store.masters_of([p for p in self.network.parameters() if p.requires_grad])
         self.settle()
-        self.optimizer = Optimizer(named, masters, store)
+        named = [(name, p) for name, p in self.network.named_parameters() if p.requires_grad]
+        self.optimizer = Optimizer(self.network, named, masters, store)
         # `partial`: a call stopped between micro-batches, on top of gradients that were whole
         self.gradient = "none"
 
@@ -164,11 +208,13 @@ class TrainModel(ScoreModel):
     ) -> Result:
         self.check_wanted(wants)
         loss_graph.check(graph)
+        loss_graph.check_inputs(graph, rows, norms, self.scores)
         self.refuse_partial()
         before, self.gradient = self.gradient, "partial"
         self.touched = False
         try:
-            result = self.learn(rows, graph, norms, wants, coupling, token_budget, cancelled)
+            with self.present():
+                result = self.learn(rows, graph, norms, wants, coupling, token_budget, cancelled)
         except BaseException:
             # a half-added gradient must never be applied; alone it is dropped, so that the call can be repeated
             if before == "none":
@@ -190,14 +236,17 @@ class TrainModel(ScoreModel):
         cancelled: IsCancelled,
     ) -> Result:
         began = time.perf_counter()
-        packs = rows.packs(token_budget, coupling == "bundle")
-        if coupling == "batch" and len(packs) > 1:
+        packs, in_all = self.rounds(rows, token_budget, coupling == "bundle")
+        if coupling == "batch" and in_all > 1:
             return self.learn_whole(rows, graph, norms, wants, packs, cancelled)
         parts: list[tuple[list[int], dict[str, Tensor]]] = []
         losses: list[Tensor] = []
         metrics: list[Tensor] = []
         for chosen in packs:
             stop_if(cancelled)
+            if not chosen:
+                self.idle().backward()
+                continue
             taken = rows.take(chosen)
             job = jobs.Learn(taken, graph, norms, coupling, self.world.device)
             outcome = self.network(self.pack(taken), job)
@@ -206,9 +255,9 @@ class TrainModel(ScoreModel):
             losses.append(outcome.loss.double())
             metrics += outcome.metrics
             parts.append((chosen, outcome.scores))
-        scores = gather(rows, parts, wants)
-        loss = float(torch.stack(losses).sum()) if losses else 0.0
-        merged = loss_graph.merge(graph, metrics)
+        scores = self.gather(rows, parts, wants)
+        loss = float(self.ranks.sum(torch.stack(losses).sum().cpu() if losses else torch.zeros(()).double()))
+        merged = loss_graph.merge(graph, self.ranks.gather(loss_graph.condense(graph, metrics)))
         return Result(loss, merged, scores, {"compute": time.perf_counter() - began})
 
     def learn_whole(
@@ -222,23 +271,28 @@ class TrainModel(ScoreModel):
     ) -> Result:
         """The loss needs every score at once: all forward passes first, then each micro-batch again with its gradients."""
         began = time.perf_counter()
-        scores = self.score_packs(rows, wants, packs, cancelled)
+        scores = self.score_packs(rows, self.scores, packs, cancelled)
         found = loss_graph.evaluate(graph, loss_graph.Inputs(rows, torch.device("cpu")), norms, scores)
         for chosen in packs:
             stop_if(cancelled)
+            if not chosen:
+                self.idle().backward()
+                continue
             places = spans(rows.scored, torch.tensor(chosen))
             grads = {kind: grad[places].to(self.world.device) for kind, grad in found.grads.items()}
             surrogate = self.network(self.pack(rows.take(chosen)), jobs.Pull(grads))
             self.touched = True
             surrogate.backward()
         merged = loss_graph.merge(graph, [found.metrics])
-        return Result(float(found.loss), merged, scores, {"compute": time.perf_counter() - began})
+        wanted = {kind: scores[kind] for kind in wants}
+        return Result(float(found.loss), merged, wanted, {"compute": time.perf_counter() - began})
 
     def optim_step(
         self, lr: float, betas: tuple[float, float], eps: float, weight_decay: float, grad_clip: float
     ) -> tuple[float, bool]:
         self.refuse_partial()
-        norm, applied = self.optimizer.step(lr, betas, eps, weight_decay, grad_clip)
+        with self.present(changed=True):
+            norm, applied = self.optimizer.step(lr, betas, eps, weight_decay, grad_clip)
         self.gradient = "none"
         return norm, applied
 
@@ -274,12 +328,15 @@ class RewardModel(Model):
     def reward(self, tokens: Tensor, lengths: Tensor, token_budget: int, cancelled: IsCancelled) -> Tensor:
         rows = plain_rows(tokens, lengths)
         out = torch.zeros(len(rows))
-        with torch.no_grad():
-            for chosen in rows.packs(token_budget, False):
+        packs, _ = self.rounds(rows, token_budget, False)
+        with torch.no_grad(), self.present(), self.ranks.whole(self.network):
+            for chosen in packs:
                 stop_if(cancelled)
-                taken = rows.take(chosen)
-                out[chosen] = self.network(self.pack(taken), jobs.Reward(taken.lengths.tolist())).float().cpu()
-        return out
+                if chosen:
+                    out[chosen] = self.network(self.pack(rows.take(chosen), at_ends=True), jobs.Reward()).float().cpu()
+                else:
+                    self.idle()
+        return self.ranks.sum(out)
 
 
 def stop_if(cancelled: IsCancelled) -> None:
@@ -292,16 +349,6 @@ def plain_rows(tokens: Tensor, lengths: Tensor) -> Rows:
     n = lengths.numel()
     nothing = torch.zeros(0, dtype=torch.uint8)
     return Rows(tokens, lengths, lengths.clone(), torch.ones(n), nothing, torch.arange(n, dtype=torch.int32))
-
-
-def gather(rows: Rows, parts: list[tuple[list[int], dict[str, Tensor]]], wants: list[str]) -> dict[str, Tensor]:
-    """Scores of all packs in the order of the rows, on the CPU. This is where the device is waited for."""
-    kinds = list(parts[0][1]) if parts else []
-    return {
-        kind: rows.place([(chosen, scores[kind].float().cpu()) for chosen, scores in parts])
-        for kind in kinds
-        if kind in wants
-    }
 
 
 def open_model(kind: str, spec: dict[str, Any], options: dict[str, Any], world: World) -> Model:
