@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import { TrinityError } from '../error.js'
 import { writeJsonFile } from '../file/atomic-file.js'
 import { readJsonObject } from '../file/json-file.js'
+import { isMean, TELLING } from '../telling.js'
 import type { BestEval, EvalRecord } from './checkpoint.js'
 import { BEST_EVAL } from './layout.js'
-
-/** Names that say how good answers are, best first. */
-export const TELLING = ['accuracy', 'score', 'reward']
 
 /** Reads `best_eval.json`; undefined before the first evaluation. */
 export async function readBestEval(dir: string): Promise<BestEval | undefined> {
@@ -69,13 +67,4 @@ function rate(step: number, metrics: Readonly<Record<string, number>>, metric?: 
   throw new TrinityError('checkpoint/no-metric', 'the evaluation has no accuracy, score or reward', {
     hint: `name the number that decides; there are ${Object.keys(metrics).join(', ') || 'none'}`,
   })
-}
-
-/** `eval/<set>/accuracy`, `eval/<set>/accuracy/mean`, `eval/<set>/accuracy/mean@4` */
-export function isMean(key: string, name: string): boolean {
-  const parts = key.split('/')
-  const at = parts.lastIndexOf(name)
-  if (at < 0) return false
-  const rest = parts.slice(at + 1)
-  return rest.length === 0 || (rest.length === 1 && /^mean(@\d+)?$/.test(rest[0]))
 }

@@ -90,6 +90,20 @@ describe('trinity run --dry-run', () => {
     )
     expect(text).toContain('3 rows')
     expect(text).toContain('1 steps an epoch')
+    expect(text).not.toContain('do not fill')
+  })
+
+  it('warns of tasks that do not fill a batch', async () => {
+    const tasks = file('few.jsonl', '{"a":1}\n{"a":2}')
+    const plan = async (...set: string[]) =>
+      (
+        await output(() =>
+          run({ config: good, dryRun: true, set: [`buffer.explorer_input.taskset.path=${tasks}`, ...set] }),
+        )
+      ).text
+    expect(await plan('buffer.batch_size=4')).toMatch(/warning 2 tasks do not fill one batch of 4/)
+    expect(await plan('buffer.batch_size=4', 'buffer.total_epochs=2')).not.toContain('do not fill')
+    expect(await plan('buffer.batch_size=4', 'buffer.total_steps=3')).not.toContain('do not fill')
   })
 
   it('prints every key as YAML and JSON', async () => {

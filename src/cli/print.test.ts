@@ -33,6 +33,7 @@ describe('formatError', () => {
 describe('exitCodeOf', () => {
   it('tells wrong use from a failed run', () => {
     expect(exitCodeOf(new TrinityError('config/invalid', 'x'))).toBe(2)
+    expect(exitCodeOf(new TrinityError('model/not-found', 'x'))).toBe(2)
     expect(exitCodeOf(new TrinityError('engine/deadline', 'x'))).toBe(1)
     expect(exitCodeOf(new Error('x'))).toBe(1)
   })

@@ -5,7 +5,7 @@ import { TrinityError } from '../error.js'
 export type ExitCode = 0 | 1 | 2 | 130 | 143
 
 /** Error codes of these areas mean that the user has to change what was asked for, not that a run went wrong. */
-const WRONG_USE = /^(cli|config|plugin|registry|verl)\//
+const WRONG_USE = /^(cli|config|model|plugin|registry|verl)\//
 
 export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof TrinityError && WRONG_USE.test(error.code) ? 2 : 1

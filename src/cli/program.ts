@@ -89,6 +89,19 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--json', 'machine-readable')
     .action(async (options) => done(await (await import('./doctor.js')).doctor(options)))
 
+  const setup = program.command('setup').description('install what engines need besides this package')
+  setup
+    .command('torch')
+    .description('make the Python environment of the torch engine; says sizes and asks first')
+    .option('--dir <dir>', 'where to; default ~/.trinity/python')
+    .option('--cpu', 'the build without CUDA: a tenth of the size')
+    .option('--python <command>', 'the Python to make it of; default python3')
+    .option('--index-url <url>', 'package index; default as pip is configured')
+    .option('--torch-index-url <url>', 'package index for torch alone')
+    .option('--yes', 'do not ask')
+    .option('--dry-run', 'only say what would be done')
+    .action(async (options) => done(await (await import('./setup.js')).setupTorch(options)))
+
   const model = program.command('model').description('make and examine model directories')
   model
     .command('new')

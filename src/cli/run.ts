@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 import { loadCatalog, machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
-import { planOf } from '../config/plan.js'
+import { planOf, tooFewTasks } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
@@ -25,7 +25,7 @@ export async function run(options: RunOptions): Promise<ExitCode> {
   if (options.dryRun) {
     if (options.json) process.stdout.write(asJson(resolved))
     else process.stdout.write(asYaml(resolved))
-    if (!options.json && !options.yaml) process.stdout.write(asPlan(resolved, facts, await missingNames(resolved)))
+    if (!options.json && !options.yaml) process.stdout.write(asPlan(resolved, facts, await stops(resolved, facts)))
     return 0
   }
   const { execute } = await import('./execute.js')
@@ -42,15 +42,16 @@ function asYaml({ stages }: Resolved): string {
 }
 
 /** What a real run would stop at. A configuration of another version or with plugins may well name such things. */
-async function missingNames({ stages }: Resolved): Promise<string[]> {
+async function stops({ stages }: Resolved, facts: Facts): Promise<string[]> {
   const { unknownNames } = await import('../run/names.js')
   const problems = stages.flatMap(({ config }) => unknownNames(config))
   const texts = problems.map(({ message, hint }) => `${message}${hint ? ` (${hint})` : ''}`)
+  texts.push(...stages.flatMap(({ config }) => tooFewTasks(config, facts) ?? []))
   return [...new Set(texts)].map((text) => `  ${pc.yellow('warning')} ${text}`)
 }
 
 /** What would happen, in words. */
-function asPlan({ file, stages, remarks }: Resolved, facts: Facts, missing: readonly string[]): string {
+function asPlan({ file, stages, remarks }: Resolved, facts: Facts, warnings: readonly string[]): string {
   const lines: string[] = []
   for (const [i, stage] of stages.entries()) {
     const of = stage.name === null ? '' : `, stage ${i + 1} of ${stages.length}: ${stage.name}`
@@ -58,7 +59,7 @@ function asPlan({ file, stages, remarks }: Resolved, facts: Facts, missing: read
     for (const [label, text] of planOf(stage, facts)) lines.push(`  ${pc.cyan(label.padEnd(11))} ${text}`)
     lines.push('')
   }
-  const told = [...missing, ...remarkLines(remarks)]
+  const told = [...warnings, ...remarkLines(remarks)]
   if (told.length > 0) lines.push(...told, '')
   lines.push(pc.dim('Nothing was run.'))
   // as comments, so that the whole output is still a configuration file

@@ -29,6 +29,7 @@ dates stay text, anchors and \`<<\` merges work, a key given twice is an error. 
 - \`\${oc.env:NAME}\` and \`\${oc.env:NAME,default}\` read an environment variable.
 - \`\${path.to.key}\`, \`\${list[0].key}\`, \`\${.sibling}\`, \`\${..sibling_of_the_parent}\` take the value of another key.
 - \`\${oc.decode:TEXT}\` reads a text as number, boolean, list or map; \`\${oc.select:KEY,default}\` takes a key that may be missing.
+- \`\${config.dir:PATH}\` is a path beside the file in which it stands; every other relative path counts from the current folder.
 - They nest and may stand inside a text. \`\\\${\` is a literal \`\${\`. A circle is an error that shows the chain.
 
 ### extends

@@ -43,6 +43,8 @@ describe('references', () => {
     ['${oc.decode:${oc.env:NO,null}}', null],
     ['${oc.select:no.such.key,7}', 7],
     ['${oc.select:n}', 5],
+    ['${config.dir:data/x.jsonl}', 'data/x.jsonl'],
+    ['${oc.env:NO,${config.dir:../${s}}}', '../text'],
     ['\\${n}', '${n}'],
     ['a\\${n}b${n}', 'a${n}b5'],
     ['\\\\${n}', '\\5'],

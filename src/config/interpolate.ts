@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { nearest } from '../nearest.js'
 import { child, type MapNode, type Mark, type Node, nodeOf, pathParts, type ScalarNode, scalarNode } from './node.js'
 import type { Problems } from './problem.js'
@@ -6,7 +7,7 @@ import { decode, hasTemplate, parseTemplate, splitArguments, TemplateError, unqu
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-const RESOLVERS = ['oc.env', 'oc.decode', 'oc.select'] as const
+const RESOLVERS = ['oc.env', 'oc.decode', 'oc.select', 'config.dir'] as const
 /** Stops references that multiply. */
 const MAX_NODES = 200_000
 const MAX_DEPTH = 60
@@ -161,6 +162,10 @@ class Interpolation {
         : args.length === 2
           ? nodeOf(decode(this.#asText(value(1))), mark)
           : scalarNode(null, mark)
+    }
+    if (name === 'config.dir') {
+      if (args.length !== 1) throw new TemplateError('config.dir takes a path')
+      return scalarNode(join(dirname(mark.file), this.#asText(value(0)).trim()), mark)
     }
     throw new TemplateError(`unknown resolver ${name}\nknown: ${RESOLVERS.join(', ')}`)
   }

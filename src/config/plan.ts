@@ -97,15 +97,32 @@ function stepText(config: Config, facts: Facts): string {
   const parts: string[] = []
   if (config.mode !== 'train') parts.push(`${buffer.batch_size} tasks × ${algorithm.repeat_times} rollouts explored`)
   if (config.mode !== 'explore' && config.mode !== 'bench') parts.push(`${buffer.train_batch_size} experiences trained`)
-  const rows = buffer.explorer_input.tasksets.map((set) => localRows(set, facts.cwd))
-  const all = rows.reduce<number | undefined>(
-    (sum, n) => (sum === undefined || n === undefined ? undefined : sum + n),
-    0,
-  )
-  const epoch = config.mode !== 'train' && all ? `, ${Math.floor(all / buffer.batch_size)} steps an epoch` : ''
+  const all = tasksIn(config, facts)
+  const epoch = config.mode !== 'train' && all ? `, ${epochText(all, buffer.batch_size)}` : ''
   const limit = config.mode === 'train' ? (config.trainer.total_steps ?? buffer.total_steps) : buffer.total_steps
   const end = limit ? `${limit} steps` : `${buffer.total_epochs} epoch${buffer.total_epochs === 1 ? '' : 's'}`
   return `${parts.join(', ')}${epoch}; ${end}`
+}
+
+function epochText(tasks: number, batch: number): string {
+  return tasks < batch ? `${tasks} tasks an epoch` : `${Math.floor(tasks / batch)} steps an epoch`
+}
+
+/** Rows of all task sets, where they lie in files that can be counted. */
+function tasksIn({ buffer }: Config, facts: Facts): number | undefined {
+  const rows = buffer.explorer_input.tasksets.map((set) => localRows(set, facts.cwd))
+  return rows.reduce<number | undefined>((sum, n) => (sum === undefined || n === undefined ? undefined : sum + n), 0)
+}
+
+/** What a real run would stop at: all epochs together do not fill one batch. */
+export function tooFewTasks(config: Config, facts: Facts): string | undefined {
+  const { batch_size, total_steps, total_epochs } = config.buffer
+  const tasks = ['train', 'bench'].includes(config.mode) ? undefined : tasksIn(config, facts)
+  if (!tasks || total_steps || tasks * (total_epochs ?? 1) >= batch_size) return undefined
+  return (
+    `${tasks} tasks do not fill one batch of ${batch_size}: a run would stop at once ` +
+    `(set buffer.batch_size to ${tasks} or less, or buffer.total_steps)`
+  )
 }
 
 function enginesText(config: Config, explores: boolean, trains: boolean, facts: Facts): string {

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { trinity } from '../run/cli-kit.js'
 import { exampleFiles, PLUGINS, root } from './kit.js'
 
@@ -22,6 +24,19 @@ describe('every example', { timeout: 60_000 }, () => {
     const ended = await trinity(root, ['run', '-c', `examples/${file}`, '--plugin-dir', PLUGINS, '--dry-run', ...set])
     expect(ended.stderr + ended.stdout).toContain('Nothing was run')
     expect(ended.code).toBe(0)
+  })
+
+  it('finds its data and its model from any folder', async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'trinity-elsewhere-'))
+    try {
+      const file = join(root, 'examples/quickstart/quickstart.yaml')
+      const ended = await trinity(elsewhere, ['run', '-c', file, '--dry-run'])
+      expect(ended.stdout).toContain('4000 rows')
+      const { model_path } = (parse(ended.stdout) as { model: { model_path: string } }).model
+      expect(existsSync(resolve(elsewhere, model_path))).toBe(true)
+    } finally {
+      rmSync(elsewhere, { recursive: true, force: true })
+    }
   })
 
   it('plugins are short', () => {

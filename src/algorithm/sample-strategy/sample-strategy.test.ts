@@ -35,6 +35,13 @@ function sample(name: string, step: number, main: ListSource, args = {}, auxilia
 }
 
 describe('sample strategies', () => {
+  it('data that no policy sampled has no age', async () => {
+    const { metrics } = await sample('default', 40, experts(8))
+    expect(Object.keys(metrics)).toEqual(['time/read_experience'])
+    const half = new ListSource([...experts(4).list, ...rollouts(4).list])
+    expect((await sample('default', 4, half)).metrics['sample/model_version_drift/mean']).toBe(3 - 3 / 4)
+  })
+
   it.each(['default', 'warmup'])('%s reads one batch and reports ages and extremes', async (name) => {
     const main = rollouts(20)
     const { experiences, metrics, examples } = await sample(name, 4, main)

@@ -52,7 +52,9 @@ export function sampleStrategy<S extends z.ZodObject>(
       const start = performance.now()
       const experiences = await choose(step, sources, given as z.output<S>, options)
       const waited = (performance.now() - start) / 1000
-      const versions = experiences.map((experience) => experience.modelVersion)
+      // What the policy did not sample (data from a file) has no version, and no age.
+      const own = experiences.filter(({ logprobs, modelVersion }) => logprobs !== undefined || modelVersion > 0)
+      const versions = own.map(({ modelVersion }) => modelVersion)
       // Step n trains the weights of version n − 1: an experience of that version has no drift.
       const drift = versions.map((version) => step - 1 - version)
       const ages = summarize('sample', { model_version: versions, model_version_drift: drift })

@@ -1,4 +1,4 @@
-import { isMean, TELLING } from '../../checkpoint/best-eval.js'
+import { isMean, TELLING } from '../../telling.js'
 import { figure, percent } from './number.js'
 import { Progress } from './progress.js'
 

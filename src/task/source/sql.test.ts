@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Libsql from 'libsql'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Taskset } from '../taskset.js'
+import { SqlSource } from './sql.js'
 
 let dir: string
 let url: string
@@ -29,6 +30,24 @@ describe('tasks in a database', () => {
     expect((await tasks.take(3)).map(({ taskDesc }) => taskDesc)).toEqual(['task 10', 'task 20', 'task 30'])
     await expect(tasks.take(1)).rejects.toMatchObject({ path: expect.stringContaining('table math, id 40') })
     await tasks.close()
+  })
+
+  it('are scanned in order with few queries', async () => {
+    const file = join(dir, 'many.db')
+    const db = new Libsql(file)
+    db.exec('CREATE TABLE many (id INTEGER PRIMARY KEY, raw_task JSON)')
+    const insert = db.prepare('INSERT INTO many (id, raw_task) VALUES (?, ?)')
+    for (let i = 0; i < 1203; i++) insert.run(3 * (1203 - i), JSON.stringify({ n: 3 * (1203 - i) }))
+    db.close()
+    const source = await SqlSource.open(`sqlite:///${file}`, 'many')
+    const statement = Object.getPrototypeOf(new Libsql(':memory:').prepare('SELECT 1'))
+    const query = vi.spyOn(statement, 'all')
+    const found: unknown[] = []
+    for await (const { n } of source.scan()) found.push(n)
+    expect(found).toEqual(Array.from({ length: 1203 }, (_, i) => 3 * (i + 1)))
+    expect(query).toHaveBeenCalledTimes(3)
+    query.mockRestore()
+    await source.close()
   })
 
   it('say what is missing', async () => {

@@ -4,6 +4,9 @@ import { quoted, sqlitePath, withoutPassword } from '../../database/names.js'
 import { messageOf, TrinityError } from '../../error.js'
 import type { Row, RowSource } from './row-source.js'
 
+/** Rows of one query of a scan. */
+const SCANNED_AT_ONCE = 500
+
 /** A table with the columns `id` and `raw_task` (the record as JSON), in the order of the ids at the time of opening. */
 export class SqlSource implements RowSource {
   readonly #database: Database
@@ -44,16 +47,26 @@ export class SqlSource implements RowSource {
   async row(index: number): Promise<Row> {
     const sql = `SELECT raw_task FROM ${quoted(this.#table)} WHERE id = ?`
     const [found] = await this.#database.query(sql, [this.#ids[index]])
+    return this.#record(index, found)
+  }
+
+  async *scan(): AsyncIterable<Row> {
+    for (let from = 0; from < this.length; from += SCANNED_AT_ONCE) {
+      const ids = [...this.#ids.subarray(from, from + SCANNED_AT_ONCE)]
+      const where = this.#database.dialect.idsIn('id', ids)
+      const sql = `SELECT id, raw_task FROM ${quoted(this.#table)} WHERE ${where.sql}`
+      const found = new Map((await this.#database.query(sql, [where.value])).map((row) => [Number(row.id), row]))
+      for (const [i, id] of ids.entries()) yield await this.#record(from + i, found.get(id))
+    }
+  }
+
+  async #record(index: number, found: { raw_task?: unknown } | undefined): Promise<Row> {
     // PostgreSQL has a JSON type and gives the object itself.
     const value: unknown = typeof found?.raw_task === 'string' ? parsed(found.raw_task) : found?.raw_task
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Row
     throw new TrinityError('data/malformed', found ? 'raw_task is not a JSON object' : 'the row has been deleted', {
       path: await this.where(index),
     })
-  }
-
-  async *scan(): AsyncIterable<Row> {
-    for (let i = 0; i < this.length; i++) yield await this.row(i)
   }
 
   async where(index: number): Promise<string> {

@@ -1,0 +1,56 @@
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import pc from 'picocolors'
+import { TrinityError } from '../error.js'
+import { cudaDevices } from '../python/gpus.js'
+import { basePython, install, installed } from '../setup/install.js'
+import { describePlan, environmentPython, planSetup, type SetupOptions, type SetupPlan } from '../setup/plan.js'
+import { verify } from '../setup/verify.js'
+import type { ExitCode } from './print.js'
+
+export interface SetupCommand extends SetupOptions {
+  yes?: boolean
+  dryRun?: boolean
+}
+
+/** `trinity setup torch`: makes the Python environment of the torch engine, after saying what that takes. */
+export async function setupTorch(options: SetupCommand, check = verify): Promise<ExitCode> {
+  const say = (line: string) => process.stdout.write(`${line}\n`)
+  const dir = options.dir === undefined ? undefined : resolve(options.dir)
+  const plan = planSetup({ ...options, dir }, await basePython(options.python), homedir())
+  say(pc.bold('The torch engine needs'))
+  for (const line of describePlan(plan, await installed(plan.dir))) say(`  ${line}`)
+  if (!plan.cpu && cudaDevices() === 0)
+    say(`  ${pc.yellow('no NVIDIA card was found here')}: --cpu takes a tenth of it`)
+  if (options.dryRun) {
+    say(pc.dim('Nothing was done.'))
+    return 0
+  }
+  if (!options.yes && !(await agreed())) {
+    say('nothing was installed')
+    return 0
+  }
+  await install(plan, (line) => say(`  ${pc.dim(line)}`))
+  say('  starting a worker')
+  const device = !plan.cpu && cudaDevices() > 0 ? 'cuda' : 'cpu'
+  say(`${pc.green('ready')}: ${await check({ python: environmentPython(plan.dir), device })}`)
+  say(hint(plan))
+  return 0
+}
+
+async function agreed(): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    throw new TrinityError('cli/setup', 'nobody is here to agree to the download', { hint: 'add --yes' })
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  const answer = await terminal.question('Go on? [Y/n] ')
+  terminal.close()
+  return /^(y(es)?)?$/i.test(answer.trim())
+}
+
+function hint({ dir, isDefaultDir }: SetupPlan): string {
+  if (isDefaultDir)
+    return 'Configurations with trainer.trainer_type torch, or auto on a machine with a GPU, now use it.'
+  return `To use it: export TRINITY_PYTHON=${environmentPython(dir)}`
+}
