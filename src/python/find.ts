@@ -73,6 +73,8 @@ export function parsePythonAnswer(stdout: string): PythonInfo | undefined {
   }
 }
 
+const ASK_MS = 15_000
+
 export interface PythonSource {
   readonly command: string
   /** Where the choice comes from, as it reads after "from". */
@@ -104,7 +106,7 @@ export async function findPython(host: PythonHost): Promise<PythonProbe> {
   let broken: PythonProbe | undefined
   let plain: PythonProbe | undefined
   for (const source of pythonSources(host)) {
-    const failure = await host.exec(source.command, ['-c', SCRIPT], { timeoutMs: 15_000 })
+    const failure = await host.exec(source.command, ['-c', SCRIPT], { timeoutMs: ASK_MS })
     const info = failure.status === 'ok' ? parsePythonAnswer(failure.stdout) : undefined
     if (info && isRecent(info.version)) {
       // one of PATH without torch is only taken when no other has it
@@ -114,6 +116,12 @@ export async function findPython(host: PythonHost): Promise<PythonProbe> {
     else if (source.chosen || failure.status !== 'missing') broken ??= { source, failure }
   }
   return plain ?? broken ?? {}
+}
+
+/** What one interpreter says of itself; undefined: it cannot be run. */
+export async function askPython(exec: PythonHost['exec'], command: string): Promise<PythonInfo | undefined> {
+  const answer = await exec(command, ['-c', SCRIPT], { timeoutMs: ASK_MS })
+  return answer.status === 'ok' ? parsePythonAnswer(answer.stdout) : undefined
 }
 
 export function isRecent(version: string): boolean {
