@@ -36,6 +36,14 @@ describe('verdicts', () => {
     const packages = [...python, check('python.torch', 'ok', { cuda: '13.0' }), check('python.vllm')]
     expect(ready(addon, gpu, ...packages)).toEqual(['native', 'torch', 'vllm'])
   })
+  it('torch that cannot be imported, or does not see the card, is told', () => {
+    const packages = [...python, check('python.torch', 'ok', { cuda: '13.0' })]
+    const torch = (...more: Check[]) => verdicts([...packages, ...more]).find((verdict) => verdict.engine === 'torch')
+    expect(torch(check('python.worker', 'wrong'))).toMatchObject({ ready: false })
+    expect(torch(gpu, check('python.worker', 'ok', { cudaDevices: 0 }))?.why).toBe('torch sees no CUDA device')
+    expect(torch(gpu, check('python.worker', 'ok', { cudaDevices: 1 }))?.why).toBe('on 1 CUDA device')
+    expect(verdicts([check('python')]).find((verdict) => verdict.engine === 'torch')?.fix).toBe('trinity setup torch')
+  })
   it('packages of a Python that cannot be used do not count', () => {
     expect(verdicts([check('python', 'wrong')])[1]).toMatchObject({
       ready: false,

@@ -21,14 +21,23 @@ export function verdicts(checks: readonly Check[]): EngineVerdict[] {
     const absent = usable('python') ? needs.filter((name) => !usable(`python.${name}`)) : ['Python', ...needs]
     const lacks = gpuNeeded && gpus === 0 ? [...absent, 'a CUDA device'] : absent
     if (lacks.length > 0) {
-      const fix = absent.length > 0 && usable('python') ? `install ${absent.join(' ')} into that Python` : undefined
+      const install = engine === 'torch' ? 'trinity setup torch' : `install ${absent.join(' ')} into that Python`
+      const fix = absent.length > 0 && usable('python') ? install : undefined
       return { engine, ready: false, why: `needs ${lacks.join(', ')}`, fix }
+    }
+    const worker = byId.get('python.worker')
+    if (engine === 'torch' && worker?.status === 'wrong') {
+      return { engine, ready: false, why: `${worker.name}: ${worker.found}`, fix: worker.fix }
     }
     if (gpus === 0) return { engine, ready: true, why: 'on the CPU: there is no CUDA device' }
     const cpuBuild = byId.get('python.torch')?.data?.cuda === null
     const on = `on ${gpus} CUDA device${gpus > 1 ? 's' : ''}`
+    if (!cpuBuild && worker?.data?.cudaDevices === 0) {
+      const fix = 'install a driver as new as the CUDA that torch was built for'
+      return { engine, ready: !gpuNeeded, why: 'torch sees no CUDA device', fix }
+    }
     if (!cpuBuild) return { engine, ready: true, why: on }
-    const fix = 'install a CUDA build of torch into that Python'
+    const fix = 'install a CUDA build of torch into that Python (trinity setup torch makes one)'
     return { engine, ready: !gpuNeeded, why: 'torch is a CPU build, so it cannot use the CUDA device', fix }
   }
   const remote = (engine: string, variables: readonly string[]): EngineVerdict => {

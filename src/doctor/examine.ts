@@ -15,13 +15,14 @@ import { type Host, localHost } from './host.js'
 import { checkNode } from './node.js'
 import { describePython } from './python.js'
 import { checkRay } from './ray.js'
+import { checkTorchWorker } from './torch.js'
 
 /** Asks everything at once; the whole takes as long as the slowest probe. */
 export async function examine(host: Host = localHost()): Promise<Report> {
   const probes: Readonly<Record<Section, () => Promise<Check[]>>> = {
     runtime: () => checkRuntime(host),
     cpu: () => checkHardware(host),
-    python: async () => describePython(await findPython(host)),
+    python: () => checkPython(host),
     cuda: async () => describeCuda(await findCuda(host)),
     ray: async () => [await checkRay(host)],
     disk: () => checkDisk(host),
@@ -36,6 +37,11 @@ export async function examine(host: Host = localHost()): Promise<Report> {
     checks,
     engines: currentVerdicts(checks, (engine) => engines.has(engine)),
   }
+}
+
+async function checkPython(host: Host): Promise<Check[]> {
+  const probe = await findPython(host)
+  return [...describePython(probe), ...(await checkTorchWorker(host, probe))]
 }
 
 async function checkRuntime(host: Host): Promise<Check[]> {
