@@ -117,10 +117,18 @@ function npx(context: TestContext, ...args: string[]): Promise<Ended> {
 describe('the tarball', () => {
   it('holds what runs and nothing else', () => {
     const paths = packed.files.map((file) => file.path)
-    for (const path of ['package.json', 'LICENSE', 'dist/cli/main.js', 'dist/index.js', 'dist/index.d.ts']) {
+    for (const path of [
+      'package.json',
+      'LICENSE',
+      'dist/cli/main.js',
+      'dist/index.js',
+      'dist/index.d.ts',
+      'python/trinity_torch/__main__.py',
+    ]) {
       expect(paths).toContain(path)
     }
-    const unwanted = /\.test\.|(^|\/)test\/|\.map$|\.tsbuildinfo$|^src\/|^bench\/|\.(tgz|db|log|node|o)$/
+    const unwanted =
+      /\.test\.|(^|\/)tests?\/|__pycache__|\.pyc$|\.map$|\.tsbuildinfo$|^src\/|^bench\/|\.(tgz|db|log|node|o)$/
     expect(paths.filter((path) => unwanted.test(path))).toEqual([])
   })
   it('is of sane size', () => {
