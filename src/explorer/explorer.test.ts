@@ -53,7 +53,7 @@ afterEach(async () => {
 
 async function rig(
   keys: Record<string, unknown> = {},
-  more: { yaml?: string; version?: () => number } = {},
+  more: { yaml?: string; version?: () => number; afterStep?: ExplorerSync['afterStep'] } = {},
 ): Promise<Rig> {
   const set = { 'explorer.rollout_model.engine_type': 'mock', 'explorer.eval_interval': 2, ...keys }
   const config: Config = resolve(
@@ -93,7 +93,8 @@ ${more.yaml ?? ''}
     get version() {
       return more.version?.() ?? 0
     },
-    afterStep: async (step) => void events.push(`sync ${step} (${sampler.stats().running} running)`),
+    afterStep:
+      more.afterStep ?? (async (step) => void events.push(`sync ${step} (${sampler.stats().running} running)`)),
   }
   const scheduler = await TasksetScheduler.open({ ...config.buffer, tasksets: input.tasksets as never })
   const evalTasksets = await Promise.all(input.eval_tasksets.map((set, i) => Taskset.open(set as never, i)))
@@ -268,6 +269,46 @@ describe('Explorer', () => {
       'explorer.max_retry_times': 0,
     })
     await expect(explorer.run(never)).rejects.toThrow(/evaluation of 'held'/)
+  })
+
+  it('asked to end, it finishes the steps under way and begins no other', async () => {
+    const stop = new AbortController()
+    const { explorer, events, buffer } = await rig({
+      'buffer.total_steps': 100,
+      'buffer.total_epochs': 100,
+      'synchronizer.sync_interval': 2,
+      'explorer.eval_on_startup': false,
+      'explorer.eval_interval': 0,
+    })
+    const put = buffer.put.bind(buffer)
+    buffer.put = async (list, options) => {
+      await put(list, options)
+      if ((options?.mark as ExplorerMark | undefined)?.step === 3) stop.abort(new Error('asked to end'))
+    }
+    await explorer.run(never, stop.signal)
+    const puts = events.filter((event) => event.startsWith('put'))
+    expect(puts.slice(0, 3)).toEqual(['put 1', 'put 2', 'put 3'])
+    expect(puts.length).toBe(explorer.step)
+    expect(explorer.mark?.step).toBe(explorer.step)
+    expect(explorer.step).toBeLessThan(10)
+    // Whoever reads the buffer must not think that this was all.
+    expect(events).not.toContain('finish')
+  })
+
+  it('asked to end, it does not wait for weights', async () => {
+    const stop = new AbortController()
+    const { explorer } = await rig(
+      { 'buffer.total_steps': 100, 'buffer.total_epochs': 100 },
+      {
+        afterStep: (_, signal) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason))
+            setTimeout(() => stop.abort(new Error('asked to end')), 5)
+          }),
+      },
+    )
+    await explorer.run(never, stop.signal)
+    expect(explorer.mark?.step).toBe(1)
   })
 
   it('stops when told to, and nothing is sampled any more', async () => {

@@ -40,6 +40,7 @@ export class Explorer {
   /** Steps under way, oldest first; each is settled when its experiences are in the buffer. */
   #open: { step: number; finished: Promise<void> }[] = []
   #evaluation: Promise<unknown> = Promise.resolve()
+  #evaluated = -1
 
   constructor(parts: ExplorerParts) {
     this.#parts = parts
@@ -67,6 +68,11 @@ export class Explorer {
     return this.#step
   }
 
+  /** Version of the weights that were evaluated last; −1: none were. */
+  get evaluated(): number {
+    return this.#evaluated
+  }
+
   /** Where the last step whose experiences are in the buffer has ended. */
   get mark(): ExplorerMark | undefined {
     return this.#mark
@@ -86,18 +92,21 @@ export class Explorer {
     this.#feedback = [...mark.feedback]
   }
 
-  /** Until the tasks end. Fails with the first real failure; then nothing is running any more. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Until the tasks end, or until `stop` asks for it: then the steps under way are finished. `signal` stops at once.
+   * Fails with the first real failure; then nothing is running any more.
+   */
+  async run(signal: AbortSignal, stop: AbortSignal = new AbortController().signal): Promise<void> {
     const link = linkSignals([signal])
-    const stop = () => this.#rollouts.abort(link.signal.reason)
-    if (link.signal.aborted) stop()
-    link.signal.addEventListener('abort', stop, { once: true })
+    const drop = () => this.#rollouts.abort(link.signal.reason)
+    if (link.signal.aborted) drop()
+    link.signal.addEventListener('abort', drop, { once: true })
     this.#lag.start()
     const { runner_state_report_interval: seconds } = this.#parts.config.explorer
     const report = () => this.#logger.info(this.#rollouts.report())
     const reports = seconds > 0 ? setInterval(report, seconds * 1000) : undefined
     try {
-      await this.#loop(link.signal, (error) => link.abort(error))
+      await this.#loop(link.signal, stop, (error) => link.abort(error))
     } catch (error) {
       link.abort(error)
       throw link.signal.reason ?? error
@@ -137,15 +146,16 @@ export class Explorer {
     monitor.log(metrics, step)
     view?.metrics('explorer', step, metrics)
     const evaluation: Evaluation = { step, version, metrics }
+    this.#evaluated = version
     await bestEval?.(evaluation)
     return metrics
   }
 
-  async #loop(signal: AbortSignal, fail: (error: unknown) => void): Promise<void> {
+  async #loop(signal: AbortSignal, stop: AbortSignal, fail: (error: unknown) => void): Promise<void> {
     const { config, buffer } = this.#parts
     const scheduler = this.#scheduler()
-    await this.#begin(signal, fail)
-    while (scheduler.step < scheduler.steps) {
+    await this.#begin(signal, stop, fail)
+    while (scheduler.step < scheduler.steps && !stop.aborted) {
       signal.throwIfAborted()
       const tasks = await scheduler.next()
       if (!tasks) break
@@ -155,18 +165,17 @@ export class Explorer {
       const syncs = isSyncPoint(step, config)
       if (syncs || last) await this.#settle(0, signal)
       if (last) await buffer?.finish(config.explorer.name)
-      if (syncs || last) await this.#afterSteps(signal)
+      if (syncs || last) await this.#afterSteps(signal, stop)
       if (this.#evalDue(step)) this.#beginEvaluation(step, signal, fail)
       if (config.synchronizer.sync_style === 'fully_async') {
         await this.#settle(config.explorer.max_inflight_batches - 1, signal)
-        await this.#afterSteps(signal)
+        await this.#afterSteps(signal, stop)
       } else {
         await this.#settle(this.#mostOpen(), signal)
         await this.#rollouts.hungry()
       }
     }
-    await this.#evaluation
-    signal.throwIfAborted()
+    await this.#settle(0, signal)
   }
 
   /** Steps that may be under way: enough to keep every runner busy, few enough that waiting results do not pile up. */
@@ -181,7 +190,7 @@ export class Explorer {
   }
 
   /** Tells the synchroniser of a restored step again, and evaluates what is due before the next step. */
-  async #begin(signal: AbortSignal, fail: (error: unknown) => void): Promise<void> {
+  async #begin(signal: AbortSignal, stop: AbortSignal, fail: (error: unknown) => void): Promise<void> {
     const { config, buffer } = this.#parts
     this.#told = this.#step
     if (this.#step === 0) {
@@ -190,7 +199,7 @@ export class Explorer {
     }
     const scheduler = this.#scheduler()
     if (scheduler.step >= scheduler.steps) await buffer?.finish(config.explorer.name)
-    await this.#parts.sync.afterStep(this.#step, signal)
+    await this.#sync(this.#step, signal, stop)
     if (isSyncPoint(this.#step, config)) this.#tellSelectors()
     if (this.#evalDue(this.#step)) this.#beginEvaluation(this.#step, signal, fail)
   }
@@ -230,6 +239,7 @@ export class Explorer {
     }
     const report = await pipeline!.process(experiences, { who: config.explorer.name, signal, markOf })
     this.#timeout.stepDone()
+    this.#parts.made?.(report.metrics['experience_pipeline/experience_count'] ?? 0)
     const metrics = {
       ...report.metrics,
       ...stepMetrics(result),
@@ -254,12 +264,22 @@ export class Explorer {
   }
 
   /** The synchroniser hears of every finished step in order; selectors learn what the steps have shown. */
-  async #afterSteps(signal: AbortSignal): Promise<void> {
+  async #afterSteps(signal: AbortSignal, stop: AbortSignal): Promise<void> {
     const finished = this.#mark?.step ?? 0
     this.#tellSelectors()
     while (this.#told < finished) {
       this.#parts.view?.phase('explorer', `after step ${this.#told + 1}: weights`)
-      await this.#parts.sync.afterStep(++this.#told, signal)
+      await this.#sync(++this.#told, signal, stop)
+    }
+  }
+
+  /** Weights that may be long in coming are not waited for by a run that was asked to end. */
+  async #sync(step: number, signal: AbortSignal, stop: AbortSignal): Promise<void> {
+    try {
+      await this.#parts.sync.afterStep(step, AbortSignal.any([signal, stop]))
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!stop.aborted) throw error
     }
   }
 

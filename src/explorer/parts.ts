@@ -54,6 +54,8 @@ export interface ExplorerParts {
   readonly monitor: Monitor
   readonly view?: RunView
   readonly logs: LogDir
+  /** Told how many experiences of a step went into the buffer. */
+  readonly made?: (experiences: number) => void
   /** Keeps the best evaluation on disk. */
   readonly bestEval?: (evaluation: Evaluation) => void | Promise<void>
 }

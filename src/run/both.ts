@@ -1,10 +1,11 @@
 import type { ExperienceBuffer } from '../buffer/index.js'
 import type { Config } from '../config/index.js'
 import type { SampleModel } from '../engine/contract.js'
-import { type Evaluation, Explorer, type ExplorerSync } from '../explorer/index.js'
+import type { ExplorerSync } from '../explorer/index.js'
 import { Synchronizer, type SyncState, scheduleOf, type Transfer } from '../synchronizer/index.js'
 import { nextCall, Trainer } from '../trainer/index.js'
 import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
+import { makeExplorer } from './explorer.js'
 import type { Job, ModeEnd } from './job.js'
 import { linkOf, openAuxiliary, openBase, openSamplers, openTrained, sameEngine, type TrainedModels } from './models.js'
 import { openPipeline } from './pipeline.js'
@@ -24,7 +25,8 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   const evalTasksets = await openEvalTasksets(config, closers)
   const expected = expectedSteps(config, scheduler)
   view.expect?.('explorer', scheduler.steps)
-  view.expect?.('trainer', Math.min(expected, config.trainer.total_steps ?? expected))
+  const total = config.trainer.total_steps ?? expected
+  if (total !== undefined) view.expect?.('trainer', Math.min(total, expected ?? total))
   const context = { ...job, signal: stop.now }
   const base = await openBase(context, engineType)
   const needs = { config, text: base.text, note }
@@ -69,15 +71,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     stepOf(saved),
   )
 
-  let evaluated = -1
-  const bestEval = async ({ version, metrics }: Evaluation) => {
-    evaluated = version
-    await checkpoints
-      .recordEval(version, metrics)
-      .catch((error) => note(`no best evaluation is kept: ${error.message}`))
-  }
-  const explorer = new Explorer({
-    config,
+  const explorer = makeExplorer(job, {
     model: samplers,
     text: base.text,
     auxiliary,
@@ -87,9 +81,6 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     buffer,
     sync: explorerSide(sync),
     monitor: monitors.explorer,
-    view,
-    logs,
-    bestEval,
   })
   const trainer = new Trainer({
     config,
@@ -129,7 +120,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   if (end === 'stopped') return { end, steps: trainer.step }
   await sync.giveLast(stop.now)
   const wanted = evalTasksets.length > 0 && config.explorer.eval_interval > 0 && trainer.step > 0
-  if (wanted && evaluated !== trainer.step) {
+  if (wanted && explorer.evaluated !== trainer.step) {
     view.phase('explorer', 'final evaluation')
     await explorer.evaluate(finalStep(config, explorer.step), { signal: stop.now })
   }

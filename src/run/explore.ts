@@ -1,10 +1,11 @@
 import type { SavedWeights } from '../checkpoint/index.js'
 import type { InFlight, SampleModel } from '../engine/contract.js'
-import { Explorer, type ExplorerMark } from '../explorer/index.js'
-import { ApartExplorerSync, StatusBoard, scheduleOf } from '../synchronizer/index.js'
+import type { ExplorerMark } from '../explorer/index.js'
+import { ApartExplorerSync, StatusBoard, scheduleOf, takeLatest } from '../synchronizer/index.js'
 import { nextCall } from '../trainer/index.js'
 import { announced } from './announced.js'
 import { openMainBuffer } from './buffers.js'
+import { makeExplorer } from './explorer.js'
 import type { Job, ModeEnd } from './job.js'
 import { openAuxiliary, openBase, openSamplers } from './models.js'
 import { openPipeline } from './pipeline.js'
@@ -13,7 +14,7 @@ import { openEvalTasksets, openScheduler } from './tasks.js'
 
 /** The explorer alone: a trainer of another process reads the database and leaves its weights in the job directory. */
 export async function runExplore(job: Job): Promise<ModeEnd> {
-  const { config, view, checkpoints, logs, stop, closers, note } = job
+  const { config, view, checkpoints, stop, closers, note } = job
   const { name } = config.explorer
   const scheduler = await openScheduler(config, closers)
   view.expect?.('explorer', scheduler.steps)
@@ -45,8 +46,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
     },
     version,
   )
-  const explorer = new Explorer({
-    config,
+  const explorer = makeExplorer(job, {
     model: samplers,
     text: base.text,
     auxiliary,
@@ -56,13 +56,6 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
     buffer,
     sync,
     monitor,
-    view,
-    logs,
-    bestEval: async ({ version, metrics }) => {
-      await checkpoints
-        .recordEval(version, metrics)
-        .catch((error) => note(`no best evaluation is kept: ${error.message}`))
-    },
   })
 
   // Rows that are in the database stay; the mark of the last of them says where to go on.
@@ -76,10 +69,9 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
     () => explorer.step,
     async () => {
       try {
-        await explorer.run(AbortSignal.any([stop.now, stop.gentle, over.signal]))
+        await explorer.run(AbortSignal.any([stop.now, over.signal]), stop.gentle)
       } catch (error) {
-        const meant = over.signal.aborted || stop.gentle.aborted
-        if (!meant || stop.now.aborted) throw error
+        if (!over.signal.aborted || stop.now.aborted) throw error
       }
       return stop.gentle.aborted
     },
@@ -89,16 +81,8 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
 
 /** The newest weights of the trainer, or those that everything starts from. Gives their version. */
 async function loadNewest({ checkpoints, stop }: Job, load: ReturnType<typeof loader>, first: string): Promise<number> {
-  for (let tries = 1; ; tries++) {
-    const newest = (await checkpoints.latestWeights()) ?? { step: 0, path: first, full: false }
-    try {
-      await load(newest, 'finish', stop.now)
-      return newest.step
-    } catch (error) {
-      // A trainer at work may have put newer ones in their place.
-      if (newest.step === 0 || tries === 3) throw error
-    }
-  }
+  const latest = async () => (await checkpoints.latestWeights()) ?? { step: 0, path: first, full: false }
+  return (await takeLatest({ latest, load }, -1, 'finish', stop.now)) ?? 0
 }
 
 function loader(samplers: readonly SampleModel[], deadlineMs: number) {

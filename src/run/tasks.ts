@@ -1,3 +1,4 @@
+import { advantageFns } from '../algorithm/index.js'
 import type { Config, TasksetConfig as GivenTaskset } from '../config/index.js'
 import { TrinityError } from '../error.js'
 import { Taskset, type TasksetConfig, TasksetScheduler } from '../task/index.js'
@@ -24,8 +25,10 @@ export async function openEvalTasksets({ buffer }: Config, closers: Closers): Pr
   return sets
 }
 
-/** Training steps that the rollouts of a run give, when none is dropped. */
-export function expectedSteps(config: Config, scheduler: TasksetScheduler): number {
+/** Training steps that the rollouts of a run give, when none is dropped; undefined where a run gives any number. */
+export function expectedSteps(config: Config, scheduler: Pick<TasksetScheduler, 'steps'>): number | undefined {
+  const { advantage_fn } = config.algorithm
+  if (advantage_fn !== null && advantageFns.get(advantage_fn).stepWise) return undefined
   const { batch_size, train_batch_size, trainer_input } = config.buffer
   const made = scheduler.steps * batch_size * (config.algorithm.repeat_times ?? 1)
   const ratio = Number(config.algorithm.sample_strategy_args?.expert_data_ratio ?? 0)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ApartExplorerSync, ApartTrainerSync } from './apart.js'
+import { ApartExplorerSync, ApartTrainerSync, takeLatest } from './apart.js'
 import type { SyncSchedule } from './schedule.js'
 import { StatusBoard } from './status.js'
 
@@ -61,6 +61,36 @@ function pair(change: Partial<SyncSchedule> = {}, timeoutMs = 5000) {
   )
   return { boards, notes, written, loaded, ended, trainer, explorer, breakLoads }
 }
+
+describe('the newest weights', () => {
+  const at = (step: number) => ({ step, path: `global_step_${step}`, full: false })
+
+  it('are loaded in place of those that vanish under the reader, as often as that happens', async () => {
+    let newest = 3
+    const tried: number[] = []
+    const load = async ({ step }: { step: number }) => {
+      tried.push(step)
+      if (newest < 7) {
+        newest++
+        throw new Error('ENOENT')
+      }
+    }
+    expect(await takeLatest({ latest: async () => at(newest), load }, 2, 'finish', signal)).toBe(7)
+    expect(tried).toEqual([3, 4, 5, 6, 7])
+    expect(await takeLatest({ latest: async () => at(7), load }, 7, 'finish', signal)).toBeUndefined()
+  })
+
+  it('that stay and cannot be read are an error, and an abort is one at once', async () => {
+    const load = async () => {
+      throw new Error('half a file')
+    }
+    const latest = async () => at(4)
+    const failing = takeLatest({ latest, load }, 0, 'finish', signal)
+    await expect(failing).rejects.toMatchObject({ code: 'sync/load', path: 'global_step_4' })
+    const aborted = AbortSignal.abort(new Error('enough'))
+    await expect(takeLatest({ latest, load }, 0, 'finish', aborted)).rejects.toThrow('enough')
+  })
+})
 
 describe('explorer and trainer of two processes', () => {
   it('fixed: the explorer waits for the training step that its own is paired with', async () => {

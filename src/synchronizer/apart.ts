@@ -95,6 +95,43 @@ export interface ApartExplorerParts extends Common {
   trainerEnded(step: number): void
 }
 
+/** Weights that vanish while they are read, one after the other, are not a slow reader any more. */
+const MOST_TRIES = 10
+
+/**
+ * Loads the newest weights if they are newer than `have`; gives their step. A trainer at work deletes what is no longer
+ * among the newest, even under the hands of a slow reader: then the newer ones that are in its place are loaded instead.
+ */
+export async function takeLatest(
+  { latest, load }: Pick<ApartExplorerParts, 'latest' | 'load'>,
+  have: number,
+  inFlight: InFlight,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  let failed: { step: number; error: unknown } | undefined
+  for (let tries = 1; ; tries++) {
+    const weights = await latest()
+    if (!weights || weights.step <= have) {
+      if (failed) throw unreadable(failed.step, failed.error)
+      return undefined
+    }
+    try {
+      await load(weights, inFlight, signal)
+      return weights.step
+    } catch (error) {
+      signal.throwIfAborted()
+      // Weights that stay where they are and cannot be read twice are broken.
+      if (failed?.step === weights.step || tries === MOST_TRIES) throw unreadable(weights.step, error, weights.path)
+      failed = { step: weights.step, error }
+    }
+  }
+}
+
+function unreadable(step: number, cause: unknown, path?: string): TrinityError {
+  const message = `the weights of training step ${step} cannot be loaded: ${messageOf(cause)}`
+  return new TrinityError('sync/load', message, { path, cause })
+}
+
 /** An explorer whose trainer is another process: it takes weights from the job directory. */
 export class ApartExplorerSync {
   readonly #parts: ApartExplorerParts
@@ -166,29 +203,7 @@ export class ApartExplorerSync {
   }
 
   async #take(inFlight: InFlight, signal: AbortSignal): Promise<void> {
-    const weights = await this.#parts.latest()
-    if (!weights || weights.step <= this.#version) return
-    try {
-      await this.#parts.load(weights, inFlight, signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      // The trainer may have put newer ones in their place meanwhile.
-      const newer = await this.#parts.latest()
-      if (!newer) throw error
-      await this.#parts.load(newer, inFlight, signal).catch((again) => {
-        throw new TrinityError(
-          'sync/load',
-          `the weights of training step ${newer.step} cannot be loaded: ${messageOf(again)}`,
-          {
-            path: newer.path,
-            cause: again,
-          },
-        )
-      })
-      this.#version = newer.step
-      return
-    }
-    this.#version = weights.step
+    this.#version = (await takeLatest(this.#parts, this.#version, inFlight, signal)) ?? this.#version
   }
 
   async #ended(): Promise<boolean> {

@@ -1,10 +1,30 @@
 import { messageOf, TrinityError } from '../error.js'
 import { type Experience, responseLength } from '../experience/index.js'
-import { prepareReward, type RewardInput, type RewardParts } from '../reward/index.js'
+import {
+  prepareReward,
+  type RewardFn,
+  type RewardInput,
+  type RewardParts,
+  rewardFns,
+  type Scorer,
+} from '../reward/index.js'
 import type { Task } from '../task/index.js'
 
 /** Named parts of a reward; the reward is their sum. */
 export type Scores = RewardParts
+
+const NO_ARGS = {}
+/** Reward functions with their arguments checked, by the arguments of the task set: its tasks share them. */
+const scorers = new WeakMap<object, Map<RewardFn, Scorer>>()
+
+function scorerOf(name: string, args: Record<string, unknown> = NO_ARGS): Scorer {
+  const fn = rewardFns.get(name)
+  const known = scorers.get(args) ?? new Map<RewardFn, Scorer>()
+  scorers.set(args, known)
+  const scorer = known.get(fn) ?? prepareReward(name, args)
+  known.set(fn, scorer)
+  return scorer
+}
 
 /** What the task's reward function says of a response. */
 export async function scoreResponse(
@@ -20,7 +40,7 @@ export async function scoreResponse(
       hint: 'set default_reward_fn_type of the task set, or of buffer.explorer_input',
     })
   }
-  const score = prepareReward(name, task.rewardFnArgs)
+  const score = scorerOf(name, task.rewardFnArgs)
   const input: RewardInput = {
     response: experience.responseText ?? '',
     truth: task.truth,

@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { contextOf, modelOf, speaker, taskOf, text } from '../../test/support/workflow-kit.js'
 import { MockEngine } from '../engine/mock/engine.js'
-import type { Experience } from '../experience/index.js'
+import { createExperience, type Experience } from '../experience/index.js'
+import { rewardFns } from '../reward/index.js'
 import type { WorkflowContext } from './context.js'
 import { AuxiliaryModels, MultiTurnWorkflow, RewardPropagationWorkflow, ScalarReward, workflows } from './index.js'
+import { scoreResponse } from './reward.js'
 import { StepWiseRewardWorkflow } from './step-wise.js'
 import { isWorkflowClass, repeatsItself } from './workflow.js'
 
@@ -20,6 +22,19 @@ async function answering(speech: Parameters<typeof speaker>[0], repeat = 1) {
 }
 
 describe('simple_workflow', () => {
+  it('the reward function of a task set is prepared once', async () => {
+    const fn = rewardFns.get('accuracy_reward')
+    const prepared = vi.spyOn(fn.args, 'safeParse')
+    const rewardFnArgs = {}
+    for (const truth of ['4', '5', '6']) {
+      const task = taskOf({ rewardFn: 'accuracy_reward', rewardFnArgs, truth })
+      const experience = createExperience({ tokens: [1, 2], responseText: '\\boxed{5}' })
+      expect(await scoreResponse(task, experience)).toEqual({ accuracy: truth === '5' ? 1 : 0 })
+    }
+    expect(prepared).toHaveBeenCalledTimes(1)
+    prepared.mockRestore()
+  })
+
   it('samples all runs of a task in one call and scores each with the named reward', async () => {
     const model = await answering(() => ['<answer>4</answer>', '<answer>5</answer>', 'none'], 3)
     const task = taskOf({ rewardFn: 'accuracy_reward', rewardFnArgs: {}, taskDesc: '2 + 2', truth: '4' })

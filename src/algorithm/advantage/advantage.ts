@@ -28,6 +28,8 @@ export interface AdvantageResult {
 export interface AdvantageFn extends Entry {
   readonly where: 'explorer' | 'trainer'
   readonly needs: readonly AdvantageNeed[]
+  /** A run gives one experience for each of its steps, and nobody knows how many there will be. */
+  readonly stepWise?: true
   compute(experiences: readonly Experience[], args: Record<string, unknown>, context: AdvantageContext): AdvantageResult
 }
 

@@ -25,6 +25,7 @@ type Args = z.output<typeof args>
 export const gigpo = advantageFn({
   doc: 'episode advantage plus advantage among steps from the same state (GiGPO)',
   where: 'explorer',
+  stepWise: true,
   needs: ['reward'],
   args,
   compute(experiences, options) {

@@ -13,6 +13,7 @@ import { groupStats } from './statistics.js'
 export const stepWiseGrpo = advantageFn({
   doc: 'grpo over whole runs, given to each of their steps',
   where: 'explorer',
+  stepWise: true,
   needs: ['reward'],
   args: z.strictObject({
     epsilon: positive.default(1e-6),

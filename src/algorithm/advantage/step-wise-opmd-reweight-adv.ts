@@ -8,6 +8,7 @@ import { perRun } from './runs.js'
 export const stepWiseOpmdReweightAdv = advantageFn({
   doc: 'opmd over whole runs with amplified successes (R3L)',
   where: 'explorer',
+  stepWise: true,
   needs: ['reward'],
   args: z.strictObject({ ...opmdArgs, ...reweightArgs, enable_step_norm: z.boolean().default(false) }),
   compute: (experiences, args) =>

@@ -7,6 +7,7 @@ import { perRun } from './runs.js'
 export const stepWiseOpmd = advantageFn({
   doc: 'opmd over whole runs, given to each of their steps',
   where: 'explorer',
+  stepWise: true,
   needs: ['reward'],
   args: z.strictObject({ ...opmdArgs, enable_step_norm: z.boolean().default(false) }),
   compute: (experiences, args) => perRun(experiences, args.enable_step_norm, (rewards) => opmdVerdict(rewards, args)),

@@ -27,8 +27,9 @@ export class Progress {
     return Math.max(0, this.total - this.step) * each
   }
 
-  /** `12/300`, or `12` where nobody knows how many there will be. */
+  /** `12/300`, or `12` where nobody knows how many there will be, or where there were more than expected. */
   get text(): string {
-    return `${this.step ?? 0}${this.total === undefined ? '' : `/${this.total}`}`
+    const isKnown = this.total !== undefined && (this.step ?? 0) <= this.total
+    return `${this.step ?? 0}${isKnown ? `/${this.total}` : ''}`
   }
 }

@@ -68,6 +68,9 @@ describe('plain lines', () => {
     )
     expect(lines[1]).toContain('4 min 54 s left')
     expect(lines.slice(2)).toEqual(['explorer step 2  reward 0.5  tokens/s 300'])
+    // More steps than anybody expected: no total is better than a wrong one.
+    view.metrics('trainer', 103, { 'critic/score/mean': 1 })
+    expect(stream.text.trimEnd().split('\n').at(-1)).toMatch(/^trainer {2}step 103 {2}reward 1/)
     expect(stream.text).not.toContain('\x1b')
   })
 

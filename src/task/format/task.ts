@@ -4,6 +4,8 @@ import type { TasksetConfig } from '../config.js'
 import type { Row } from '../source/row-source.js'
 import type { Task, TaskIndex } from '../task.js'
 
+const NO_ARGS = {}
+
 /** Makes a task of a record: the record may name its own workflow and reward function. */
 export function formatTask(raw: Row, config: TasksetConfig, index: TaskIndex): Task {
   const format = config.format ?? {}
@@ -29,7 +31,8 @@ export function formatTask(raw: Row, config: TasksetConfig, index: TaskIndex): T
     format,
     rolloutArgs: { ...config.rollout_args },
     workflowArgs: { ...config.workflow_args },
-    rewardFnArgs: { ...config.reward_fn_args },
+    // One object for all tasks of the set: whoever prepares them does it once.
+    rewardFnArgs: config.reward_fn_args ?? NO_ARGS,
     isEval: config.is_eval ?? false,
     index,
   }

@@ -1,0 +1,19 @@
+import { type Evaluation, Explorer, type ExplorerParts } from '../explorer/index.js'
+import { backlogWatch } from './backlog.js'
+import type { Job } from './job.js'
+
+/** What the explorer of a mode works with, besides what every mode has. */
+type Needs = Pick<
+  ExplorerParts,
+  'model' | 'text' | 'auxiliary' | 'scheduler' | 'evalTasksets' | 'pipeline' | 'buffer' | 'sync' | 'monitor'
+>
+
+/** An explorer that trains something: it keeps the best evaluation of the job, and says when the trainer falls behind. */
+export function makeExplorer({ config, view, logs, checkpoints, note }: Job, needs: Needs): Explorer {
+  const bestEval = async ({ version, metrics }: Evaluation) => {
+    await checkpoints
+      .recordEval(version, metrics)
+      .catch((error) => note(`no best evaluation is kept: ${error.message}`))
+  }
+  return new Explorer({ ...needs, config, view, logs, bestEval, made: backlogWatch(config, note) })
+}
