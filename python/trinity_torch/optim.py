@@ -66,7 +66,8 @@ class Optimizer:
         self.m: list[Tensor] = []
         self.v: list[Tensor] = []
         self.steps = 0
-        self.lr = 0.0
+        # of the last step
+        self.settings: dict[str, Any] = {"lr": 0.0, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.0}
         if store.separate:
             served = make_summing(network, dict(zip(self.params, self.grads)))
             for p, total in zip(self.params, self.grads):
@@ -98,23 +99,20 @@ class Optimizer:
             return norm, False
         if clip > 0 and norm > clip:
             torch._foreach_mul_(grads, clip / (norm + 1e-6))
-        self._make_moments()
+        self.make_moments()
         numbers = {"lr": lr, "beta1": betas[0], "beta2": betas[1], "eps": eps, "weight_decay": weight_decay}
         with torch.no_grad():
             self._update(grads, numbers)
         self.steps += 1
-        self.lr = lr
+        self.settings = {"lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay}
         self.discard()
         return norm, True
 
-    def _make_moments(self) -> None:
+    def make_moments(self) -> None:
         if not self.m:
-            self.m, self.v = self.new_moments(), self.new_moments()
-
-    def new_moments(self) -> list[Tensor]:
-        if self.store.moments:
-            return host_tensors([master.shape for master in self.masters], self.store.device)
-        return [torch.zeros_like(master) for master in self.masters]
+            shapes = [master.shape for master in self.masters]
+            make = (lambda: host_tensors(shapes, self.store.device)) if self.store.moments else self._zeros
+            self.m, self.v = make(), make()
 
     def _update(self, grads: list[Tensor], numbers: dict[str, float]) -> None:
         store = self.store

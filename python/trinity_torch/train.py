@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import checkpoint, jobs, lora
 from . import graph as loss_graph
-from . import jobs, lora
 from .errors import Cancelled, WorkerError
 from .network import Network, load
 from .offload import Guests, held, release
@@ -299,6 +299,15 @@ class TrainModel(ScoreModel):
     def discard_grad(self) -> None:
         self.optimizer.discard()
         self.gradient = "none"
+
+    def save(self, folder: str) -> None:
+        checkpoint.save(self, folder)
+
+    def load(self, folder: str) -> None:
+        checkpoint.load(self, folder)
+
+    def save_weights(self, folder: str) -> None:
+        checkpoint.save_weights(self, folder)
 
     def refuse_partial(self) -> None:
         if self.gradient == "partial":
