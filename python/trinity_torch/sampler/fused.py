@@ -150,7 +150,7 @@ if triton is not None:
         if ADD:
             v = tl.load(x + here, mask=inside, other=0.0).to(tl.float32)
             for part in range(1, parts):
-                v += tl.load(x + part * tokens.to(tl.int64) * width + here, mask=inside, other=0.0).to(tl.float32)
+                v += tl.load(x + tl.cast(part, tl.int64) * tokens * width + here, mask=inside, other=0.0).to(tl.float32)
             v = v.to(out.dtype.element_ty).to(tl.float32)
             v += tl.load(residual + here, mask=inside, other=0.0).to(tl.float32)
             v = v.to(out.dtype.element_ty)
@@ -171,7 +171,7 @@ if triton is not None:
         gate = tl.load(here, mask=inside, other=0.0).to(tl.float32)
         up = tl.load(here + width, mask=inside, other=0.0).to(tl.float32)
         for part in range(1, parts):
-            here += tokens.to(tl.int64) * 2 * width
+            here += tl.cast(tokens, tl.int64) * 2 * width
             gate += tl.load(here, mask=inside, other=0.0).to(tl.float32)
             up += tl.load(here + width, mask=inside, other=0.0).to(tl.float32)
         gate = gate.to(out.dtype.element_ty).to(tl.float32)
@@ -193,7 +193,7 @@ if triton is not None:
         a = tl.load(here, mask=inside, other=0.0).to(tl.float32)
         b = tl.load(here + half, mask=inside, other=0.0).to(tl.float32)
         for part in range(1, parts):
-            here += tokens.to(tl.int64) * width
+            here += tl.cast(tokens, tl.int64) * width
             a += tl.load(here, mask=inside, other=0.0).to(tl.float32)
             b += tl.load(here + half, mask=inside, other=0.0).to(tl.float32)
         a = a.to(out.dtype.element_ty).to(tl.float32)

@@ -16,6 +16,8 @@ from torch import Tensor
 from .kernels import fast, power, tl, triton
 
 SPAN = 256
+# keys that a program takes at a time, in a pipeline of so many stages
+KEYS, STAGES, WARPS = 64, 4, 4
 # Rows (tokens x heads) of a tile. 16 is one instruction of the tensor cores, and what a new token needs.
 ROWS = 16
 # Spans of all sequences that can be computed apart from each other; beyond, one program joins them as it goes.
@@ -59,8 +61,9 @@ def attend(
     _attend[(len(tiles), kv, lanes if apart else 1)](
         q, keys, values, tables, tiles.slot, tiles.first, tiles.count, tiles.position, out, room if room is not None else out,
         scale * 1.4426950408889634, tables.stride(0), room.shape[1] if room is not None else 0, kv,
-        GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=64, SPAN=SPAN, APART=apart,
-        EXACT="ieee" if q.dtype == torch.float32 else "tf32", num_warps=4, num_stages=3 if q.dtype != torch.float32 else 1,
+        GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=KEYS, SPAN=SPAN, APART=apart,
+        EXACT="ieee" if q.dtype == torch.float32 else "tf32", num_warps=WARPS,
+        num_stages=STAGES if q.dtype != torch.float32 else 1,
     )  # fmt: skip
     if room is not None:
         _join[(len(tiles), heads)](

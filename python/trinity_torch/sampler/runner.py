@@ -1,0 +1,272 @@
+"""
+Steps on the device. The host says which sequences are computed; tokens, positions and random numbers follow from what
+lies on the device, so the next step can start before the host has seen the last one's tokens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import softmax
+from . import draw, paged
+from .cache import PAGE, allocate
+from .decoder import Decoder
+from .kernels import fast, tl, triton
+
+LADDER = (1, 2, 4, 8, 16, 32, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
+
+
+@dataclass
+class Chunk:
+    """Tokens `start` … of a sequence. `draws`: slots that draw from the last one."""
+
+    slot: int
+    tokens: np.ndarray
+    start: int
+    draws: list[int] = field(default_factory=list)
+    targets: np.ndarray | None = None  # tokens that follow, to be scored
+    inverse_t: float = 1.0
+
+
+class Result:
+    """What a step has drawn, once the device has come to it."""
+
+    def __init__(self, out: Tensor, count: int, event: torch.cuda.Event | None):
+        self._out, self._count, self._event = out, count, event
+        self.scores: Tensor | None = None
+        self.top: tuple[Tensor, Tensor] | None = None
+
+    def ready(self) -> bool:
+        return self._event is None or self._event.query()
+
+    def read(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Tokens, log-probs under the model, log-probs under what they were drawn from."""
+        if self._event is not None:
+            self._event.synchronize()
+        out = self._out.numpy()
+        numbers = out.view(np.float32)
+        n = self._count
+        return out[0, :n].copy(), numbers[1, :n].copy(), numbers[2, :n].copy()
+
+
+class Runner:
+    def __init__(self, decoder: Decoder, pages: int, slots: int):
+        device = decoder.device
+        self.decoder, self.device, self.slots = decoder, device, slots
+        self.keys, self.values = allocate(len(decoder.layers), pages, decoder.kv, decoder.size, decoder.dtype, device)
+        self.state = torch.zeros(slots, draw.WIDTH, dtype=torch.int32, device=device)
+        self.tables = torch.zeros(slots, -(-decoder.max_len // PAGE), dtype=torch.int32, device=device)
+        self.rows = torch.full((slots,), -1, dtype=torch.int32, device=device)
+        self.each = torch.arange(slots, dtype=torch.int32, device=device)
+        # tokens that a penalty applies to; made when somebody asks for one
+        self.seen: Tensor | None = None
+        self.out = torch.zeros(3, slots, dtype=torch.int32, device=device)
+        self.logits: Tensor | None = None
+        self._graphs: dict[tuple[int, bool, bool, bool], tuple[torch.cuda.CUDAGraph, Tensor]] = {}
+        self._pool = torch.cuda.graph_pool_handle() if device.type == "cuda" else None
+        self._room: Tensor | None = None
+
+    # what the host writes
+
+    def put(self, values: np.ndarray | list[int]) -> Tensor:
+        given = torch.from_numpy(np.ascontiguousarray(values, dtype=np.int32))
+        return given.pin_memory().to(self.device, non_blocking=True) if self.device.type == "cuda" else given
+
+    def write_state(self, slots: list[int], rows: list[list[int]]) -> None:
+        self.state.index_copy_(0, self.put(slots).long(), self.put(np.asarray(rows)))
+
+    def write_tables(self, slots: list[int], columns: list[int], pages: list[int]) -> None:
+        three = self.put(np.asarray([slots, columns, pages]))
+        self.tables.index_put_((three[0].long(), three[1].long()), three[2])
+
+    def write_rows(self, slots: list[int]) -> None:
+        """The sequences of the decode steps that follow."""
+        self.rows[: len(slots)] = self.put(slots)
+        self.rows[len(slots) :] = -1
+
+    def copy_pages(self, sources: list[int], targets: list[int]) -> None:
+        two = self.put(np.asarray([sources, targets])).long()
+        for cache in (self.keys, self.values):
+            cache.index_copy_(1, two[1], cache.index_select(1, two[0]))
+
+    def mark_seen(self, slot: int, tokens: np.ndarray) -> None:
+        if self.seen is None:
+            self.seen = torch.zeros(self.slots, self.decoder.vocabulary, dtype=torch.uint8, device=self.device)
+        self.seen[slot] = 0
+        self.seen[slot, self.put(tokens).long()] = 1
+
+    # steps
+
+    def decode(self, count: int, longest: int, limited: bool, penalised: bool) -> Result:
+        """One token for each of the first `count` rows; `longest`: of their contexts, with the new token."""
+        if self.device.type != "cuda":
+            self.logits = self._decode(count, None, limited, penalised)
+            return self._result(count)
+        batch = next(size for size in (*LADDER, self.slots) if size >= count)
+        batch = min(batch, self.slots)
+        apart = self.lanes(batch) > 1 and -(-longest // paged.SPAN) <= paged.ROOM // batch
+        key = (batch, apart, limited, penalised)
+        if key not in self._graphs:
+            self._graphs[key] = self._capture(*key)
+        graph, self.logits = self._graphs[key]
+        graph.replay()
+        return self._result(count, self.out_of(batch))
+
+    def lanes(self, batch: int) -> int:
+        """Programs that share the context of a sequence, so that few sequences fill the device as well."""
+        return max(1, min(64, 1024 // (batch * self.decoder.kv)))
+
+    def out_of(self, batch: int) -> Tensor:
+        return self.out.view(-1)[: 3 * batch].view(3, batch)
+
+    def _capture(self, batch: int, apart: bool, limited: bool, penalised: bool) -> tuple[torch.cuda.CUDAGraph, Tensor]:
+        room = None
+        if apart:
+            if self._room is None:
+                self._room = torch.empty(
+                    paged.ROOM * self.decoder.heads * (self.decoder.size + 2), dtype=torch.float32, device=self.device
+                )
+            spans = paged.ROOM // batch
+            room = self._room[: batch * spans * self.decoder.heads * (self.decoder.size + 2)]
+            room = room.view(batch, spans, self.decoder.heads, self.decoder.size + 2)
+        # a first run outside, with nobody in it, compiles what has to be compiled
+        rows = self.rows.clone()
+        self.rows.fill_(-1)
+        self._decode(batch, room, limited, penalised)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool):
+            logits = self._decode(batch, room, limited, penalised)
+        self.rows.copy_(rows)
+        return graph, logits
+
+    def _decode(self, batch: int, room: Tensor | None, limited: bool, penalised: bool) -> Tensor:
+        ids, positions, places, counts = begin(self.rows[:batch], self.state, self.tables)
+        rows = self.rows[:batch]
+        tiles = paged.Tiles(rows, self.each[:batch], counts, positions, 1)
+        lanes = self.lanes(batch)
+
+        def attend(i: int, qkv: Tensor) -> Tensor:
+            keys, values = self.keys[i], self.values[i]
+            q = self.decoder.queries(i, qkv, positions, places, keys, values)
+            return paged.attend(q, keys, values, self.tables, tiles, self.decoder.scale, room, lanes).flatten(1)
+
+        logits = self.decoder.logits(self.decoder.body(ids, attend))
+        out = self.out_of(batch)
+        draw.draw(logits, self.state, self.seen if penalised else None, rows, self.each[:batch], out, limited)
+        return logits
+
+    def prefill(self, chunks: list[Chunk], limited: bool, penalised: bool) -> Result:
+        """Pieces of prompts, and the first tokens after those that end here."""
+        starts = np.asarray([c.start for c in chunks], dtype=np.int32)
+        sizes = np.asarray([len(c.tokens) for c in chunks], dtype=np.int32)
+        slots = np.asarray([c.slot for c in chunks], dtype=np.int32)
+        firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
+        # without kernels there is no need for tiles
+        per_tile = paged.tile_tokens(self.decoder.heads // self.decoder.kv) if fast(self.keys) else int(sizes.max())
+        tiles_of = -(-sizes // per_tile)
+        owner = np.repeat(np.arange(len(chunks)), tiles_of)
+        offset = (np.arange(len(owner)) - np.repeat(np.cumsum(tiles_of) - tiles_of, tiles_of)) * per_tile
+        tile = np.stack([
+            slots[owner], firsts[owner] + offset, np.minimum(per_tile, sizes[owner] - offset), starts[owner] + offset,
+        ])  # fmt: skip
+        of = np.repeat(np.arange(len(chunks)), sizes)
+        position = np.arange(int(sizes.sum())) - firsts[of] + starts[of]
+        flat = self.put(np.stack([np.concatenate([c.tokens for c in chunks]), position, slots[of]]))
+        ids, positions, slot = flat
+        where = self.tables[slot.long(), (positions // PAGE).long()] * PAGE + positions % PAGE
+        four = self.put(tile)
+        tiles = paged.Tiles(four[0], four[1], four[2], four[3], per_tile)
+
+        def attend(i: int, qkv: Tensor) -> Tensor:
+            keys, values = self.keys[i], self.values[i]
+            q = self.decoder.queries(i, qkv, positions, where, keys, values)
+            return paged.attend(q, keys, values, self.tables, tiles, self.decoder.scale).flatten(1)
+
+        hidden = self.decoder.body(ids.long(), attend)
+        ending = [i for i, c in enumerate(chunks) if c.draws]
+        count = sum(len(chunks[i].draws) for i in ending)
+        out = torch.zeros(3, count, dtype=torch.int32, device=self.device)
+        if ending:
+            last = self.put(firsts[ending] + sizes[ending] - 1).long()
+            self.logits = self.decoder.logits(hidden[last])
+            pairs = [(s, row) for row, i in enumerate(ending) for s in chunks[i].draws]
+            two = self.put(np.asarray(pairs).T)
+            draw.draw(self.logits, self.state, self.seen if penalised else None, two[0], two[1], out, limited)
+        scores = self._scores(hidden, chunks, firsts)
+        result = self._result(count, out)
+        result.scores = scores
+        return result
+
+    def _scores(self, hidden: Tensor, chunks: list[Chunk], firsts: np.ndarray) -> Tensor | None:
+        """Log-probs of known next tokens, all chunks one after the other; on the host, and rare: it is waited for."""
+        parts = []
+        for chunk, first in zip(chunks, firsts.tolist()):
+            if chunk.targets is None:
+                continue
+            for a in range(0, len(chunk.targets), 512):
+                targets = self.put(chunk.targets[a : a + 512]).long()
+                logits = self.decoder.logits(hidden[first + a : first + a + len(targets)])
+                scale = torch.full((len(targets),), chunk.inverse_t, device=self.device)
+                parts.append(softmax.scores(logits, targets, scale)[0])
+        return torch.cat(parts).float().cpu() if parts else None
+
+    def top(self, rows: list[int], inverse_t: list[float], most: int) -> tuple[Tensor, Tensor]:
+        """Ids and log-probs of the likeliest tokens of some rows of the last step's logits; equal ones by id."""
+        assert self.logits is not None
+        z = self.logits[torch.tensor(rows, device=self.device)]
+        z = z * torch.tensor(inverse_t, device=self.device)[:, None]
+        values, ids = z.sort(dim=-1, descending=True, stable=True)
+        return ids[:, :most].cpu(), (values[:, :most] - z.logsumexp(-1, keepdim=True)).cpu()
+
+    def _result(self, count: int, out: Tensor | None = None) -> Result:
+        out = self.out_of(count) if out is None else out
+        if self.device.type != "cuda":
+            return Result(out.clone(), count, None)
+        host = torch.empty(out.shape, dtype=torch.int32, pin_memory=True)
+        host.copy_(out, non_blocking=True)
+        event = torch.cuda.Event()
+        event.record()
+        return Result(host, count, event)
+
+    def forget_graphs(self) -> None:
+        self._graphs.clear()
+
+    def bytes(self) -> dict[str, int]:
+        return {"cache": self.keys.nbytes + self.values.nbytes}
+
+
+def begin(rows: Tensor, state: Tensor, tables: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Ids, positions and places of the new tokens, and 1 where there is a sequence."""
+    if fast(rows):
+        out = torch.empty(4, rows.numel(), dtype=torch.int32, device=rows.device)
+        _begin[(rows.numel(),)](rows, state, tables, out, rows.numel(), tables.stride(0), WIDTH=draw.WIDTH, PAGE=PAGE, num_warps=1)
+        return out[0], out[1], out[2], out[3]
+    real = rows >= 0
+    held = state[rows.clamp(min=0).long()]
+    ids = torch.where(real, held[:, draw.TOKEN].clamp(min=0), 0)
+    positions = torch.where(real, held[:, draw.LENGTH], 0)
+    page = tables[rows.clamp(min=0).long(), (positions // PAGE).long()]
+    places = torch.where(real, page * PAGE + positions % PAGE, -1)
+    return ids, positions, places, real.int()
+
+
+if triton is not None:
+
+    @triton.jit
+    def _begin(rows, state, tables, out, count, stride, WIDTH: tl.constexpr, PAGE: tl.constexpr):
+        i = tl.program_id(0)
+        slot = tl.load(rows + i).to(tl.int64)
+        real = slot >= 0
+        held = state + tl.where(real, slot, 0) * WIDTH
+        token = tl.where(real, tl.maximum(tl.load(held), 0), 0)
+        position = tl.where(real, tl.load(held + 1), 0)
+        page = tl.load(tables + tl.where(real, slot, 0) * stride + position // PAGE)
+        tl.store(out + i, token)
+        tl.store(out + count + i, position)
+        tl.store(out + 2 * count + i, tl.where(real, page * PAGE + position % PAGE, -1))
+        tl.store(out + 3 * count + i, real.to(tl.int32))
