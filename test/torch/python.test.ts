@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { torchTestPython } from '../support/torch-python.js'
+
+/** The Python half's own tests, a process for each file. */
+
+const python = torchTestPython()
+const root = resolve(import.meta.dirname, '../../python')
+const modules = readdirSync(join(root, 'tests'))
+  .filter((name) => /^test_\w+\.py$/.test(name))
+  .map((name) => `tests.${name.slice(0, -3)}`)
+
+function run(module: string): Promise<{ code: number | null; said: string }> {
+  return new Promise((done) => {
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
+    const child = spawn(python.path, ['-m', 'unittest', '-b', module], { cwd: root, env })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text))
+    child.on('close', (code) => done({ code, said }))
+  })
+}
+
+describe.skipIf(python.absent)(`trinity_torch${python.note}`, () => {
+  it.each(modules)(
+    '%s',
+    async (module) => {
+      const { code, said } = await run(module)
+      expect(code, said).toBe(0)
+      expect(said).toMatch(/^Ran \d+ tests?/m)
+    },
+    300_000,
+  )
+})
