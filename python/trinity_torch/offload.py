@@ -37,6 +37,10 @@ class Guests:
 
     def __init__(self, params: list[Tensor], device: torch.device):
         self.params = params
+        for p in params:
+            if not p.data.untyped_storage().resizable():
+                # a weight that still lies in its file
+                p.data = p.data.clone()
         self.copies = host_tensors([p.shape for p in params], device, params[0].dtype)
         self.calls = 0
         self._leave(True)
