@@ -3,10 +3,10 @@ import type { LossGraph } from './graph.js'
 import type { LossRow, ScoreKind } from './loss.js'
 import { type Derivative, lossProgram } from './program.js'
 
-/** What any model's scores keep to: they are finite single-precision numbers, log-probs never above 0. */
+/** What any model's scores keep to: they are finite single-precision numbers, log-probs not above 0 but for rounding. */
 const MOST = 3.4028234663852886e38
 const SCORES: Record<ScoreKind, readonly [low: number, high: number]> = {
-  logprob: [-MOST, 0],
+  logprob: [-MOST, 1e-3],
   entropy: [-MOST, MOST],
   value: [-MOST, MOST],
 }
