@@ -121,7 +121,20 @@ def ours(name: str, args: argparse.Namespace) -> None:
         with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as found:
             step(0)
             torch.cuda.synchronize()
-        print(found.key_averages().table(sort_by="self_cuda_time_total", row_limit=32, max_name_column_width=70))
+        table = found.key_averages()
+        print(table.table(sort_by="self_cuda_time_total", row_limit=32, max_name_column_width=70))
+        print(table.table(sort_by="self_cpu_time_total", row_limit=25, max_name_column_width=50))
+    if args.host:
+        import cProfile
+        import pstats
+
+        torch.cuda.set_sync_debug_mode("warn")
+        step(0)
+        torch.cuda.set_sync_debug_mode("default")
+        torch.cuda.synchronize()
+        with cProfile.Profile() as found:
+            step(1)
+        pstats.Stats(found).sort_stats("tottime").print_stats(45)
     model.close()
 
 
@@ -234,6 +247,7 @@ if __name__ == "__main__":
     parser.add_argument("--checkpointing", action="store_true")
     parser.add_argument("--offload", action="store_true")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--host", action="store_true", help="where the time of the CPU goes, and what waits for the GPU")
     parser.add_argument("--peer", choices=["eager", "compiled"])
     parser.add_argument("--ceilings", action="store_true")
     chosen = parser.parse_args()

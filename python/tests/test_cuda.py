@@ -81,12 +81,12 @@ class Cuda(unittest.TestCase):
             node("lt", 7, 2),
             node("const", value=2),
             node("where", 8, 2, 9),  # 10 both constant
-            node("where", 8, 7, 2),
+            node("where", 8, 2, 7),
             node("clamp", 11, 2, 9),
             node("rowSum", 12),
             node("count"),
-            node("div", 13, 14),  # 15
-            node("mul", 15, 4),
+            node("div", 13, 9),  # 15
+            node("mul", 15, 14),
             node("bundleSum", 16),
             node("toTokens", 17),
             node("mul", 18, 1),

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from .errors import WorkerError
-from .rows import Rows, put
+from .rows import Rows, owners, put
 
 VERSION = 1
 DTYPE = torch.float64
@@ -103,12 +105,18 @@ class Guarded(torch.autograd.Function):
 SAFE = ("add", "sub", "neg", "min", "max", "clamp", "where")
 
 
+@lru_cache(maxsize=4096)
+def number(value: float, device: torch.device) -> Tensor:
+    """Kept on the device: sending it anew, or mixing it in from the CPU, would wait for everything before it."""
+    return put(torch.tensor(value, dtype=DTYPE), device)
+
+
 class Segments:
     """Runs of entries that lie together. Sums are taken in one order, so that they are the same every time."""
 
     def __init__(self, sizes: Tensor, device: torch.device):
         self.sizes = put(sizes, device)
-        self.of = put(torch.repeat_interleave(torch.arange(sizes.numel()), sizes), device)
+        self.of = put(owners(sizes), device)
 
     def sum(self, x: Tensor) -> Tensor:
         return _Sum.apply(x, self)
@@ -159,21 +167,20 @@ class Inputs:
     """Active tokens of all rows in one vector."""
 
     def __init__(self, rows: Rows, device: torch.device):
-        sizes = rows.scored.long()
-        active = rows.mask.bool()
-        row_of = torch.repeat_interleave(torch.arange(len(rows)), sizes)
-        counts = torch.bincount(row_of[active], minlength=len(rows))
+        active = rows.mask.numpy().astype(bool)
+        places = np.flatnonzero(active)
+        counts = torch.from_numpy(np.bincount(owners(rows.scored).numpy()[places], minlength=len(rows)))
         self.device = device
         self.counts = put(counts, device, DTYPE)
         # None: all are active
-        self.active = None if bool(active.all()) else put(active.nonzero()[:, 0], device)
+        self.active = None if active.all() else put(torch.from_numpy(places), device)
         self.tokens = Segments(counts, device)
         order = torch.argsort(rows.bundles, stable=True)
         _, sizes_of_bundles = torch.unique_consecutive(rows.bundles[order], return_counts=True)
         self.order, self.place = put(order, device), put(torch.argsort(order), device)
         self.bundles = Segments(sizes_of_bundles, device)
-        chosen = {name: column[active] for name, column in rows.token_columns.items()}
-        self.token_columns = {name: put(column, device, DTYPE) for name, column in chosen.items()}
+        chosen = {name: column.numpy()[places].astype(np.float64) for name, column in rows.token_columns.items()}
+        self.token_columns = {name: put(torch.from_numpy(column), device) for name, column in chosen.items()}
         self.row_columns = {name: put(column, device, DTYPE) for name, column in rows.row_columns.items()}
 
     def score(self, scores: Tensor) -> Tensor:
@@ -217,17 +224,9 @@ def evaluate(
     if backward and loss.requires_grad:
         found = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
         grads = {kind: g.float() for kind, g in zip(leaves, found) if g is not None}
-    stacked = _stack([x for pair in metrics for x in pair], device).view(-1, 2)
+    flat = [x for pair in metrics for x in pair]
+    stacked = torch.stack(flat).view(-1, 2) if flat else torch.zeros(0, 2, dtype=DTYPE, device=device)
     return Evaluation(loss.detach(), grads, stacked)
-
-
-def _stack(numbers: list[Tensor], device: torch.device) -> Tensor:
-    """Scalars of the device and of the CPU in one tensor of the device, which is not waited for."""
-    known = put(torch.tensor([float(x) if x.device.type == "cpu" else 0.0 for x in numbers], dtype=DTYPE), device)
-    if device.type != "cpu" and any(x.device.type != "cpu" for x in numbers):
-        at = put(torch.tensor([i for i, x in enumerate(numbers) if x.device.type != "cpu"]), device)
-        known[at] = torch.stack([x for x in numbers if x.device.type != "cpu"])
-    return known
 
 
 def _value(
@@ -236,12 +235,11 @@ def _value(
     op = node["op"]
     match op:
         case "const":
-            # on the CPU, as every number that does not come from the device: it goes along with a kernel's arguments
-            return torch.tensor(float(node["value"]), dtype=DTYPE)
+            return number(float(node["value"]), inputs.device)
         case "norm":
             if node["name"] not in norms:
                 raise WorkerError("engine/bad-graph", f"the normaliser '{node['name']}' was not given")
-            return torch.tensor(float(norms[node["name"]]), dtype=DTYPE)
+            return number(float(norms[node["name"]]), inputs.device)
         case "score":
             if node["name"] not in leaves:
                 raise WorkerError("engine/no-score", f"this model gives no {node['name']}")
@@ -265,7 +263,7 @@ def _value(
 
 def _metric(entry: dict[str, Any], values: list[Tensor], inputs: Inputs) -> tuple[Tensor, Tensor]:
     value = values[entry["value"]].detach().to(DTYPE)
-    one = torch.ones((), dtype=DTYPE)
+    one = number(1.0, inputs.device)
     weight = values[entry["weight"]].detach().to(DTYPE) if "weight" in entry else one
     reduce = entry["reduce"]
     if value.ndim == 0 and weight.ndim == 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -55,13 +56,13 @@ class Rows:
         tokens = spans(self.lengths, rows)
         scored = spans(self.scored, rows)
         return Rows(
-            self.tokens[tokens],
+            pick(self.tokens, tokens),
             self.lengths[rows],
             self.starts[rows],
             self.temperatures[rows],
-            self.mask[scored],
+            pick(self.mask, scored),
             self.bundles[rows],
-            {name: column[scored] for name, column in self.token_columns.items()},
+            {name: pick(column, scored) for name, column in self.token_columns.items()},
             {name: column[rows] for name, column in self.row_columns.items()},
         )
 
@@ -104,14 +105,22 @@ class Rows:
         return whole
 
 
+def owners(sizes: Tensor) -> Tensor:
+    """[2, 0, 1] → [0, 0, 2]. By NumPy: PyTorch takes a hundred times as long for this on the CPU."""
+    return torch.from_numpy(np.repeat(np.arange(sizes.numel()), sizes.numpy()))
+
+
 def spans(sizes: Tensor, rows: Tensor) -> Tensor:
     """Positions of the entries of `rows`, where row r holds sizes[r] consecutive entries."""
-    ends = sizes.long().cumsum(0)
-    chosen = sizes.long()[rows]
-    first = (ends - sizes)[rows]
-    total = int(chosen.sum())
-    before = torch.repeat_interleave(chosen.cumsum(0) - chosen, chosen, output_size=total)
-    return torch.arange(total) - before + torch.repeat_interleave(first, chosen, output_size=total)
+    width = sizes.numpy().astype(np.int64)
+    chosen = width[rows.numpy()]
+    # first entry of each chosen row, less the number of entries that come before it here
+    shift = (width.cumsum() - width)[rows.numpy()] - (chosen.cumsum() - chosen)
+    return torch.from_numpy(np.arange(chosen.sum()) + np.repeat(shift, chosen))
+
+
+def pick(x: Tensor, at: Tensor) -> Tensor:
+    return torch.from_numpy(x.numpy()[at.numpy()])
 
 
 def put(x: Tensor, device: torch.device, dtype: torch.dtype | None = None) -> Tensor:
@@ -140,37 +149,39 @@ ALIGN = 128
 
 
 def device_pack(rows: Rows, device: torch.device, align: int = ALIGN) -> Pack:
-    lengths = rows.lengths.long()
+    # NumPy throughout: these are small, and PyTorch would start threads for each of them
+    lengths, sizes = rows.lengths.numpy().astype(np.int64), rows.scored.numpy().astype(np.int64)
     total = int(lengths.sum())
     padded = -(-total // align) * align
-    ends = lengths.cumsum(0)
+    ends = lengths.cumsum()
     first = ends - lengths
-    sizes = rows.scored.long()
-    scored = int(sizes.sum())
-    row_of = torch.repeat_interleave(torch.arange(len(rows)), sizes, output_size=scored)
-    within = torch.arange(scored) - (sizes.cumsum(0) - sizes)[row_of]
-    here = first[row_of] + rows.starts.long()[row_of] + within
+    row_of = np.repeat(np.arange(len(rows)), sizes)
+    # place of every scored token
+    here = np.arange(len(row_of)) + (first + rows.starts.numpy() - (sizes.cumsum() - sizes))[row_of]
 
-    ids = torch.zeros(padded, dtype=torch.long)
-    ids[:total] = rows.tokens
-    positions = torch.arange(padded)
-    positions[:total] -= torch.repeat_interleave(first, lengths, output_size=total)
-    bounds = torch.cat([torch.zeros(1, dtype=torch.long), ends])
+    ids = np.zeros(padded, dtype=np.int64)
+    ids[:total] = rows.tokens.numpy()
+    positions = np.arange(padded)
+    positions[:total] -= np.repeat(first, lengths)
+    bounds = [0, *ends.tolist()]
     if padded > total:
         # padding is cut into pieces no longer than the longest row: it must not set the size of the attention
-        longest = max(int(lengths.max()), 1) if len(rows) else padded
-        cuts = [*range(total + longest, padded, longest), padded]
-        bounds = torch.cat([bounds, torch.tensor(cuts)])
-        positions[total:] = (positions[total:] - total) % longest
-    longest = int((bounds[1:] - bounds[:-1]).max())
+        piece = max(int(lengths.max()), 1) if len(rows) else padded
+        bounds += [*range(total + piece, padded, piece), padded]
+        positions[total:] = (positions[total:] - total) % piece
+    longest = int(np.diff(bounds).max())
+    heat = (1.0 / rows.temperatures.numpy()).astype(np.float32)
+
+    def sent(x: np.ndarray) -> Tensor:
+        return put(torch.from_numpy(x), device)
 
     return Pack(
-        put(ids[None], device),
-        put(positions[None], device),
-        put(bounds.int(), device),
+        sent(ids[None]),
+        sent(positions[None]),
+        sent(np.array(bounds, dtype=np.int32)),
         longest,
-        put(here - 1, device),
-        put(rows.tokens.long()[here], device),
-        put(1.0 / rows.temperatures[row_of], device),
+        sent(here - 1),
+        sent(ids[here]),
+        sent(heat[row_of]),
         sizes.tolist(),
     )
