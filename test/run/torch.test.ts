@@ -1,0 +1,78 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openEngine } from '../../src/engine/open.js'
+import { Stop } from '../../src/run/index.js'
+import { torchTestPython } from '../support/torch-python.js'
+import { trinity } from './cli-kit.js'
+import { Bench, Recorder } from './kit.js'
+
+const python = torchTestPython()
+
+const text = `
+project: p
+name: job
+checkpoint_root_dir: DIR
+mode: train
+algorithm: {algorithm_type: sft, optimizer: {lr: 0.01}}
+model: {model_path: DIR/model, max_model_len: 48}
+buffer:
+  train_batch_size: 4
+  total_epochs: 2
+  trainer_input: {experience_buffer: {path: DIR/sft.jsonl, format: {prompt_type: plaintext, prompt_key: q, response_key: a}}}
+trainer: {trainer_type: verl, save_interval: 2}
+monitor: {monitor_type: jsonl}
+`
+
+describe.skipIf(python.absent)(`a training job on torch${python.note}`, () => {
+  let bench: Bench
+  beforeAll(async () => {
+    vi.stubEnv('TRINITY_PYTHON', python.path)
+    // the same numbers on every machine
+    vi.stubEnv('CUDA_VISIBLE_DEVICES', '')
+    bench = await Bench.make()
+    const rows = Array.from({ length: 16 }, (_, i) => `${JSON.stringify({ q: `${i}+${i}=`, a: `${2 * i}` })}\n`)
+    writeFileSync(join(bench.dir, 'sft.jsonl'), rows.join(''))
+  })
+  afterAll(() => {
+    vi.unstubAllEnvs()
+    bench.remove()
+  })
+  const losses = (name: string) => bench.metrics('trainer', name).map((one) => [one.step, one['actor/loss']])
+
+  it('learns, writes its log and checkpoints, and resumes exactly', async () => {
+    const { steps } = await bench.run({ name: 'whole' }, { text, openEngine })
+    expect(steps).toBe(8)
+    const whole = losses('whole')
+    expect(whole.at(-1)![1]).toBeLessThan(whole[0][1])
+    const saved = bench.job('whole', 'global_step_8', 'actor')
+    expect(existsSync(join(saved, 'huggingface', 'model.safetensors')), readdirSync(saved).join()).toBe(true)
+    expect(readdirSync(saved)).toContain('model_world_size_1_rank_0.pt')
+
+    const stop = new Stop()
+    const view = new Recorder()
+    view.onMetrics = (_, step) => {
+      if (step === 3) stop.request()
+    }
+    expect(await bench.run({ name: 'parts' }, { text, openEngine, stop, view })).toMatchObject({
+      end: 'stopped',
+      steps: 3,
+    })
+    expect(await bench.run({ name: 'parts' }, { text, openEngine })).toMatchObject({ end: 'finished', steps: 8 })
+    expect(losses('parts')).toEqual(whole)
+  }, 240_000)
+
+  it('runs from the command line on two workers, to the same losses', async () => {
+    const file = join(bench.dir, 'two.yaml')
+    writeFileSync(file, text.replaceAll('DIR', bench.dir).replace('name: job', 'name: two'))
+    const set = ['--set', 'cluster.node_num=1', '--set', 'cluster.gpu_per_node=2']
+    const { code, stderr } = await trinity(bench.dir, ['run', '-c', file, ...set])
+    expect(code, stderr).toBe(0)
+    const one = losses('whole')
+    for (const [i, [step, loss]] of losses('two').entries()) {
+      // sums of other order are magnified by Adam from step to step
+      expect([step, loss]).toEqual([one[i][0], expect.closeTo(one[i][1], i === 0 ? 5 : 2)])
+    }
+    expect(readdirSync(bench.job('two', 'global_step_8', 'actor'))).toContain('model_world_size_2_rank_1.pt')
+  }, 240_000)
+})
