@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Iterator
@@ -94,6 +95,36 @@ def modules(network: nn.Module) -> Iterator[tuple[str, LoraLinear]]:
     for name, module in network.named_modules():
         if isinstance(module, LoraLinear):
             yield name, module
+
+
+def read(network: nn.Module, folder: str) -> None:
+    """Takes over an adapter as PEFT writes it, and the head if it was trained with one."""
+    from safetensors import SafetensorError, safe_open
+
+    path = os.path.join(folder, "adapter_model.safetensors")
+    try:
+        with safe_open(path, "pt") as file:
+            known = set(file.keys())
+            for name, p in network.named_parameters():
+                if not p.requires_grad:
+                    continue
+                saved = peft_name(name.removeprefix("hf."))
+                if saved not in known:
+                    if not is_adapter(name):
+                        continue
+                    raise _unfit(path, f"has no '{saved}'")
+                found = file.get_tensor(saved)
+                if found.shape != p.shape:
+                    raise _unfit(path, f"'{saved}' has the shape {list(found.shape)}, this adapter {list(p.shape)}")
+                p.data.copy_(found)
+    except (OSError, SafetensorError) as error:
+        raise _unfit(path, f"cannot be read: {error}") from error
+
+
+def _unfit(path: str, what: str) -> WorkerError:
+    return WorkerError(
+        "model/adapter", f"the adapter does not fit: {what}", "is it of this model, with this rank and modules?", path
+    )
 
 
 @contextmanager

@@ -44,6 +44,8 @@ class Model:
             self.lora = lora.add(self.network, self.network.layers, spec["lora"], int(spec.get("seed") or 0))
             if self.kind == "value":
                 self.network.head_module.requires_grad_(True)
+            if spec["lora"].get("path"):
+                lora.read(self.network, spec["lora"]["path"])
         if not trainable:
             self.network.requires_grad_(False)
         self.dtype = torch.bfloat16 if options.get("dtype", "bfloat16") == "bfloat16" else torch.float32

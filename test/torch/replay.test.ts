@@ -101,7 +101,7 @@ describe.skipIf(python.absent)(`recorded batches, native and torch in float32${p
     ['GRPO', 'grpo', false, 5, {}],
     ['GRPO on an adapter', 'grpo', true, 4, { 'model.lora_configs': [{ lora_rank: 4, lora_alpha: 8 }] }],
     ['PPO with a critic', 'ppo', false, 5, {}],
-    ['GSPO, coupled by sequences', 'gspo', false, 3, { 'algorithm.policy_loss_fn': 'gspo' }],
+    ['GSPO, coupled by sequences', 'gspo', false, 4, { 'algorithm.policy_loss_fn': 'gspo' }],
   ]
   it.each(cases)(
     '%s',
