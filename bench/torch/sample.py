@@ -66,7 +66,7 @@ def start(runner: Runner, prompts: list[np.ndarray], given: list[dict], cut: int
     for slot, (prompt, fields) in enumerate(zip(prompts, given)):
         runner.write_state([slot], [checks.settings(length=len(prompt) - 1, **fields)])
         count = -(-(len(prompt) + 100) // cache.PAGE)
-        runner.write_tables([slot] * count, list(range(count)), list(range(used, used + count)))
+        runner.write_tables(np.stack([np.full(count, slot), np.arange(count), np.arange(used, used + count)]))
         used += count
         if cut:
             runner.prefill([Chunk(slot, prompt[:cut], 0)], False, False)
@@ -122,7 +122,7 @@ class Bench:
         runner.write_state(list(range(batch)), rows)
         order = noise.permutation(batch * pages)
         slots, columns = np.divmod(np.arange(batch * pages), pages)
-        runner.write_tables(slots.tolist(), columns.tolist(), order.tolist())
+        runner.write_tables(np.stack([slots, columns, order]))
         runner.write_rows(list(range(batch)))
         return runner
 
@@ -164,7 +164,7 @@ class Bench:
         runner = Runner(self.decoder, tokens // cache.PAGE, count)
         pages = length // cache.PAGE
         slots, columns = np.divmod(np.arange(count * pages), pages)
-        runner.write_tables(slots.tolist(), columns.tolist(), list(range(count * pages)))
+        runner.write_tables(np.stack([slots, columns, np.arange(count * pages)]))
         runner.write_state(list(range(count)), [checks.settings(length=length - 1)] * count)
         chunks = [Chunk(i, np.full(length, 7), 0, [i]) for i in range(count)]
         runner.prefill(chunks, False, False).read()

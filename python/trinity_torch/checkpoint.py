@@ -21,7 +21,7 @@ from .shards import file_name
 from .world import World
 
 if TYPE_CHECKING:
-    from .train import TrainModel
+    from .train import ScoreModel, TrainModel
 
 T = TypeVar("T")
 
@@ -53,10 +53,11 @@ def save(model: TrainModel, folder: str) -> None:
     _write_folder(world, adapter, "adapter_model.safetensors", entries, {"adapter_config.json": config})
 
 
-def save_weights(model: TrainModel, folder: str) -> None:
-    """In float32: the master weights, an adapter merged in. Names are those of Transformers."""
+def save_weights(model: ScoreModel, folder: str) -> None:
+    """The master weights in float32, or those of a model that is not trained, an adapter merged in, as Transformers names them."""
     world, network = model.world, model.network
-    masters = dict(zip(model.optimizer.names, model.optimizer.masters))
+    optimizer = getattr(model, "optimizer", None)
+    masters = dict(zip(optimizer.names, optimizer.masters)) if optimizer is not None else {}
     adapted = {f"{name}.weight": module for name, module in lora.modules(network)} if model.lora else {}
     entries = []
     for name, p in network.named_parameters():

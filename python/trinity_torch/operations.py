@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 Tensors = dict[str, "Tensor"]
 Send = Callable[[dict[str, Any], "Tensors | None"], None]
-OpenModel = Callable[[str, dict[str, Any], dict[str, Any], "World"], Any]
+# kind, spec, options, world; of a sampler also the trainer whose weights it takes
+OpenModel = Callable[..., Any]
 
 
 @dataclass
@@ -72,7 +73,10 @@ class Worker:
         return handle
 
     def model(self, request: Request) -> Any:
-        model = self._models.get(request.arg("model"))
+        return self.named(request.arg("model"))
+
+    def named(self, handle: int) -> Any:
+        model = self._models.get(handle)
         if model is None:
             raise WorkerError("engine/closed", "the model is closed")
         return model
@@ -100,7 +104,14 @@ Operation = Callable[[Worker, Request], "Answer | None"]
 
 
 def open_(worker: Worker, request: Request) -> Answer:
-    model = worker.open_model(request.arg("kind"), request.arg("spec"), request.arg("options"), worker.world)
+    kind, spec, options = (request.arg(name) for name in ("kind", "spec", "options"))
+    if kind != "sample":
+        model = worker.open_model(kind, spec, options, worker.world)
+    else:
+        trainer = worker.named(request.args["shareWith"]) if "shareWith" in request.args else None
+        model = worker.open_model(kind, spec, options, worker.world, trainer)
+        model.worker = worker
+        worker.background.append(model)
     memory = model.memory()
     return Answer({"model": worker.add(model), "info": model.info, "memory": memory})
 
@@ -180,6 +191,29 @@ def reward(worker: Worker, request: Request) -> Answer:
     return Answer(tensors={"reward": model.reward(tokens, lengths, request.arg("tokenBudget"), request.cancelled)})
 
 
+def sample(worker: Worker, request: Request) -> None:
+    worker.model(request).sample(request)
+
+
+def load_weights(worker: Worker, request: Request) -> None:
+    from .sampler.change import Change
+
+    sampler = worker.model(request)
+    weights = sampler.load(request.arg("dir"))
+    Change(worker, request.id, [sampler], request.arg("version"), request.arg("inFlight"), lambda to: to.take(weights))
+
+
+def transfer(worker: Worker, request: Request) -> None:
+    """From a trained model to samplers of the same worker."""
+    from .sampler.change import Change
+
+    trainer = worker.model(request)
+    samplers = [worker.named(handle) for handle in request.arg("to")]
+    for sampler in samplers:
+        sampler.check_fit(trainer.network)
+    Change(worker, request.id, samplers, request.arg("version"), request.arg("inFlight"), lambda to: to.take_from(trainer))
+
+
 OPERATIONS: dict[str, Operation] = {
     "open": open_,
     "close": close,
@@ -192,4 +226,7 @@ OPERATIONS: dict[str, Operation] = {
     "load": load,
     "saveWeights": save_weights,
     "reward": reward,
+    "sample": sample,
+    "loadWeights": load_weights,
+    "transfer": transfer,
 }

@@ -74,6 +74,11 @@ class Optimizer:
                 if p not in served:
                     p.register_post_accumulate_grad_hook(lambda p, total=total: _move(p, total))
 
+    def follow(self) -> None:
+        """Parameters have been given other memory with the same numbers."""
+        if not self.store.separate:
+            self.masters = [local(p.detach()) for p in self.params]
+
     def _zeros(self) -> list[Tensor]:
         return [torch.zeros(master.shape, dtype=torch.float32, device=self.store.device) for master in self.masters]
 

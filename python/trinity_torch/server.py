@@ -65,7 +65,8 @@ class Server:
         def work() -> Answer | None:
             if op not in self.operations:
                 raise WorkerError("engine/request", f"there is no operation '{op}'")
-            if cancelled():
+            # a sampling request that is cancelled has an answer all the same
+            if op != "sample" and cancelled():
                 raise Cancelled
             return self.operations[op](self.worker, Request(number, op, header.get("args", {}), frame.tensors(), cancelled))
 
@@ -103,11 +104,11 @@ class Server:
         return answer, self.world.agree(error)
 
 
-def _open_model(kind: str, spec: dict[str, Any], options: dict[str, Any], world: World) -> Any:
+def _open_model(kind: str, spec: dict[str, Any], options: dict[str, Any], world: World, trainer: Any = None) -> Any:
     # Transformers takes seconds to import and may be broken: its error belongs into an answer
     from .train import open_model
 
-    return open_model(kind, spec, options, world)
+    return open_model(kind, spec, options, world, trainer)
 
 
 def _release() -> None:

@@ -362,7 +362,10 @@ def plain_rows(tokens: Tensor, lengths: Tensor) -> Rows:
     return Rows(tokens, lengths, lengths.clone(), torch.ones(n), nothing, torch.arange(n, dtype=torch.int32))
 
 
-def open_model(kind: str, spec: dict[str, Any], options: dict[str, Any], world: World) -> Model:
+def open_model(
+    kind: str, spec: dict[str, Any], options: dict[str, Any], world: World, trainer: TrainModel | None = None
+) -> Model:
+    """`trainer`: whose weights a sampler samples with."""
     match kind:
         case "train":
             return TrainModel(spec, options, world)
@@ -370,4 +373,8 @@ def open_model(kind: str, spec: dict[str, Any], options: dict[str, Any], world: 
             return ScoreModel({**spec, "lora": None}, options, world)
         case "reward":
             return RewardModel(spec, options, world)
+        case "sample":
+            from .sampler.engine import SampleModel
+
+            return SampleModel(spec, options, world, trainer)
     raise WorkerError("engine/unsupported", f"this worker opens no model for '{kind}'")

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..errors import WorkerError
+from ..lora import LoraLinear
 from . import fused, product
 
 FAMILIES = ("llama", "qwen2", "qwen3", "mistral")
@@ -168,5 +169,5 @@ def check(hf: nn.Module) -> None:
     if layer.self_attn.o_proj.bias is not None or layer.mlp.down_proj.bias is not None:
         refuse("biases in the attention's output or the feed-forward part")
     for module in (layer.self_attn.q_proj, layer.mlp.up_proj):
-        if type(module) is not nn.Linear:
+        if not isinstance(module, nn.Linear) or isinstance(module, LoraLinear):
             refuse(f"linear modules of type {type(module).__name__}")

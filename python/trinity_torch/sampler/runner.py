@@ -54,7 +54,9 @@ class Result:
 
 
 class Runner:
-    def __init__(self, decoder: Decoder, pages: int, slots: int):
+    """`graphs`: record decode steps once for each size of batch, and replay them."""
+
+    def __init__(self, decoder: Decoder, pages: int, slots: int, graphs: bool = True):
         device = decoder.device
         self.decoder, self.device, self.slots = decoder, device, slots
         self.keys, self.values = allocate(len(decoder.layers), pages, decoder.kv, decoder.size, decoder.dtype, device)
@@ -67,6 +69,7 @@ class Runner:
         self.out = torch.zeros(3, slots, dtype=torch.int32, device=device)
         self.logits: Tensor | None = None
         self._graphs: dict[tuple[int, bool, bool, bool], tuple[torch.cuda.CUDAGraph, Tensor]] = {}
+        self.graphs = graphs and device.type == "cuda"
         self._pool = torch.cuda.graph_pool_handle() if device.type == "cuda" else None
         self._room: Tensor | None = None
 
@@ -79,8 +82,9 @@ class Runner:
     def write_state(self, slots: list[int], rows: list[list[int]]) -> None:
         self.state.index_copy_(0, self.put(slots).long(), self.put(np.asarray(rows)))
 
-    def write_tables(self, slots: list[int], columns: list[int], pages: list[int]) -> None:
-        three = self.put(np.asarray([slots, columns, pages]))
+    def write_tables(self, entries: np.ndarray) -> None:
+        """Rows of slots, columns and pages; no place twice."""
+        three = self.put(entries)
         self.tables.index_put_((three[0].long(), three[1].long()), three[2])
 
     def write_rows(self, slots: list[int]) -> None:
@@ -103,7 +107,7 @@ class Runner:
 
     def decode(self, count: int, longest: int, limited: bool, penalised: bool) -> Result:
         """One token for each of the first `count` rows; `longest`: of their contexts, with the new token."""
-        if self.device.type != "cuda":
+        if not self.graphs:
             self.logits = self._decode(count, None, limited, penalised)
             return self._result(count)
         batch = next(size for size in (*LADDER, self.slots) if size >= count)
@@ -233,11 +237,13 @@ class Runner:
         event.record()
         return Result(host, count, event)
 
-    def forget_graphs(self) -> None:
+    def use(self, decoder: Decoder) -> None:
+        """The same kind of model in other memory."""
+        self.decoder = decoder
         self._graphs.clear()
 
-    def bytes(self) -> dict[str, int]:
-        return {"cache": self.keys.nbytes + self.values.nbytes}
+    def bytes(self) -> int:
+        return self.keys.nbytes + self.values.nbytes
 
 
 def begin(rows: Tensor, state: Tensor, tables: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

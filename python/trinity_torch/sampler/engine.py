@@ -1,0 +1,303 @@
+"""A model that samples, as Trinity sees it: many requests at once, answered as they end, worked on between other requests."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from .. import checkpoint, lora
+from ..errors import WorkerError, describe
+from ..network import Network, load
+from ..train import ScoreModel, TrainModel
+from ..world import World
+from . import draw
+from .cache import PAGE, Pages
+from .decoder import Decoder
+from .runner import Runner
+from .scheduler import Scheduler
+from .sequence import Job, Sample, Sequence, Wish
+from .stop import Texts
+
+if TYPE_CHECKING:
+    from ..operations import Answer, Request, Worker
+
+MAX_BATCH = {"cuda": 1024, "cpu": 256}
+MAX_QUEUE = 4096
+# Most memory that a cache takes on the CPU unless told otherwise.
+CPU_CACHE = 2**31
+
+
+class SampleModel(ScoreModel):
+    """`trainer`: sample with its weights; without a copy where they lie here whole, unquantised and unadapted."""
+
+    def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World, trainer: TrainModel | None = None):
+        if world.size > 1:
+            raise WorkerError("engine/unsupported", "a sampler has one device", "open one engine for each sampler")
+        if trainer is not None:
+            options = {**options, "dtype": "bfloat16" if trainer.dtype == torch.bfloat16 else "float32"}
+        self.shared = trainer is not None and can_share(trainer)
+        network = trainer.network if trainer is not None and self.shared else None
+        self.trainer = trainer if self.shared else None
+        if network is None:
+            super().__init__({**spec, "lora": None, "head": "lm"}, {**options, "compile": False}, world)
+        else:
+            assert trainer is not None
+            self.spec, self.options, self.world, self.kind = spec, options, world, "lm"
+            self.network, self.lora, self.guests, self.ranks = network, None, None, trainer.ranks
+            self.dtype = trainer.dtype
+            self.info = {**trainer.info, "trainableParameters": 0}
+            if spec.get("maxModelLen"):
+                self.info["maxModelLen"] = int(spec["maxModelLen"])
+        self.decoder = Decoder(self.network.hf, self.info["maxModelLen"], bool(options.get("exact", True)))
+        if trainer is not None:
+            if self.shared:
+                trainer.optimizer.follow()
+            else:
+                self.take_from(trainer)
+        max_batch = int(spec.get("maxBatch") or MAX_BATCH[world.device.type])
+        self.cache_pages = self._cache_pages(max_batch)
+        runner = Runner(self.decoder, self.cache_pages, max_batch, graphs=not options.get("eager"))
+        queue = spec.get("maxQueue")
+        self.scheduler = Scheduler(
+            runner,
+            Pages(self.cache_pages),
+            max_batch,
+            float("inf") if queue == "Infinity" else MAX_QUEUE if queue is None else queue,
+            spec.get("prefixCaching") is not False,
+            self._done,
+            lambda job, error: self._refuse(job, describe(error)),
+        )
+        self._texts: Texts | None = None
+        self._jobs: dict[int, Job] = {}
+        self._events: dict[int, list[tuple[int, int, float]]] = {}
+        self.worker: Worker | None = None
+
+    # requests
+
+    def sample(self, request: Request) -> None:
+        """The answer comes when all samples have ended."""
+        args = request.args
+        wish = Wish.of(args["wish"])
+        if len(wish.banned) > draw.MAX_BANS:
+            raise WorkerError(
+                "engine/bad-request",
+                f"{len(wish.banned)} end and stop tokens are not to be drawn before minTokens",
+                f"this sampler takes {draw.MAX_BANS}: use fewer stopTokenIds, or no minTokens",
+                "stopTokenIds",
+            )
+        prompt = request.tensors["prompt"].numpy().astype(np.int32)
+        stops = list(args.get("stop") or [])
+        new_stopper = None
+        if stops:
+            texts = self._texts = self._texts or Texts(self.spec["path"])
+            new_stopper = lambda: texts.stopper(stops)  # noqa: E731
+        scores = np.full(len(prompt), np.nan, dtype=np.float32) if args.get("promptLogprobs") else None
+        job = Job(request.id, prompt, int(args["n"]), wish, scores, new_stopper, self._token if args.get("stream") else None)
+        self.scheduler.enqueue(job)
+        self._jobs[request.id] = job
+
+    def busy(self) -> bool:
+        return self.scheduler.busy()
+
+    def requests(self) -> set[int]:
+        return set(self._jobs)
+
+    def step(self, cancelled: list[int]) -> None:
+        for number in cancelled:
+            if number in self._jobs:
+                self.scheduler.abort(self._jobs[number])
+        with torch.no_grad():
+            self.scheduler.step()
+        self._send_tokens()
+
+    def fail(self, error: dict[str, Any]) -> None:
+        self.scheduler.drop()
+        for job in self.scheduler.jobs(begun_only=True):
+            for sequence in list(job.live):
+                self.scheduler._leave(sequence)
+            self._refuse(job, error)
+
+    def stats(self) -> dict[str, int]:
+        scheduler = self.scheduler
+        return {
+            "running": len(scheduler.running),
+            "waiting": scheduler.waiting,
+            "cacheTokensUsed": scheduler.pages.used * PAGE,
+            "cacheTokens": self.cache_pages * PAGE,
+            "promptTokens": scheduler.prompt_tokens,
+            "cachedTokens": scheduler.cached_tokens,
+            "sampledTokens": scheduler.sampled_tokens,
+        }
+
+    def memory(self) -> dict[str, int]:
+        report = super().memory()
+        if self.shared:
+            report["weights"] = 0
+        cache = self.scheduler.runner.bytes() if hasattr(self, "scheduler") else 0
+        return {**report, "cache": cache}
+
+    def close(self) -> None:
+        """Requests end with what they have."""
+        for job in self.scheduler.jobs(begun_only=False):
+            self.scheduler.abort(job)
+        self._send_tokens()
+        if self.worker is not None and self in self.worker.background:
+            self.worker.background.remove(self)
+        del self.scheduler, self.decoder
+        super().close()
+
+    # weights
+
+    def save_weights(self, folder: str) -> None:
+        checkpoint.save_weights(self, folder)
+
+    def take_from(self, trainer: TrainModel) -> None:
+        """The trainer's weights as they are now, an adapter merged in."""
+        if self.trainer is trainer:
+            self.decoder.refresh()
+            return
+        with torch.no_grad(), trainer.present():
+            self.take(weights_of(trainer))
+
+    def check_fit(self, other: Network) -> None:
+        theirs = {name: tuple(p.shape) for name, p in other.hf.named_parameters() if not lora.is_adapter(name)}
+        if theirs != {name: tuple(p.shape) for name, p in self.network.hf.named_parameters()}:
+            raise WorkerError(
+                "engine/other-model",
+                "the weights are those of another kind of model",
+                "sampler and trainer must be opened from the same kind of model",
+                self.spec["path"],
+            )
+
+    def load(self, folder: str) -> dict[str, Tensor]:
+        network = load(folder, "lm", 0)
+        self.check_fit(network)
+        return dict(network.hf.named_parameters())
+
+    def take(self, weights: dict[str, Tensor]) -> None:
+        """Copies weights into place."""
+        if self.shared:
+            self._part()
+        with torch.no_grad():
+            for name, p in self.network.hf.named_parameters():
+                p.data.copy_(weights[name])
+        self.decoder.refresh()
+
+    def install(self, version: int) -> None:
+        """Afterwards every token is computed with the weights that are in place now."""
+        self.scheduler.version = version
+
+    def checksum(self) -> str:
+        """Of the weights in memory: sums of their bits by place."""
+        sums = []
+        for _, place in self.decoder.places:
+            bits = place.view(torch.int16 if place.element_size() == 2 else torch.int32).flatten()
+            sums.append(nn.functional.pad(bits, (0, -bits.numel() % 64)).view(-1, 64).sum(0, dtype=torch.int64))
+        return hashlib.blake2b(torch.stack(sums).cpu().numpy().tobytes(), digest_size=16).hexdigest()
+
+    def _part(self) -> None:
+        """Weights from elsewhere must not reach the trainer: from now on the sampler has its own."""
+        network = load(self.spec["path"], "lm", 0).to(self.world.device, self.dtype)
+        network.requires_grad_(False)
+        self.network, self.shared, self.trainer = network, False, None
+        self.decoder = Decoder(network.hf, self.info["maxModelLen"], self.decoder.exact)
+        self.scheduler.runner.use(self.decoder)
+
+    # answers
+
+    def _token(self, sequence: Sequence, token: int, logprob: float) -> None:
+        self._events.setdefault(sequence.job.id, []).append((sequence.index, token, logprob))
+
+    def _send_tokens(self) -> None:
+        for number in list(self._events):
+            self._send_tokens_of(number)
+
+    def _send_tokens_of(self, number: int) -> None:
+        drawn = self._events.pop(number, [])
+        if drawn and self.worker is not None:
+            samples, tokens, logprobs = (list(column) for column in zip(*drawn))
+            self.worker.send({"event": "tokens", "request": number, "samples": samples, "tokens": tokens, "logprobs": logprobs})
+
+    def _done(self, job: Job) -> None:
+        self._jobs.pop(job.id, None)
+        if self.worker is None:
+            return
+        self._send_tokens_of(job.id)
+        samples = [sample for sample in job.samples if sample is not None]
+        self.worker.answer(job.id, answer_of(job, samples, self.stats()))
+
+    def _refuse(self, job: Job, error: dict[str, Any]) -> None:
+        self._jobs.pop(job.id, None)
+        self._events.pop(job.id, None)
+        if self.worker is not None:
+            self.worker.refuse(job.id, error)
+
+    def _cache_pages(self, max_batch: int) -> int:
+        """As many as fit into the memory, at least one whole sequence, at most a full batch of them."""
+        whole = -(-self.info["maxModelLen"] // PAGE)
+        given = self.spec.get("cacheTokens")
+        if given is not None:
+            return max(1, int(given) // PAGE)
+        decoder = self.decoder
+        page = 2 * len(decoder.layers) * decoder.kv * decoder.size * PAGE * decoder.embedding.element_size()
+        if self.world.device.type != "cuda":
+            return max(whole, min(CPU_CACHE // page, whole * max_batch))
+        free, total = torch.cuda.mem_get_info(self.world.device)
+        share = float(self.options.get("memoryFraction") or (0.6 if self.shared else 0.9))
+        room = int(total * share) - (total - free)
+        if room < whole * page:
+            raise WorkerError(
+                "engine/memory",
+                f"one sequence of {self.info['maxModelLen']} tokens needs {whole * page / 2**30:.1f} GiB of cache, "
+                f"{max(0, room) / 2**30:.1f} GiB are left",
+                "lower max_model_len, or raise explorer.rollout_model.gpu_memory_utilization",
+            )
+        return min(room // page, whole * max_batch)
+
+
+def can_share(trainer: TrainModel) -> bool:
+    """Its compute weights lie on this device, whole, as they are."""
+    return trainer.lora is None and trainer.guests is None and not trainer.ranks.several and trainer.kind == "lm"
+
+
+def weights_of(trainer: TrainModel) -> dict[str, Tensor]:
+    """By the names of Transformers. Every rank has to ask."""
+    named = {name.removeprefix("hf."): p for name, p in trainer.network.named_parameters() if not lora.is_adapter(name)}
+    found = {name: p.full_tensor() if hasattr(p, "full_tensor") else p.data for name, p in named.items()}
+    if trainer.lora is not None:
+        for name, module in lora.modules(trainer.network):
+            found[f"{name.removeprefix('hf.')}.weight"] = module.merged()
+    return found
+
+
+def answer_of(job: Job, samples: list[Sample], stats: dict[str, int]) -> Answer:
+    from ..operations import Answer
+
+    def join(lists: list[list[Any]], dtype: torch.dtype) -> Tensor:
+        return torch.tensor([x for one in lists for x in one], dtype=dtype)
+
+    described = [
+        {
+            "length": len(s.tokens),
+            "finish": s.finish,
+            "versions": s.versions,
+            **({} if s.stopped_by is None else {"stoppedBy": s.stopped_by}),
+        }
+        for s in samples
+    ]
+    tensors = {
+        "tokens": join([s.tokens for s in samples], torch.int32),
+        "logprobs": join([s.logprobs for s in samples], torch.float32),
+    }
+    if job.wish.reshaped:
+        tensors["drawn"] = join([s.drawn or [] for s in samples], torch.float32)
+    if job.wish.top > 0:
+        tensors["topTokens"] = join([ids for s in samples for ids, _ in s.top or []], torch.int32)
+        tensors["topLogprobs"] = join([values for s in samples for _, values in s.top or []], torch.float32)
+    if job.prompt_logprobs is not None:
+        tensors["promptLogprobs"] = torch.from_numpy(job.prompt_logprobs)
+    return Answer({"samples": described, "cachedTokens": job.cached, "stats": stats}, tensors)
