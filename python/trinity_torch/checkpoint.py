@@ -8,7 +8,7 @@ import random
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -65,7 +65,7 @@ def save_weights(model: ScoreModel, folder: str) -> None:
             continue
         entry = _entry(hf_name(name), p, masters.get(name), world)
         if (module := adapted.get(name)) is not None:
-            entry = _merged(entry, module, [masters[name.removesuffix("weight") + part] for part in (lora.A, lora.B)], world)
+            entry = _merged(entry, module, [masters.get(name.removesuffix("weight") + part) for part in (lora.A, lora.B)], world)
         entries.append(entry)
     kept = network.hf.state_dict().keys()
     for name, buffer in network.hf.named_buffers():
@@ -99,17 +99,17 @@ def load(model: TrainModel, folder: str) -> None:
 
 def together(world: World, work: Callable[[], T]) -> T:
     """The work of all ranks: either all succeed or all raise the same error."""
+    if world.control is None:
+        return work()
     result, error = None, None
     try:
         result = work()
     except Exception as problem:
-        if world.control is None:
-            raise
         error = describe(problem)
     said = world.agree(error)
     if said is not None:
         raise WorkerError(said["code"], said["message"], said.get("hint"), said.get("path"))
-    return result
+    return cast(T, result)
 
 
 def hf_name(name: str) -> str:
@@ -137,14 +137,14 @@ def _whole(p: Tensor, master: Tensor | None, world: World) -> Tensor:
     if not isinstance(p, DTensor):
         return p if master is None else master
     part = (p.to_local() if master is None else master).to(world.device)
-    return _sharded(part, p).full_tensor()
+    return cast(DTensor, _sharded(part, p)).full_tensor()
 
 
 def _entry(name: str, p: Tensor, master: Tensor | None, world: World) -> Entry:
     return Entry(name, p.shape, p.dtype, lambda: _whole(p, master, world))
 
 
-def _merged(base: Entry, module: lora.LoraLinear, factors: list[Tensor], world: World) -> Entry:
+def _merged(base: Entry, module: lora.LoraLinear, factors: list[Tensor | None], world: World) -> Entry:
     def data() -> Tensor:
         a, b = (_whole(f.weight, master, world).to(world.device) for f, master in zip((module.lora_A, module.lora_B), factors))
         return base.data().to(world.device).float() + module.scale * (b.float() @ a.float())
@@ -187,7 +187,7 @@ def _extra(model: TrainModel) -> dict[str, Any]:
     return {"lr_scheduler": scheduler, "rng": rng}
 
 
-def _config(model: TrainModel) -> dict[str, Any]:
+def _config(model: ScoreModel) -> dict[str, Any]:
     with open(os.path.join(model.spec["path"], "config.json"), encoding="utf-8") as file:
         config = json.load(file)
     config["architectures"] = [type(model.network.hf).__name__]
@@ -209,8 +209,8 @@ def _write_folder(
         os.makedirs(folder, exist_ok=True)
         for file, content in files.items():
             _write_json(os.path.join(folder, file), content)
-        for file in COPIED if model is not None else ():
-            if os.path.isfile(source := os.path.join(model, file)):
+        for file in COPIED:
+            if model is not None and os.path.isfile(source := os.path.join(model, file)):
                 shutil.copyfile(source, os.path.join(folder, file))
         write(os.path.join(folder, name), entries)
 

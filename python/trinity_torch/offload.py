@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,21 +16,33 @@ BUCKET = 2**25
 SLOTS = 3
 
 
+class Locked(mmap.mmap):
+    """
+    Page-locked memory, unlocked when the last tensor in it is gone. Registered rather than allocated as pinned, because
+    that allocator rounds up to a power of two; whole pages of its own, because no page can be registered twice.
+    """
+
+    address = 0
+
+    def lock(self, address: int) -> None:
+        torch.cuda.check_error(int(torch.cuda.cudart().cudaHostRegister(address, len(self), 0)))
+        self.address = address
+
+    def __del__(self) -> None:
+        if self.address:
+            torch.cuda.cudart().cudaHostUnregister(self.address)
+
+
 def host_tensors(shapes: list[torch.Size], device: torch.device, dtype: torch.dtype = torch.float32) -> list[Tensor]:
     """Zeros in one block of host memory, page-locked where that makes copies to the device fast."""
     sizes = [shape.numel() for shape in shapes]
-    block = torch.zeros(sum(sizes), dtype=dtype)
-    if device.type == "cuda" and block.numel() > 0:
-        # registered rather than allocated as pinned: that allocator rounds up to a power of two
-        torch.cuda.check_error(torch.cuda.cudart().cudaHostRegister(block.data_ptr(), block.nbytes, 0))
+    if device.type == "cuda" and sum(sizes) > 0:
+        memory = Locked(-1, sum(sizes) * dtype.itemsize)
+        block = torch.frombuffer(memory, dtype=dtype)
+        memory.lock(block.data_ptr())
+    else:
+        block = torch.zeros(sum(sizes), dtype=dtype)
     return [part.view(shape) for part, shape in zip(block.split(sizes), shapes)]
-
-
-def release(tensors: list[Tensor]) -> None:
-    """Unlocks the block of `host_tensors`; it is freed with the last of them."""
-    if tensors and tensors[0].is_pinned():
-        torch.cuda.synchronize()
-        torch.cuda.cudart().cudaHostUnregister(tensors[0].untyped_storage().data_ptr())
 
 
 class Guests:

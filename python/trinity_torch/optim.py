@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.optim.adam import adam
 
 from .linear import make_summing
-from .offload import Piece, host_tensors, local, release, shuttle
+from .offload import Piece, host_tensors, local, shuttle
 from .world import World
 
 
@@ -105,7 +105,7 @@ class Optimizer:
         if clip > 0 and norm > clip:
             torch._foreach_mul_(grads, clip / (norm + 1e-6))
         self.make_moments()
-        numbers = {"lr": lr, "beta1": betas[0], "beta2": betas[1], "eps": eps, "weight_decay": weight_decay}
+        numbers: dict[str, Any] = {"lr": lr, "beta1": betas[0], "beta2": betas[1], "eps": eps, "weight_decay": weight_decay}
         with torch.no_grad():
             self._update(grads, numbers)
         self.steps += 1
@@ -119,7 +119,7 @@ class Optimizer:
             make = (lambda: host_tensors(shapes, self.store.device)) if self.store.moments else self._zeros
             self.m, self.v = make(), make()
 
-    def _update(self, grads: list[Tensor], numbers: dict[str, float]) -> None:
+    def _update(self, grads: list[Tensor], numbers: dict[str, Any]) -> None:
         store = self.store
         if not store.masters and not store.moments:
             self._adam(self.masters, grads, self.m, self.v, numbers)
@@ -128,7 +128,6 @@ class Optimizer:
         # what is on the host passes through the device; the rest is used where it is
         columns = [(self.masters, True)] if store.masters else []
         columns += [(self.m, True), (self.v, True)] if store.moments else []
-        # gradients of weights that wait on the host wait there too, unless they are kept here
         grads_away = store.masters and not store.separate
         columns += [(grads, False)] if grads_away else []
 
@@ -144,7 +143,7 @@ class Optimizer:
         shuttle(columns, [master.numel() for master in self.masters], store.device, work)
 
     def _adam(
-        self, masters: list[Tensor], grads: list[Tensor], m: list[Tensor], v: list[Tensor], numbers: dict[str, float]
+        self, masters: list[Tensor], grads: list[Tensor], m: list[Tensor], v: list[Tensor], numbers: dict[str, Any]
     ) -> None:
         fused = all(x.is_cuda for x in masters)
         where = self.store.device if fused else torch.device("cpu")
@@ -168,12 +167,7 @@ class Optimizer:
         """Masters to the copies that the network computes with."""
         if self.store.separate:
             with torch.no_grad():
-                torch._foreach_copy_(self.params, self.masters)
-
-    def close(self) -> None:
-        for tensors, away in ((self.masters, self.store.masters and self.store.separate), (self.m, self.store.moments), (self.v, self.store.moments)):
-            if away:
-                release(tensors)
+                torch._foreach_copy_([p.data for p in self.params], self.masters)
 
     def memory(self) -> dict[str, int]:
         """Bytes of what is kept here, and how many of them are in host memory instead of the device's."""
@@ -181,10 +175,13 @@ class Optimizer:
         grads = self.grads if self.store.separate else [local(p.grad) for p in self.params if p.grad is not None]
         count = lambda tensors: sum(x.nbytes for x in tensors)  # noqa: E731
         moments = count(self.m) + count(self.v)
-        host = (count(own) if self.store.masters else 0) + (moments if self.store.moments else 0)
+        # gradients of weights that wait on the host wait there too, unless they are summed here
+        away = count(own) + (0 if self.store.separate else count(grads))
+        host = (away if self.store.masters else 0) + (moments if self.store.moments else 0)
         return {"weights": count(own), "gradients": count(grads), "optimizer": moments, "host": host}
 
 
 def _move(p: Tensor, total: Tensor) -> None:
+    assert p.grad is not None
     total.add_(p.grad)
     p.grad = None

@@ -51,7 +51,7 @@ def write(path: str | None, entries: list[Entry]) -> None:
             data = entry.data()
             if problem is None:
                 try:
-                    file.write(data.detach().to("cpu", dtype).contiguous().reshape(-1).view(torch.uint8).numpy())
+                    file.write(data.detach().to("cpu", dtype).contiguous().reshape(-1).view(torch.uint8).numpy().data)
                 except OSError as error:
                     # the other ranks are still giving their parts
                     problem = error

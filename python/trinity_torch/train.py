@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -15,7 +16,7 @@ from . import checkpoint, jobs, lora
 from . import graph as loss_graph
 from .errors import Cancelled, WorkerError
 from .network import Network, load
-from .offload import Guests, held, release
+from .offload import Guests, held
 from .optim import Optimizer, Store
 from .parallel import Ranks
 from .rows import ALIGN, Pack, Rows, device_pack, spans
@@ -97,9 +98,9 @@ class Model:
         return report
 
     def close(self) -> None:
-        if self.guests:
-            release(self.guests.copies)
+        self.guests = None
         del self.network
+        gc.collect()
         if self.world.device.type == "cuda":
             torch.cuda.empty_cache()
 
@@ -327,7 +328,7 @@ class TrainModel(ScoreModel):
         return report
 
     def close(self) -> None:
-        self.optimizer.close()
+        del self.optimizer
         super().close()
 
 
