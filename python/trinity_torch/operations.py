@@ -112,8 +112,8 @@ def open_(worker: Worker, request: Request) -> Answer:
         model = worker.open_model(kind, spec, options, worker.world, trainer)
         model.worker = worker
         worker.background.append(model)
-    memory = model.memory()
-    return Answer({"model": worker.add(model), "info": model.info, "memory": memory})
+    found = {"model": worker.add(model), "info": model.info, "memory": model.memory()}
+    return Answer({**found, "stats": model.stats()} if kind == "sample" else found)
 
 
 def close(worker: Worker, request: Request) -> Answer:

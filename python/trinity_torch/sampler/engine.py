@@ -39,7 +39,7 @@ class SampleModel(ScoreModel):
             raise WorkerError("engine/unsupported", "a sampler has one device", "open one engine for each sampler")
         if trainer is not None:
             options = {**options, "dtype": "bfloat16" if trainer.dtype == torch.bfloat16 else "float32"}
-        self.shared = trainer is not None and can_share(trainer)
+        self.shared = trainer is not None and can_share(trainer) and options.get("shareStorage") is not False
         network = trainer.network if trainer is not None and self.shared else None
         self.trainer = trainer if self.shared else None
         if network is None:

@@ -9,6 +9,6 @@ const python = torchTestPython()
 describe.skipIf(python.absent)(`torch in float32 on the CPU${python.note}`, () => {
   for (const name of ['tiny-llama', 'tiny-qwen2', 'tiny-qwen3']) {
     const open = async () => ({ engine: new TorchEngine({ python: python.path, device: 'cpu' }), path: fixture(name) })
-    describeEngine(`torch, ${name}`, open, { sample: false })
+    describeEngine(`torch, ${name}`, open)
   }
 })

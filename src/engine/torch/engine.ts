@@ -5,7 +5,7 @@ import { execLocal } from '../../python/exec.js'
 import { findPython } from '../../python/find.js'
 import { cudaDevices } from '../../python/gpus.js'
 import { within } from '../calls.js'
-import { checkHead } from '../check.js'
+import { checkHead, foreignModel } from '../check.js'
 import type {
   Call,
   Caps,
@@ -22,36 +22,37 @@ import type {
   WeightLink,
 } from '../contract.js'
 import { type GroupSettings, type Hello, WorkerGroup } from './group.js'
+import { TorchWeightLink } from './link.js'
 import type { Opened, TorchModel } from './model.js'
 import type { TorchModelOptions, TorchOptions } from './options.js'
 import { TorchRewardModel } from './reward.js'
+import { endTokens, samplerSpec, TorchSampleModel } from './sampler.js'
 import { TorchScoreModel } from './score.js'
 import { TorchTrainModel } from './train.js'
 
 export const torchCaps: Caps = {
   train: true,
-  sample: false,
+  sample: true,
   reward: true,
   heads: ['lm', 'value', 'reward'],
   lora: true,
   logprobs: 'model',
-  drawnLogprobs: false,
-  promptLogprobs: false,
-  streaming: false,
-  abort: false,
+  drawnLogprobs: true,
+  promptLogprobs: true,
+  streaming: true,
+  abort: true,
   batchInvariant: false,
-  weights: [],
+  weights: ['memory', 'checkpoint'],
 }
 
-/** Trains and scores any model of Transformers with PyTorch, in worker processes of its own: one for each device. */
+/** Trains, scores and samples models of Transformers with PyTorch, in worker processes of its own: one for each device. */
 export class TorchEngine implements Engine {
   readonly name = 'torch'
   readonly caps = torchCaps
   readonly #options: TorchOptions
   readonly #module: string | undefined
-  readonly #models = new Set<TorchModel>()
+  readonly #closing = new AbortController()
   #group: Promise<WorkerGroup> | undefined
-  #closed = false
 
   /** `module`: what the workers run instead of trinity_torch. */
   constructor(options: TorchOptions = {}, module?: string) {
@@ -75,12 +76,23 @@ export class TorchEngine implements Engine {
     return this.#opening(call, reward, 'reward', this.#options.reference, TorchRewardModel)
   }
 
-  openSample(spec: SampleSpec): Promise<SampleModel> {
-    throw noSampling(spec.path)
+  async openSample(spec: SampleSpec, call: Call): Promise<SampleModel> {
+    checkHead(spec, ['lm'])
+    const source = spec.shareWith
+    if (source && !(source instanceof TorchTrainModel)) throw foreignModel('shareWith')
+    const { policy, memoryFraction, eager, shareStorage } = this.#options
+    const options = { dtype: policy?.dtype, memoryFraction, eager, shareStorage }
+    const eosTokenIds = await endTokens(spec.path)
+    const more = source && { shareWith: source.handle }
+    const sampler = await this.#opening(call, samplerSpec(spec), 'sample', options, TorchSampleModel, more)
+    sampler.eosTokenIds = eosTokenIds
+    return sampler
   }
 
-  link(): WeightLink {
-    throw noSampling()
+  link(from: TrainModel, to: readonly SampleModel[]): WeightLink {
+    const isOwn = (model: SampleModel): model is TorchSampleModel => model instanceof TorchSampleModel
+    if (!(from instanceof TorchTrainModel) || !to.every(isOwn)) throw foreignModel('link')
+    return new TorchWeightLink(from, to)
   }
 
   /** Starts the workers, or waits for them, and says what they are. */
@@ -88,9 +100,9 @@ export class TorchEngine implements Engine {
     return within(call, 'starting the torch workers', async (signal) => (await this.#workers(signal)).hello)
   }
 
+  /** Ends the workers, and with them every model; calls under way fail. */
   async close(): Promise<void> {
-    this.#closed = true
-    await Promise.all([...this.#models].map((model) => model.close()))
+    this.#closing.abort(new TrinityError('engine/closed', 'the torch engine is closed'))
     await (await this.#group?.catch(() => undefined))?.close()
   }
 
@@ -99,35 +111,44 @@ export class TorchEngine implements Engine {
     spec: ModelSpec,
     kind: string,
     options: TorchModelOptions | undefined,
-    Model: new (opened: Opened, spec: ModelSpec, closed: (model: TorchModel) => void) => T,
+    Model: new (opened: Opened, spec: ModelSpec) => T,
+    more?: JsonObject,
   ): Promise<T> {
     return within(call, `opening ${spec.path}`, async (signal) => {
       const group = await this.#workers(signal)
-      const args = { kind, spec: { ...spec }, options: { ...this.#defaults(group), ...options } }
+      // a processor without matrix units gains nothing from bfloat16
+      const dtype = options?.dtype ?? (group.hello.device.type === 'cuda' ? 'bfloat16' : 'float32')
+      const args = { kind, spec: { ...spec }, options: { ...options, dtype }, ...more }
       const { result } = await group.request({ op: 'open', args }, signal)
       const { model, info, memory } = result as JsonObject & { model: number; info: ModelInfo; memory: MemoryReport }
-      const opened = new Model({ group, handle: model, info, memory }, spec, (one) => void this.#models.delete(one))
-      if (this.#closed || signal.aborted) await opened.close()
+      const opened = new Model({ group, handle: model, info, memory }, spec)
+      if (opened instanceof TorchSampleModel) opened.tell({ result })
+      if (signal.aborted) await opened.close()
       signal.throwIfAborted()
-      this.#models.add(opened)
       return opened
     })
   }
 
-  /** A processor without matrix units gains nothing from bfloat16. */
-  #defaults(group: WorkerGroup): TorchModelOptions {
-    return { dtype: group.hello.device.type === 'cuda' ? 'bfloat16' : 'float32' }
-  }
-
-  #workers(signal: AbortSignal): Promise<WorkerGroup> {
-    if (this.#closed) throw new TrinityError('engine/closed', 'the torch engine is closed')
-    const group = this.#group ?? this.#startWorkers(signal)
+  /** The workers, started by the first who needs them; who waits no longer leaves them to the others. */
+  async #workers(signal: AbortSignal): Promise<WorkerGroup> {
+    this.#closing.signal.throwIfAborted()
+    const group = this.#group ?? this.#startWorkers(this.#closing.signal)
     this.#group = group
     // a start that failed may be tried again
     group.catch(() => {
       if (this.#group === group) this.#group = undefined
     })
-    return group
+    let stop = () => {}
+    const stopped = new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason)
+      signal.addEventListener('abort', stop, { once: true })
+      if (signal.aborted) stop()
+    })
+    try {
+      return await Promise.race([group, stopped])
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
   }
 
   async #startWorkers(signal: AbortSignal): Promise<WorkerGroup> {
@@ -157,15 +178,4 @@ function tooFewDevices(wanted: number): TrinityError {
     path: 'cluster.gpu_per_node',
     hint: 'lower cluster.gpu_per_node, or see CUDA_VISIBLE_DEVICES',
   })
-}
-
-function noSampling(path?: string): TrinityError {
-  return new TrinityError(
-    'engine/unsupported',
-    'the torch engine of this version trains and scores, and does not sample',
-    {
-      path,
-      hint: 'set explorer.rollout_model.engine_type to native, or use mode: train',
-    },
-  )
 }

@@ -21,6 +21,11 @@ export interface TorchOptions {
   readonly critic?: TorchModelOptions
   /** Share of the device's memory that a sampler may fill. */
   readonly memoryFraction?: number
+  /**
+   * Samplers opened with `shareWith` read the trainer's weights where they lie (default), which is right as long as
+   * nothing is sampled between a step and the transfer after it. False: they keep a copy, renewed by each transfer.
+   */
+  readonly shareStorage?: boolean
   /** Sample without CUDA graphs. */
   readonly eager?: boolean
   /** Python with torch and transformers; default: TRINITY_PYTHON, ~/.trinity/python, python3. */

@@ -1,0 +1,184 @@
+import { TrinityError } from '../../error.js'
+import type { JsonObject } from '../../file/json-file.js'
+import { openModelDir } from '../../model/dir.js'
+import { within } from '../calls.js'
+import type {
+  Call,
+  InFlight,
+  ModelSpec,
+  OnToken,
+  Row,
+  RowScores,
+  Sample,
+  SampleModel,
+  SampleRequest,
+  SampleSpec,
+  SamplerStats,
+  VersionSpan,
+} from '../contract.js'
+import { type Wish, wishOf } from '../native/sampler/params.js'
+import { checkRows } from '../pack.js'
+import type { Answer } from './connection.js'
+import type { Tensor } from './frames.js'
+import { TorchModel } from './model.js'
+import { dealScores, rowTensors } from './rows.js'
+
+/** Tokens that `score` computes at once. */
+const SCORE_TOKENS = 8192
+/** Tokens of a page of the cache. */
+const PAGE = 32
+
+/** Samples in a worker; many requests at once, in one batch that changes from step to step. */
+export class TorchSampleModel extends TorchModel implements SampleModel {
+  /** Of the weights in use; a transfer sets it. */
+  version = -1
+  /** Tokens that end an answer. */
+  eosTokenIds: readonly number[] = []
+  #stats: SamplerStats = {
+    running: 0,
+    waiting: 0,
+    cacheTokensUsed: 0,
+    cacheTokens: Number.MAX_SAFE_INTEGER,
+    promptTokens: 0,
+    cachedTokens: 0,
+    sampledTokens: 0,
+  }
+  #requests = 0
+
+  async sample(request: SampleRequest, call: Call, onToken?: OnToken): Promise<Sample[]> {
+    this.check()
+    const wish = wishOf(request, {
+      info: this.info,
+      cacheTokens: this.#stats.cacheTokens,
+      eosTokenIds: this.eosTokenIds,
+      seed: { low: this.#requests++, high: (this.spec.seed ?? 0) | 0 },
+    })
+    const prompt = request.prompt.slice()
+    return within(call, 'sample', async (signal) => {
+      // nothing was computed, which is what there is
+      if (signal.aborted) return Array.from({ length: request.n }, nothing)
+      const control = new AbortController()
+      let failure: { error: unknown } | undefined
+      const onEvent = ({ samples, tokens, logprobs }: JsonObject) => {
+        if (failure) return
+        try {
+          for (const [i, index] of (samples as number[]).entries())
+            onToken?.(index, (tokens as number[])[i], (logprobs as number[])[i])
+        } catch (error) {
+          failure = { error }
+          control.abort()
+        }
+      }
+      const { n, params, promptLogprobs = false } = request
+      const args = {
+        model: this.handle,
+        n,
+        wish: { ...wish, ends: [...wish.ends], stopIds: [...wish.stopIds] },
+        stop: params.stop ?? [],
+        promptLogprobs,
+        stream: onToken !== undefined,
+      }
+      const either = AbortSignal.any([signal, control.signal])
+      const answer = await this.group.request({ op: 'sample', args, tensors: { prompt }, onEvent }, either)
+      if (failure) throw failure.error
+      this.tell(answer)
+      return samplesOf(answer, wish)
+    })
+  }
+
+  score(rows: readonly Row[], call: Call): Promise<RowScores[]> {
+    return within(call, 'score', async (signal) => {
+      checkRows(rows, this.info)
+      const args = { wants: ['logprob'], adapter: true, tokenBudget: SCORE_TOKENS, columns: {} }
+      const { tensors } = await this.ask('forward', args, signal, rowTensors(rows))
+      return dealScores(rows, ['logprob'], tensors)
+    })
+  }
+
+  saveWeights(dir: string, call: Call): Promise<void> {
+    return within(call, `saving weights to ${dir}`, async (signal) => void (await this.ask('saveWeights', { dir }, signal)))
+  }
+
+  loadWeights(dir: string, version: number, inFlight: InFlight, call: Call): Promise<void> {
+    return within(call, `loading weights from ${dir}`, async (signal) => {
+      await this.ask('loadWeights', { dir, version, inFlight }, signal)
+      this.version = version
+    })
+  }
+
+  /** As of the last answer. */
+  stats(): SamplerStats {
+    return this.#stats
+  }
+
+  tell({ result }: Pick<Answer, 'result'>): void {
+    if (result.stats !== undefined) this.#stats = result.stats as unknown as SamplerStats
+  }
+}
+
+export async function endTokens(path: string): Promise<readonly number[]> {
+  const dir = await openModelDir(path, { unchecked: true })
+  await dir.close()
+  return dir.eosTokenIds
+}
+
+/** What the worker is told of a sampler; refuses numbers that make no sense. */
+export function samplerSpec({ shareWith: _, ...spec }: SampleSpec): ModelSpec {
+  const check = (name: 'maxModelLen' | 'maxQueue' | 'maxBatch' | 'cacheTokens', least: number) => {
+    const value = spec[name]
+    if (value === undefined || (Number.isInteger(value) && value >= least)) return
+    if (name === 'maxQueue' && value === Infinity) return
+    throw new TrinityError('engine/bad-spec', `${name} is ${value}`, {
+      path: name,
+      hint: `use a whole number from ${least} on`,
+    })
+  }
+  check('maxModelLen', 1)
+  check('maxQueue', 0)
+  check('maxBatch', 1)
+  check('cacheTokens', PAGE)
+  // JSON has no infinity
+  return { ...spec, ...(spec.maxQueue === Infinity && { maxQueue: 'Infinity' }) }
+}
+
+interface Described {
+  readonly length: number
+  readonly finish: Sample['finish']
+  readonly stoppedBy?: string | number
+  readonly versions: readonly VersionSpan[]
+}
+
+function samplesOf({ result, tensors }: Answer, wish: Wish): Sample[] {
+  const floats = (name: string) => tensors.get(name)?.data as Float32Array | undefined
+  const [tokens, logprobs] = [tensors.get('tokens')?.data as Int32Array, floats('logprobs') as Float32Array]
+  const [drawn, promptLogprobs] = [floats('drawn'), floats('promptLogprobs')]
+  let at = 0
+  return (result.samples as unknown as Described[]).map(({ length, finish, stoppedBy, versions }): Sample => {
+    const [from, to] = [at, at + length]
+    at = to
+    return {
+      tokens: tokens.slice(from, to),
+      logprobs: logprobs.slice(from, to),
+      ...(drawn && { drawnLogprobs: drawn.slice(from, to) }),
+      ...(wish.top > 0 && { topLogprobs: topOf(tensors, wish.top, from, to) }),
+      ...(promptLogprobs && { promptLogprobs }),
+      finish,
+      ...(stoppedBy !== undefined && { stoppedBy }),
+      versions,
+      cachedTokens: result.cachedTokens as number,
+    }
+  })
+}
+
+function topOf(tensors: ReadonlyMap<string, Tensor>, count: number, from: number, to: number) {
+  const ids = tensors.get('topTokens')?.data as Int32Array
+  const values = tensors.get('topLogprobs')?.data as Float32Array
+  return Array.from({ length: to - from }, (_, i) => {
+    const a = (from + i) * count
+    return { tokens: ids.slice(a, a + count), logprobs: values.slice(a, a + count) }
+  })
+}
+
+function nothing(): Sample {
+  return { tokens: new Int32Array(0), logprobs: new Float32Array(0), finish: 'abort', versions: [], cachedTokens: 0 }
+}
