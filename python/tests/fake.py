@@ -24,6 +24,7 @@ class FakeModel:
             "maxModelLen": spec.get("maxModelLen") or 64,
         }
         self.weight, self.grad = 0.0, 0.0
+        self.times = 0
 
     def memory(self) -> dict[str, int]:
         return {"weights": 4, "gradients": 0, "optimizer": 0, "activations": 0, "cache": 0}
@@ -43,6 +44,7 @@ class FakeModel:
         return SimpleNamespace(loss=float(rows.mask.sum()), metrics=metrics, scores=scores, seconds={})
 
     def optim_step(self, lr: float, betas: list, eps: float, decay: float, clip: float) -> tuple[float, bool]:
+        self.trouble(lambda: False, "step")
         norm, self.grad = self.grad, 0.0
         self.weight -= lr * norm
         return norm, True
@@ -64,8 +66,13 @@ class FakeModel:
     def reward(self, tokens: torch.Tensor, lengths: torch.Tensor, budget: int, cancelled: Callable) -> torch.Tensor:
         return torch.stack([part.sum() for part in tokens.float().split(lengths.tolist())])
 
-    def trouble(self, cancelled: Callable[[], bool]) -> None:
-        kind, _, where = str(self.spec.get("path", "")).partition("@")
+    def trouble(self, cancelled: Callable[[], bool], when: str = "") -> None:
+        """`path` is `kind`, `later:kind` (from the second time on) or `step:kind`, and `@rank` for one rank alone."""
+        wanted, _, rest = str(self.spec.get("path", "")).rpartition(":")
+        kind, _, where = rest.partition("@")
+        self.times += when == ""
+        if wanted != ("later" if wanted == "later" and when == "" and self.times > 1 else when):
+            return
         if where and int(where) != self.world.rank:
             return
         if kind == "uneven":

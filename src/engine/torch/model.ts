@@ -4,6 +4,9 @@ import type { MemoryReport, ModelInfo, ModelSpec, OpenModel } from '../contract.
 import type { Answer, Tensors } from './connection.js'
 import type { WorkerGroup } from './group.js'
 
+/** A call under way is waited for. */
+const CLOSE_MS = 120_000
+
 const NOTHING: MemoryReport = { weights: 0, gradients: 0, optimizer: 0, activations: 0, cache: 0 }
 
 export interface Opened {
@@ -20,17 +23,15 @@ export class TorchModel implements OpenModel {
   readonly info: ModelInfo
   readonly group: WorkerGroup
   readonly handle: number
-  readonly #closed: (model: TorchModel) => void
   #memory: MemoryReport
   #open = true
 
-  constructor({ group, handle, info, memory }: Opened, spec: ModelSpec, closed: (model: TorchModel) => void) {
+  constructor({ group, handle, info, memory }: Opened, spec: ModelSpec) {
     this.group = group
     this.handle = handle
     this.info = info
     this.spec = spec
     this.#memory = memory
-    this.#closed = closed
   }
 
   async ask(op: string, args: JsonObject, signal: AbortSignal, tensors?: Tensors): Promise<Answer> {
@@ -52,9 +53,8 @@ export class TorchModel implements OpenModel {
   async close(): Promise<void> {
     if (!this.#open) return
     this.#open = false
-    this.#closed(this)
     const request = { op: 'close', args: { model: this.handle } }
-    // workers that are gone hold no memory
-    await this.group.request(request, new AbortController().signal).catch(() => {})
+    // workers that are gone hold no memory, and those that never come to it are ended
+    await this.group.request(request, AbortSignal.timeout(CLOSE_MS)).catch(() => {})
   }
 }
