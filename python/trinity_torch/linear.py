@@ -6,6 +6,7 @@ where the network computes in bfloat16.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -33,8 +34,12 @@ def add_product(total: Tensor, d: Tensor, x: Tensor) -> None:
 
 
 class _Product(torch.autograd.Function):
+    """`owner`: a parameter that makes the result depend on what is trained; its gradient goes to the total."""
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, total: Tensor, bias_total: Tensor | None) -> Tensor:
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, total: Tensor, bias_total: Tensor | None, owner: Tensor
+    ) -> Tensor:
         ctx.save_for_backward(x, weight, total, bias_total)
         return F.linear(x, weight, bias)
 
@@ -45,7 +50,7 @@ class _Product(torch.autograd.Function):
         torch.ops.trinity.add_product(total, d, x.flatten(0, -2))
         if bias_total is not None:
             bias_total.add_(d.sum(0, dtype=torch.float32))
-        return d_out @ weight, None, None, None, None
+        return d_out @ weight, None, None, None, None, None
 
 
 class SummingLinear(nn.Linear):
@@ -55,7 +60,30 @@ class SummingLinear(nn.Linear):
     bias_total: Tensor | None
 
     def forward(self, x: Tensor) -> Tensor:
-        return _Product.apply(x, self.weight, self.bias, self.total, self.bias_total)
+        return _Product.apply(x, self.weight, self.bias, self.total, self.bias_total, self.weight)
+
+
+class LeadingLinear(nn.Linear):
+    """The first of several modules that take the same input: it computes one product for all of them."""
+
+    joint: tuple[Tensor, Tensor | None, Tensor, Tensor | None]
+    sizes: list[int]
+    others: list[FollowingLinear]
+
+    def forward(self, x: Tensor) -> Tensor:
+        own, *parts = _Product.apply(x, *self.joint, self.weight).split(self.sizes, dim=-1)
+        for other, part in zip(self.others, parts):
+            other.ready = part
+        return own
+
+
+class FollowingLinear(nn.Linear):
+    ready: Tensor | None
+
+    def forward(self, x: Tensor) -> Tensor:
+        ready, self.ready = self.ready, None
+        assert ready is not None, "called before the module that computes for it"
+        return ready
 
 
 class _Lookup(torch.autograd.Function):
@@ -84,9 +112,75 @@ class SummingEmbedding(nn.Embedding):
         return _Lookup.apply(ids, self.weight, self.total, self.padding_idx)
 
 
-def make_summing(network: nn.Module, totals: dict[nn.Parameter, Tensor]) -> set[nn.Parameter]:
-    """Lets linear modules and embeddings add to these sums; returns the parameters that are served so."""
+# modules of one parent that are always called in this order on the same input
+TOGETHER = (("q_proj", "k_proj", "v_proj"), ("gate_proj", "up_proj"))
+
+
+def groups(network: nn.Module, trained: set[nn.Parameter]) -> list[list[nn.Linear]]:
+    """Linear modules of which one product can be made."""
+    found = []
+    for parent in network.modules():
+        for names in TOGETHER:
+            members = [getattr(parent, name, None) for name in names]
+            linear = [m for m in members if type(m) is nn.Linear and m.weight in trained]
+            biases = {m.bias is None or m.bias not in trained for m in linear}
+            if len(linear) == len(names) and len({m.in_features for m in linear}) == 1 and len(biases) == 1:
+                found.append(linear)
+    return found
+
+
+def joined(parameters: Sequence[Tensor]) -> Tensor:
+    """One tensor with the rows of all of them: a view where they lie one after the other in memory, else a copy."""
+    first = parameters[0].data
+    end = first.data_ptr()
+    for parameter in parameters:
+        if parameter.data_ptr() != end or not parameter.data.is_contiguous():
+            return torch.cat([p.data for p in parameters])
+        end += parameter.nbytes
+    storage = first.untyped_storage()
+    if end > storage.data_ptr() + storage.nbytes():
+        return torch.cat([p.data for p in parameters])
+    rows = sum(p.shape[0] for p in parameters)
+    return first.as_strided((rows, *first.shape[1:]), first.stride(), first.storage_offset())
+
+
+def join(parameters: Sequence[nn.Parameter]) -> Tensor:
+    """The same; the parameters become views of it."""
+    whole = joined(parameters)
+    for parameter, part in zip(parameters, whole.split([p.shape[0] for p in parameters])):
+        parameter.data = part
+    return whole
+
+
+def make_summing(network: nn.Module, params: list[nn.Parameter], together: bool) -> tuple[list[Tensor], set[nn.Parameter]]:
+    """
+    Float32 sums for the gradients of these parameters, and which of them their modules now add to by themselves. With
+    `together` modules that take the same input become one product; their parameters must then stay where they are.
+    """
+    totals: dict[nn.Parameter, Tensor] = {}
     served: set[nn.Parameter] = set()
+    for linear in groups(network, set(params)) if together else []:
+        weights = [m.weight for m in linear]
+        biases = [m.bias for m in linear if m.bias is not None]
+        sums = []
+        for members in (weights, biases):
+            total = torch.zeros_like(joined(members), dtype=torch.float32) if members else None
+            sums.append(total)
+            if total is not None:
+                totals.update(zip(members, total.split([p.shape[0] for p in members])))
+                served.update(members)
+        lead, *others = linear
+        lead.__class__ = LeadingLinear
+        lead.joint = (join(weights), join(biases) if biases else None, *sums)  # type: ignore[assignment]
+        lead.sizes = [m.out_features for m in linear]  # type: ignore[assignment]
+        for other in others:
+            other.__class__ = FollowingLinear
+            other.ready = None  # type: ignore[assignment]
+        # a plain list: as modules they have their parent already
+        object.__setattr__(lead, "others", others)
+    for p in params:
+        if p not in totals:
+            totals[p] = torch.zeros_like(p, dtype=torch.float32)
     for module in network.modules():
         if type(module) is nn.Linear and module.weight in totals:
             bias = module.bias
@@ -100,4 +194,4 @@ def make_summing(network: nn.Module, totals: dict[nn.Parameter, Tensor]) -> set[
             module.__class__ = SummingEmbedding
             module.total = totals[module.weight]  # type: ignore[assignment]
             served.add(module.weight)
-    return served
+    return [totals[p] for p in params], served

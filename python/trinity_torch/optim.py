@@ -27,6 +27,8 @@ class Store:
     masters: bool = False
     moments: bool = False
     ranks: int = 1
+    # the weights that the network computes with leave the device between calls
+    wandering: bool = False
 
     @staticmethod
     def of(options: dict[str, Any], dtype: torch.dtype, world: World) -> Store:
@@ -34,7 +36,7 @@ class Store:
         if world.control is not None:
             return Store(world.device, False, params, moments, world.size)
         separate = params or moments or dtype != torch.float32
-        return Store(world.device, separate, moments, moments)
+        return Store(world.device, separate, moments, moments, wandering=params)
 
     def masters_of(self, params: list[nn.Parameter]) -> list[Tensor] | None:
         if not self.separate:
@@ -61,7 +63,7 @@ class Optimizer:
         self.params = [p for _, p in named]
         self.store = store
         self.masters = masters if masters is not None else [local(p.detach()) for p in self.params]
-        self.grads = self._zeros() if store.separate else []
+        self.grads: list[Tensor] = []
         # both moments, once there has been a step
         self.m: list[Tensor] = []
         self.v: list[Tensor] = []
@@ -69,7 +71,7 @@ class Optimizer:
         # of the last step
         self.settings: dict[str, Any] = {"lr": 0.0, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.0}
         if store.separate:
-            served = make_summing(network, dict(zip(self.params, self.grads)))
+            self.grads, served = make_summing(network, self.params, not store.wandering)
             for p, total in zip(self.params, self.grads):
                 if p not in served:
                     p.register_post_accumulate_grad_hook(lambda p, total=total: _move(p, total))

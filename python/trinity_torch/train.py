@@ -258,10 +258,12 @@ class TrainModel(ScoreModel):
             losses.append(outcome.loss.double())
             metrics += outcome.metrics
             parts.append((chosen, outcome.scores))
+        launched = time.perf_counter() - began
         scores = self.gather(rows, parts, wants)
         loss = float(self.ranks.sum(torch.stack(losses).sum().cpu() if losses else torch.zeros(()).double()))
         merged = loss_graph.merge(graph, self.ranks.gather(loss_graph.condense(graph, metrics)))
-        return Result(loss, merged, scores, {"compute": time.perf_counter() - began})
+        # work is handed to a GPU and waited for at the end: launch near compute means that the GPU waits for the CPU
+        return Result(loss, merged, scores, {"compute": time.perf_counter() - began, "launch": launched})
 
     def learn_whole(
         self,

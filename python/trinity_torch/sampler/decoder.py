@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..errors import WorkerError
+from ..linear import joined
 from ..lora import LoraLinear
 from . import fused, product
 
@@ -127,20 +128,6 @@ class Decoder:
             self.places.append((parameter, parameter.data))
             at += rows
         return whole
-
-
-def joined(parameters: tuple[nn.Parameter, ...]) -> Tensor:
-    """Already one after the other where another sampler has done it before."""
-    first = parameters[0].data
-    end = first.data_ptr()
-    for parameter in parameters:
-        if parameter.data_ptr() != end or not parameter.data.is_contiguous():
-            return torch.cat([p.data for p in parameters])
-        end += parameter.nbytes
-    if end - first.untyped_storage().data_ptr() > first.untyped_storage().nbytes():
-        return torch.cat([p.data for p in parameters])
-    rows = sum(p.shape[0] for p in parameters)
-    return first.as_strided((rows, *first.shape[1:]), first.stride(), first.storage_offset())
 
 
 def check(hf: nn.Module) -> None:
