@@ -34,11 +34,17 @@ def add_product(total: Tensor, d: Tensor, x: Tensor) -> None:
 
 
 class _Product(torch.autograd.Function):
-    """`owner`: a parameter that makes the result depend on what is trained; its gradient goes to the total."""
+    """`owner`: where the weight is no parameter, one that makes the result depend on what is trained."""
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, total: Tensor, bias_total: Tensor | None, owner: Tensor
+        ctx: Any,
+        x: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        total: Tensor,
+        bias_total: Tensor | None,
+        owner: Tensor | None,
     ) -> Tensor:
         ctx.save_for_backward(x, weight, total, bias_total)
         return F.linear(x, weight, bias)
@@ -60,7 +66,7 @@ class SummingLinear(nn.Linear):
     bias_total: Tensor | None
 
     def forward(self, x: Tensor) -> Tensor:
-        return _Product.apply(x, self.weight, self.bias, self.total, self.bias_total, self.weight)
+        return _Product.apply(x, self.weight, self.bias, self.total, self.bias_total, None)
 
 
 class LeadingLinear(nn.Linear):
