@@ -73,6 +73,16 @@ def train_all(world: World, cases: list[tuple]) -> list[Any]:
     return [train_and_save(world, *case) for case in cases]
 
 
+class Trap:
+    """Makes a folder where it is unpickled without care."""
+
+    def __init__(self, path: str):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
 class Checkpoints(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="trinity-torch-")
@@ -165,11 +175,6 @@ class Checkpoints(unittest.TestCase):
         model.save(self.path("good"))
         steps(model, 1)
         before = weights(model), [x.clone() for x in model.optimizer.m], model.optimizer.steps
-
-        class Hostile:
-            def __reduce__(self):
-                return os.mkdir, (trap,)
-
         trap = self.path("trap")
         names = [f"{kind}_world_size_1_rank_0.pt" for kind in ("model", "optim", "extra_state")]
 
@@ -181,7 +186,7 @@ class Checkpoints(unittest.TestCase):
                 os.remove(file)
             elif how == "hostile":
                 with zipfile.ZipFile(file, "w") as archive:
-                    archive.writestr("x/data.pkl", pickle.dumps(Hostile(), protocol=2))
+                    archive.writestr("x/data.pkl", pickle.dumps(Trap(trap), protocol=2))
                     archive.writestr("x/version", "3")
             elif how == "other":
                 torch.save([1, 2], file)
@@ -244,12 +249,30 @@ class Fixtures(unittest.TestCase):
             self.assertTrue(torch.equal(x, self.expected[name].flatten()), name)
         self.assertGreater(len(found), 40)
 
-    def test_two_ranks_of_fsdp2(self):
-        model = opened(World.alone(), {"path": STORIES})
-        model.load(os.path.join(FIXTURES, "verl_fsdp2_world2_after1step"))
-        self.check(model)
-        self.assertEqual(model.optimizer.steps, 1)
+    def test_two_ranks_of_fsdp2_and_of_distributed_checkpoint(self):
+        moments = []
+        for name in ("verl_fsdp2_world2_after1step", "torch_dcp_world2_after1step"):
+            model = opened(World.alone(), {"path": STORIES})
+            model.load(os.path.join(FIXTURES, name))
+            self.check(model)
+            self.assertEqual(model.optimizer.steps, 1)
+            moments.append([*model.optimizer.m, *model.optimizer.v])
         self.assertGreater(sum(float(v.sum()) for v in model.optimizer.v), 0)
+        self.assertTrue(all(map(torch.equal, *moments)))
+
+    def test_an_index_that_is_hostile_or_a_piece_that_is_cut_changes_nothing(self):
+        model = opened(World.alone(), {"path": STORIES})
+        before = weights(model)
+        for name in (".metadata", "__1_0.distcp"):
+            with tempfile.TemporaryDirectory() as folder:
+                shutil.copytree(os.path.join(FIXTURES, "torch_dcp_world2_after1step"), folder, dirs_exist_ok=True)
+                with open(os.path.join(folder, name), "wb") as file:
+                    pickle.dump(Trap(os.path.join(folder, "trap")), file)
+                with self.assertRaises(WorkerError) as caught:
+                    model.load(folder)
+                self.assertEqual(caught.exception.code, "engine/bad-checkpoint")
+                self.assertFalse(os.path.exists(os.path.join(folder, "trap")))
+        self.assertEqual(weights(model), before)
 
     def test_weights_in_one_file_and_in_several(self):
         whole_model = opened(World.alone(), {"path": STORIES})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from . import lora
+from . import dcp, lora
 from .shards import Parts, bad, parts_of, read_all, saved_size
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def read(model: TrainModel, folder: str) -> State:
         return _read_shards(model, folder, size)
     if os.path.isfile(os.path.join(folder, "native_state.json")):
         return _read_native(model, folder)
+    if os.path.isfile(os.path.join(folder, dcp.INDEX)):
+        return _read_dcp(model, dcp.Folder(folder))
     raise bad(folder, "there is no state here to resume from", "a checkpoint has files like model_world_size_1_rank_0.pt")
 
 
@@ -182,3 +184,18 @@ def _read_native(model: TrainModel, folder: str) -> State:
         weight = data(weights, lora.peft_name(plain) if adapter else plain, p.shape)
         params.append(SavedParam(weight, (m, v) if native["steps"] > 0 else None))
     return State(params, native["steps"])
+
+
+def _read_dcp(model: TrainModel, folder: dcp.Folder) -> State:
+    """The model's state under `model`, the optimizer's by the names of parameters under `optim`."""
+    params = []
+    steps = set()
+    for name, p in zip(model.optimizer.names, model.optimizer.params):
+        known = next((n for n in _names(model, name) if f"model.{n}" in folder.tensors), _names(model, name)[0])
+        state = f"optim.state.{known}"
+        moments = (folder.data(f"{state}.exp_avg", p.shape), folder.data(f"{state}.exp_avg_sq", p.shape))
+        steps.add(_step({"step": folder.number(f"{state}.step")}, folder.path))
+        params.append(SavedParam(folder.data(f"model.{known}", p.shape), moments))
+    if len(steps) != 1:
+        raise bad(folder.path, f"parameters have taken different numbers of steps: {sorted(steps)}")
+    return State(params, steps.pop())
