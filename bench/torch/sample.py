@@ -48,7 +48,7 @@ def check_greedy() -> str:
     hf = AutoModelForCausalLM.from_config(config, dtype=torch.float32).cuda().eval()
     for p in hf.parameters():
         p.data += torch.randn_like(p) * 0.05
-    prompt = torch.randint(0, 1000, (3, 300), device="cuda")
+    prompt = torch.randint(1, 1000, (3, 300), device="cuda")  # 0 would be taken for padding
     with torch.no_grad():
         wanted = hf.generate(prompt, max_new_tokens=24, do_sample=False, pad_token_id=0, eos_token_id=None)[:, 300:]
         for exact in (False, True):
@@ -214,11 +214,13 @@ def tune(shape: str, limit: float = 45.0) -> None:
     hidden, _, heads, kv, inner, _ = SHAPES[shape]
     size = hidden // heads
     weights = {"qkv": ((heads + 2 * kv) * size, hidden), "o": (hidden, hidden), "gate_up": (2 * inner, hidden), "down": (hidden, inner)}
-    shapes = {
-        16: [(64, 16, 128, 4, 4), (64, 16, 128, 4, 6), (64, 16, 256, 4, 3), (128, 16, 128, 4, 4), (128, 16, 64, 4, 6), (64, 16, 64, 4, 8)],
-        64: [(64, 64, 128, 4, 4), (64, 64, 64, 4, 6), (128, 64, 64, 4, 5), (128, 64, 128, 4, 3), (128, 64, 64, 8, 5), (64, 32, 128, 4, 4)],
-        256: [(128, 128, 64, 8, 4), (128, 128, 64, 4, 4), (64, 256, 64, 4, 4), (128, 256, 64, 8, 3), (64, 128, 64, 4, 5), (128, 64, 64, 4, 5)],
-        1024: [(128, 128, 64, 8, 4), (128, 256, 64, 8, 3), (256, 128, 64, 8, 3), (128, 256, 64, 8, 4), (128, 128, 64, 4, 4)],
+    shapes: dict[int, list[tuple[product.Shape, bool]]] = {
+        64: [((64, 64, 128, 4, 4), False), ((64, 64, 128, 4, 4), True), ((64, 64, 64, 4, 6), True), ((128, 64, 64, 4, 5), True), ((128, 64, 128, 4, 4), True)],
+        256: [
+            ((128, 128, 64, 8, 4), True), ((128, 128, 64, 4, 4), True), ((128, 256, 64, 8, 4), True), ((64, 256, 64, 4, 4), True),
+            ((64, 128, 64, 4, 5), True), ((64, 128, 64, 4, 5), False), ((128, 64, 64, 4, 6), True), ((256, 128, 64, 8, 4), True),
+        ],
+        1024: [((128, 128, 64, 8, 4), True), ((128, 256, 64, 8, 4), True), ((256, 128, 64, 8, 4), True), ((128, 128, 64, 4, 4), True)],
     }  # fmt: skip
     began = time.perf_counter()
     for tokens, tried in shapes.items():
@@ -230,9 +232,10 @@ def tune(shape: str, limit: float = 45.0) -> None:
             held = [torch.randn(rows, columns, device="cuda", dtype=torch.bfloat16) for _ in range(copies)]
             x = torch.randn(tokens, columns, device="cuda", dtype=torch.bfloat16)
             line = [f"library {timed(lambda i: x @ held[i].t(), copies):.1f}"]
-            for chosen in tried:
+            for chosen, described in tried:
                 try:
-                    line.append(f"{chosen} {timed(lambda i: product.product(x, held[i], None, chosen), copies):.1f}")
+                    spent = timed(lambda i: product.product(x, held[i], None, chosen, described), copies)
+                    line.append(f"{chosen}{'d' if described else ''} {spent:.1f}")
                 except Exception as error:
                     line.append(f"{chosen} {type(error).__name__}")
             print(f"tune {name} at {tokens} (us, cuts {product.cuts(rows, columns)}): " + ", ".join(line), flush=True)
@@ -249,20 +252,24 @@ def tune_attention(bench: Bench) -> None:
         spans = paged.ROOM // batch
         room = torch.empty(batch, spans, decoder.heads, decoder.size + 2, device="cuda")
         line = []
-        before = paged.KEYS, paged.STAGES, paged.WARPS
-        for keys, stages, warps in ((64, 4, 4), (64, 5, 4), (64, 6, 4), (32, 5, 4), (32, 7, 4), (64, 5, 2), (64, 5, 8), (128, 4, 4)):
-            paged.KEYS, paged.STAGES, paged.WARPS = keys, stages, warps
+        before = paged.SPAN, paged.KEYS, paged.STAGES, paged.WARPS
+        tried = (
+            (256, 64, 4, 4), (256, 128, 4, 4), (256, 64, 4, 2), (256, 128, 4, 2), (256, 64, 4, 1), (256, 32, 4, 1), (128, 64, 4, 1),
+            (128, 64, 4, 2), (128, 128, 3, 2), (128, 128, 3, 4), (512, 128, 4, 4), (512, 128, 4, 2), (128, 32, 4, 1), (128, 32, 4, 2),
+        )  # fmt: skip
+        for chosen in tried:
+            paged.SPAN, paged.KEYS, paged.STAGES, paged.WARPS = chosen
             for lanes in (1, 2, 4) if batch == 256 else (4, 8):
                 given = (room, lanes) if lanes > 1 else (None, 1)
                 try:
                     spent = timed(
                         lambda i: paged.attend(q, runner.keys[i], runner.values[i], runner.tables, tiles, 0.1, *given), len(decoder.layers)
                     )
-                    line.append(f"{keys}/{stages}/{warps} x{lanes} {spent:.1f} us ({read / spent / 1e6:.2f} TB/s)")
+                    line.append(f"{chosen} x{lanes} {spent:.1f} us ({read / spent / 1e6:.2f} TB/s)")
                 except Exception as error:
-                    line.append(f"{keys}/{stages}/{warps} x{lanes} {type(error).__name__}")
-        paged.KEYS, paged.STAGES, paged.WARPS = before
-        print(f"tune attention at {batch} (keys/stages/warps xlanes): " + ", ".join(line), flush=True)
+                    line.append(f"{chosen} x{lanes} {type(error).__name__}")
+        paged.SPAN, paged.KEYS, paged.STAGES, paged.WARPS = before
+        print(f"tune attention at {batch} (span, keys, stages, warps; lanes): " + ", ".join(line), flush=True)
         torch.cuda.empty_cache()
 
 

@@ -62,7 +62,9 @@ def check_product(device: str, dtype: torch.dtype, tolerance: float) -> None:
         weight = torch.randn(rows, columns, device=device, dtype=dtype) / columns**0.5
         x = torch.randn(300, columns, device=device, dtype=dtype)
         wanted = x.double().cpu() @ weight.double().cpu().t()
+        product.ENOUGH, enough = 1, product.ENOUGH
         whole = product.product(x, weight)
+        product.ENOUGH = enough
         assert whole.shape[0] == 1 and product.cuts(rows, columns) > 1
         near("product", whole[0], wanted, tolerance)
         for count in (1, 3, 17, 50, 100):
@@ -71,6 +73,9 @@ def check_product(device: str, dtype: torch.dtype, tolerance: float) -> None:
             for part in some[1:]:
                 total += part
             assert torch.equal(total.to(dtype), whole[0, :count]), f"a product changed with the batch ({count} of 300)"
+        two = [product.product(x, weight, described=described) for described in (False, True)]
+        near("product by descriptors", two[1].float(), two[0].float(), 1e-5)
+        assert INTERPRETED or torch.equal(two[0], two[1]), "a product depends on how its tiles are fetched"
 
 
 def check_attention(device: str, dtype: torch.dtype, tolerance: float) -> None:

@@ -17,7 +17,7 @@ from .kernels import fast, power, tl, triton
 
 SPAN = 256
 # keys that a program takes at a time, in a pipeline of so many stages
-KEYS, STAGES, WARPS = 64, 4, 4
+KEYS, STAGES, WARPS = 128, 4, 4
 # Rows (tokens x heads) of a tile. 16 is one instruction of the tensor cores, and what a new token needs.
 ROWS = 16
 # Spans of all sequences that can be computed apart from each other; beyond, one program joins them as it goes.
@@ -133,8 +133,13 @@ if triton is not None:
                     inside = key < stop
                     page = tl.load(table + key // PAGE, mask=inside, other=0).to(tl.int64)
                     base = ((page * kv + chosen) * PAGE + key % PAGE) * SIZE
-                    k = tl.load(keys + base[None, :] + d[:, None], mask=inside[None, :] & fits[:, None], other=0.0)
-                    v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None] & fits[None, :], other=0.0)
+                    # whatever stands in for a key past the end is masked below; a value must be a number there
+                    if SIZE == WIDE:
+                        k = tl.load(keys + base[None, :] + d[:, None])
+                        v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None], other=0.0)
+                    else:
+                        k = tl.load(keys + base[None, :] + d[:, None], mask=fits[:, None], other=0.0)
+                        v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None] & fits[None, :], other=0.0)
                     s = tl.dot(query, k, input_precision=EXACT) * scale
                     s = tl.where((key[None, :] <= sees[:, None]) & inside[None, :], s, float("-inf"))
                     higher = tl.maximum(top, tl.max(s, 1))

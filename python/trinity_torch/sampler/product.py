@@ -13,8 +13,10 @@ from torch import Tensor
 
 from .kernels import INTERPRETED, fast, tl, triton
 
-# From this many rows on there are programs enough without spreading the cuts.
-FOLD_ROWS = 256
+# This many programs fill a device: the cuts need not be spread.
+ENOUGH = 120
+# Up to this many tokens the products below are faster than the library's, where a weight is cut.
+FEW = 64
 
 
 def cuts(rows: int, columns: int) -> int:
@@ -27,7 +29,8 @@ def cuts(rows: int, columns: int) -> int:
 
 def parts(x: Tensor, weight: Tensor, exact: bool) -> Tensor:
     """x · weightᵀ as [parts, tokens, rows], to be added up."""
-    if exact and fast(x):
+    few = x.shape[0] <= FEW and x.dtype == torch.bfloat16 and cuts(*weight.shape) > 1
+    if fast(x) and (exact or few):
         return product(x, weight)
     return (x @ weight.t())[None]
 
@@ -41,23 +44,29 @@ def logits(x: Tensor, weight: Tensor, exact: bool) -> Tensor:
     return (x @ weight.t()).float()
 
 
-def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: Shape | None = None) -> Tensor:
-    """`dtype`: of a sum that is whole; parts are float32."""
+def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: Shape | None = None, described: bool | None = None) -> Tensor:
+    """`dtype`: of a sum that is whole; parts are float32. `described`: tiles are fetched by the device's copy engine."""
     tokens, columns = x.shape
     rows = weight.shape[0]
+    tall, wide, deep, warps, stages = shape or shape_for(tokens)
     pieces = cuts(rows, columns)
-    fold = pieces == 1 or tokens >= FOLD_ROWS
+    tiles = triton.cdiv(tokens, wide) * triton.cdiv(rows, tall)
+    fold = pieces == 1 or tiles >= ENOUGH
     if fold:
         out = torch.empty(1, tokens, rows, dtype=dtype or x.dtype, device=x.device)
     else:
         out = torch.empty(pieces, tokens, rows, dtype=torch.float32, device=x.device)
-    tall, wide, deep, warps, stages = shape or shape_for(tokens)
-    grid = (triton.cdiv(tokens, wide) * triton.cdiv(rows, tall), 1 if fold else pieces)
-    _product[grid](
-        weight, x, out, tokens, rows, columns, pieces, triton.cdiv(columns, pieces * 128) * 128,
+    grid = (tiles, 1 if fold else pieces)
+    length = triton.cdiv(columns, pieces * 128) * 128
+    given = dict(
         FOLD=fold, TALL=tall, WIDE=wide, DEEP=deep, EXACT="ieee" if x.dtype == torch.float32 else "tf32",
         num_warps=warps, num_stages=stages,
     )  # fmt: skip
+    if described if described is not None else tokens > FEW and x.is_cuda:
+        both = (TensorDescriptor.from_tensor(t, [n, deep]) for t, n in ((weight, tall), (x, wide)))
+        _described[grid](*both, out, tokens, rows, columns, pieces, length, **given)
+    else:
+        _product[grid](weight, x, out, tokens, rows, columns, pieces, length, **given)
     return out
 
 
@@ -80,6 +89,36 @@ def shape_for(tokens: int) -> Shape:
 
 
 if triton is not None:
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    @triton.jit
+    def _described(
+        weight, x, out, tokens, rows, columns, pieces, length,
+        FOLD: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, EXACT: tl.constexpr,
+    ):  # fmt: skip
+        # as below, the same additions in the same order
+        across = tl.cdiv(tokens, WIDE)
+        row = (tl.program_id(0) // across) * TALL
+        token = (tl.program_id(0) % across) * WIDE
+        first = tl.program_id(1)
+        last = first + 1
+        if FOLD:
+            last = pieces
+        total = tl.zeros([TALL, WIDE], tl.float32)
+        for piece in range(first, last):
+            sums = tl.zeros([TALL, WIDE], tl.float32)
+            for k in range(piece * length, tl.minimum(columns, (piece + 1) * length), DEEP):
+                w = weight.load([row, k])
+                v = x.load([token, k])
+                sums = tl.dot(w, v.T, sums, input_precision=EXACT)
+            if FOLD and piece > 0:
+                total += sums
+            else:
+                total = sums
+        row = row + tl.arange(0, TALL)
+        token = token + tl.arange(0, WIDE)
+        to = out + (first.to(tl.int64) * tokens + token[None, :]) * rows + row[:, None]
+        tl.store(to, total.to(out.dtype.element_ty), mask=(row < rows)[:, None] & (token < tokens)[None, :])
 
     @triton.jit
     def _product(
