@@ -1,10 +1,13 @@
 """GRPO with TRL's GRPOTrainer on the CPU, the peer of bench/grpo.mjs.
 
     {"cmd": "open", "model": DIR, "tasks": FILE, "threads": 2}  -> versions, parameters
-    {"cmd": "run", "tasks_per_step": 16, "answers": 8, "prompt": 32, "response": 16, "steps": 4, "lr": 3e-4}  -> seconds
+    {"cmd": "run", "tasks_per_step": 16, "answers": 8, "response": 16, "steps": 4, "lr": 3e-4, "reward": "countdown"}
+        -> seconds, generate, forward, prompt, sampled, equal
 
 `seconds` holds the time of every optimiser step but the first: generation, rewards, advantages, training. One gradient
 per batch of rollouts, no KL term, f32, temperature 1: what the quick start does. Nothing is logged, saved or evaluated.
+`generate` and `forward` are the parts of the same steps (the rest is the backward pass and the optimiser), `prompt` and
+`sampled` the tokens of the prompts and of the answers of a step, `equal` the share of answers without a gradient.
 """
 
 import json
@@ -45,6 +48,42 @@ def countdown(completions, target, numbers, **_):
     return rewards
 
 
+def letters(completions, **_):
+    """How many different letters an answer uses."""
+    return [float(len({c for c in messages[0]["content"] if c.isalpha()})) for messages in completions]
+
+
+REWARDS = {"countdown": countdown, "letters": letters}
+
+
+class Watched(GRPOTrainer):
+    """Notes how long the parts of a step take, and how much work they had."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.notes = {"generate": [], "forward": [], "prompt": [], "sampled": [], "equal": []}
+
+    def _generate(self, *args, **kwargs):
+        return self._timed("generate", super()._generate, args, kwargs)
+
+    def compute_loss(self, *args, **kwargs):
+        return self._timed("forward", super().compute_loss, args, kwargs)
+
+    def _generate_and_score_completions(self, inputs):
+        output = super()._generate_and_score_completions(inputs)
+        self.notes["prompt"].append(int(output["prompt_mask"].sum()))
+        self.notes["sampled"].append(int(output["completion_mask"].sum()))
+        self.notes["equal"].append(float((output["advantages"] == 0).float().mean()))
+        return output
+
+    def _timed(self, name, work, args, kwargs):
+        begin = time.perf_counter()
+        try:
+            return work(*args, **kwargs)
+        finally:
+            self.notes[name].append(time.perf_counter() - begin)
+
+
 class StepTimes(TrainerCallback):
     def __init__(self):
         self.seconds = []
@@ -70,14 +109,14 @@ def open_model(model, tasks, threads=2):
     return {"parameters": sum(p.numel() for p in net.parameters()), "threads": threads, **versions}
 
 
-def run(tasks_per_step, answers, response, steps, lr, seed=1):
+def run(tasks_per_step, answers, response, steps, lr, reward="countdown", seed=1):
     net = AutoModelForCausalLM.from_pretrained(state["model"], dtype=torch.float32)
     times = StepTimes()
     with tempfile.TemporaryDirectory() as folder:
-        trainer = GRPOTrainer(
+        trainer = Watched(
             model=net,
             processing_class=state["tokenizer"],
-            reward_funcs=countdown,
+            reward_funcs=REWARDS[reward],
             train_dataset=state["data"],
             callbacks=[times],
             args=GRPOConfig(
@@ -101,7 +140,7 @@ def run(tasks_per_step, answers, response, steps, lr, seed=1):
             ),
         )
         trainer.train()
-    return {"seconds": times.seconds[1:]}
+    return {"seconds": times.seconds[1:], **{name: values[1:] for name, values in trainer.notes.items()}}
 
 
 if __name__ == "__main__":
