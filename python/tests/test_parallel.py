@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from trinity_torch import graph as loss_graph
-from trinity_torch.errors import WorkerError
+from trinity_torch.errors import Cancelled, WorkerError
 from trinity_torch.offload import local
 from trinity_torch.parallel import Ranks, share
 from trinity_torch.rows import Rows
@@ -53,7 +53,8 @@ def learn(world: World, spec: dict, options: dict, rows: Rows, coupling: str, bu
         found["metrics"].append({name: m["value"] for name, m in result.metrics.items()})
         found["scores"].append({kind: x.tolist() for kind, x in result.scores.items()})
         if step == 0:
-            found["grads"] = {n: whole(p.grad) for n, p in zip(model.optimizer.names, model.optimizer.params)}
+            own = model.optimizer.grads or [p.grad for p in model.optimizer.params]
+            found["grads"] = {n: whole(g) for n, g in zip(model.optimizer.names, own)}
         # scoring between the two must not leave old weights behind
         model.forward(rows, wants[:1], True, budget, never)
         norm, applied = model.optim_step(1e-2, (0.9, 0.95), 1e-8, 0.01, 1.0)
@@ -93,6 +94,36 @@ def refused(world: World, spec: dict, options: dict, rows: Rows) -> str:
     except WorkerError as error:
         return error.code
     return "accepted"
+
+
+def stopped(world: World, spec: dict, rows: Rows) -> dict:
+    """A call that is stopped between two rounds, and the same call again."""
+    model = open_model("train", spec, F32, world)
+    asked = iter([False, True])
+    try:
+        model.forward_backward(rows, CLIPPED, {"tokens": 30.0}, ["logprob"], "row", 8, lambda: next(asked))
+    except Cancelled:
+        model.forward(rows, ["logprob"], True, 20, never)
+        result = model.forward_backward(rows, CLIPPED, {"tokens": 30.0}, ["logprob"], "row", 20, never)
+        return {"loss": result.loss, "norm": model.optim_step(1e-2, (0.9, 0.95), 1e-8, 0.01, 1.0)[0]}
+    return {}
+
+
+def bases(world: World, spec: dict, rows: Rows) -> dict:
+    """Scores without the adapter after steps with it, and those of a model that never had one."""
+    model = open_model("train", spec, F32, world)
+    model.forward_backward(rows, CLIPPED, {"tokens": 30.0}, ["logprob"], "row", 20, never)
+    model.optim_step(1e-2, (0.9, 0.95), 1e-8, 0.01, 1.0)
+    base = open_model("score", spec, F32, world)
+    return {
+        "with": model.forward(rows, ["logprob"], True, 20, never)["logprob"].tolist(),
+        "without": model.forward(rows, ["logprob"], False, 20, never)["logprob"].tolist(),
+        "base": base.forward(rows, ["logprob"], True, 20, never)["logprob"].tolist(),
+    }
+
+
+def many(world: World, calls: list[tuple]) -> list[Any]:
+    return [function(world, *args) for function, *args in calls]
 
 
 class Parallel(unittest.TestCase):
@@ -149,20 +180,36 @@ class Parallel(unittest.TestCase):
                 with self.subTest(f"{size} ranks, case {i}"):
                     self.same(case, answers[0][i], [answer[i] for answer in answers[1:]])
 
-    def test_rewards_of_several_ranks(self):
-        rows, spec = batch(5), {"path": tiny("qwen3"), "seed": 3}
-        alone = rewards(World.alone(), spec, {}, rows)
-        for answer in run(2, rewards, spec, {"ulysses": 2}, rows) + run(2, rewards, spec, {}, rows):
-            self.near(alone, answer, 1e-5)
+    def test_bfloat16_on_two_ranks_stays_near_one(self):
+        case = ({"path": tiny("qwen2")}, {"dtype": "bfloat16"}, batch(7), "row", 20)
+        alone, other = learn(World.alone(), *case), run(2, learn, *case)[0]
+        for key in ("loss", "norm", "scores"):
+            self.near(alone[key], other[key], 0.1, key)
 
-    def test_nobody_applies_a_gradient_that_is_not_finite_on_one_rank(self):
-        for norm, applied, same in run(2, spoilt, {"path": tiny("llama")}, batch()):
+    def test_rewards_adapters_stops_and_refusals(self):
+        rows, path = batch(5), tiny("qwen3")
+        reward, adapter = {"path": path, "seed": 3}, {"path": path, "lora": {"rank": 4, "alpha": 8, "targetModules": "all-linear"}}
+        calls = [
+            (rewards, reward, {"ulysses": 2}, rows),
+            (rewards, reward, {}, rows),
+            (bases, adapter, rows),
+            (stopped, {"path": path}, rows),
+            (refused, {"path": path}, {}, batch(1)),
+            (spoilt, {"path": path}, rows),
+        ]
+        alone = rewards(World.alone(), reward, {}, rows), bases(World.alone(), adapter, rows), stopped(World.alone(), {"path": path}, rows)
+        for by_tokens, by_rows, base, stop, code, (norm, applied, same) in run(2, many, calls):
+            self.near(alone[0], by_tokens, 1e-5)
+            self.near(alone[0], by_rows, 1e-5)
+            self.near(alone[1], base, 1e-4)
+            self.near(base["without"], base["base"], 1e-6)
+            self.near(alone[2], stop, 1e-5)
+            # ranks that have no rows refuse with the others
+            self.assertEqual(code, "engine/bad-graph")
+            # what is not finite on one rank is applied by none
             self.assertNotEqual(norm, norm)
             self.assertFalse(applied)
             self.assertTrue(same)
-
-    def test_ranks_without_rows_refuse_with_the_others(self):
-        self.assertEqual(run(2, refused, {"path": tiny("llama")}, {}, batch(1)), ["engine/bad-graph"] * 2)
         with self.assertRaises(WorkerError) as caught:
             Ranks.of(World.alone(), {"ulysses": 2})
         self.assertEqual(caught.exception.code, "engine/ulysses")

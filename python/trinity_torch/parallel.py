@@ -80,6 +80,9 @@ class Ranks:
                 # the loss is a sum over all rows, so gradients are summed, never averaged
                 module.set_gradient_divide_factor(1.0)
                 module.set_force_sum_reduction_for_comms(True)
+                if hasattr(module, "set_reduce_scatter_unused_params"):
+                    # an expert that no token of this rank went to has no gradient here, but one elsewhere
+                    module.set_reduce_scatter_unused_params(True)
 
     @contextmanager
     def whole(self, network: nn.Module) -> Iterator[None]:
