@@ -98,9 +98,9 @@ export async function openSamplers(
     prefixCaching: rollout.enable_prefix_caching,
   }
   const count = Math.max(1, rollout.engine_num)
-  const own = engine.name === 'native' ? 1 : count
+  const own = engine.name === 'mock' ? count : 1
   if (own < count) {
-    view.note(`explorer.rollout_model.engine_num ${count}: on this machine one sampler serves all of them`)
+    view.note(`explorer.rollout_model.engine_num ${count}: here one sampler serves all of them`)
   }
   const samplers: SampleModel[] = []
   for (let i = 0; i < own; i++) samplers.push(closers.add(await engine.openSample(spec, nextCall(signal))))

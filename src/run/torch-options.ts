@@ -31,8 +31,15 @@ export function torchOptions(config: Config, logs?: LogDir): TorchOptions {
     critic: modelOptions(config, critic.tree, critic.key),
     memoryFraction: explorer.rollout_model.gpu_memory_utilization,
     eager: explorer.rollout_model.enforce_eager,
+    shareStorage: alternates(config),
     log: logs && logLines(logs),
   }
+}
+
+/** Nothing is sampled between a step of the trainer and the transfer after it. */
+function alternates({ synchronizer }: Config): boolean {
+  const { sync_style, trainer_sync_interval, sync_offset } = synchronizer
+  return sync_style === 'fixed' && trainer_sync_interval === 1 && sync_offset === 0
 }
 
 function modelOptions({ trainer }: Config, tree: Tree, key: string): TorchModelOptions {

@@ -21,8 +21,7 @@ export function resolveEngines(config: Config, scope: Scope): Engines {
   const trainer = config.trainer.trainer_type === 'verl' ? 'torch' : config.trainer.trainer_type
   if (tinker.enable) return { rollout: 'tinker', trainer: 'tinker', offGpu: true }
   const { gpus, torch } = scope.facts
-  const able = torch === true || (torch === 'training' && config.mode === 'train')
-  const machine = gpus > 0 && able ? 'torch' : 'native'
+  const machine = gpus > 0 && torch ? 'torch' : 'native'
   // one side named on GPUs: the other one has to understand its weights
   const partner = [rollout, trainer].some(runsOnGpu) ? 'torch' : machine
   const asked = [
