@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 from torch.distributed.tensor import DTensor
 
+from .errors import WorkerError
+
 # Numbers of one bucket: 128 MiB of float32 for each of weights and moments, three buckets on their way at a time.
 BUCKET = 2**25
 SLOTS = 3
@@ -25,7 +27,10 @@ class Locked(mmap.mmap):
     address = 0
 
     def lock(self, address: int) -> None:
-        torch.cuda.check_error(int(torch.cuda.cudart().cudaHostRegister(address, len(self), 0)))
+        code = int(torch.cuda.cudart().cudaHostRegister(address, len(self), 0))
+        if code != 0:
+            gigabytes = len(self) / 1e9
+            raise WorkerError("engine/memory", f"{gigabytes:.1f} GB of main memory cannot be locked (CUDA error {code})")
         self.address = address
 
     def __del__(self) -> None:
