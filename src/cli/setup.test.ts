@@ -42,7 +42,7 @@ describe('trinity setup torch', () => {
     expect(await setup({ dryRun: true, cpu: false })).toBe(0)
     expect(out).toMatch(/torch with CUDA \(2\.11 or newer\)/)
     expect(out).toMatch(/transformers \(5\.0 or newer\)/)
-    expect(out).toMatch(/about 2\.8 GiB to download, about 7\.7 GiB on the disk/)
+    expect(out).toMatch(/about 2\.5 GiB to download, about 5\.9 GiB on the disk/)
     expect(out).toContain('Nothing was done')
     expect(python.calls).toEqual([])
     expect(existsSync(dir)).toBe(false)

@@ -56,7 +56,7 @@ export async function install(plan: SetupPlan, tell: Tell): Promise<void> {
     const ended = await runCommand(
       python,
       pipArgs(one),
-      (line) => isProgress(line) && tell(`  ${line.trim()}`),
+      (line) => isProgress(line) && tell(`  ${line.trim().slice(0, 110)}`),
       pipEnv(),
     )
     if (ended.code !== 0) throw setupFailure('pip', ended, plan.dir)
@@ -74,7 +74,7 @@ function pipEnv(): NodeJS.ProcessEnv {
 }
 
 function isProgress(line: string): boolean {
-  return /^\s*(Collecting|Downloading|Using cached|Installing|Successfully|WARNING|ERROR)/.test(line)
+  return /^\s*(Downloading|Using cached|Installing|Successfully|ERROR)/.test(line)
 }
 
 async function checkSpace({ dir, disk }: SetupPlan): Promise<void> {

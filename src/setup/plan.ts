@@ -39,7 +39,7 @@ export interface SetupPlan {
 const CPU_INDEX = 'https://download.pytorch.org/whl/cpu'
 const GB = 1e9
 const SIZES = {
-  cuda: { download: 3 * GB, disk: 8 * GB },
+  cuda: { download: 2.6 * GB, disk: 6 * GB },
   cpu: { download: 0.25 * GB, disk: 1 * GB },
   rest: { download: 0.06 * GB, disk: 0.3 * GB },
 }
