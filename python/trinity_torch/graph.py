@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .errors import WorkerError
-from .rows import Rows, owners, put
+from .rows import Pick, Rows, owners, put
 
 VERSION = 1
 DTYPE = torch.float64
@@ -150,19 +150,6 @@ class _Spread(torch.autograd.Function):
         return ctx.segments.raw_sum(grads[0]), None
 
 
-class _Pick(torch.autograd.Function):
-    """Entries at places that are all different."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, places: Tensor) -> Tensor:
-        ctx.places, ctx.size = places, x.shape[0]
-        return x[places]
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return grads[0].new_zeros(ctx.size).index_copy_(0, ctx.places, grads[0]), None
-
-
 class Inputs:
     """Active tokens of all rows in one vector."""
 
@@ -184,7 +171,7 @@ class Inputs:
         self.row_columns = {name: put(column, device, DTYPE) for name, column in rows.row_columns.items()}
 
     def score(self, scores: Tensor) -> Tensor:
-        return scores if self.active is None else _Pick.apply(scores, self.active)
+        return scores if self.active is None else Pick.apply(scores, self.active)
 
     def column(self, name: str, shape: str) -> Tensor:
         if shape == "token" and name in self.token_columns:
@@ -195,8 +182,8 @@ class Inputs:
         return self.tokens.spread(column) if shape == "token" else column
 
     def bundle_sum(self, x: Tensor) -> Tensor:
-        sums = self.bundles.sum(_Pick.apply(x, self.order))
-        return _Pick.apply(self.bundles.spread(sums), self.place)
+        sums = self.bundles.sum(Pick.apply(x, self.order))
+        return Pick.apply(self.bundles.spread(sums), self.place)
 
 
 @dataclass

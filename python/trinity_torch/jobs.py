@@ -18,7 +18,7 @@ class Score:
     """Scores by kind, without gradients."""
 
     def __call__(self, network: Network, pack: Pack) -> dict[str, Tensor]:
-        hidden = network.body(pack)[pack.at]
+        hidden = network.scored(pack)
         if network.kind != "lm":
             return _whole(pack, {"value": network.values(hidden)})
         logprob, entropy = head.score(hidden, network.head_module.weight, network.targets(pack))
@@ -37,7 +37,7 @@ class Reward:
     """One number per sequence, of a pack that is read at its last tokens."""
 
     def __call__(self, network: Network, pack: Pack) -> Tensor:
-        return _whole(pack, {"reward": network.values(network.body(pack)[pack.at])})["reward"]
+        return _whole(pack, {"reward": network.values(network.scored(pack))})["reward"]
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Learn:
     metrics: list[Tensor] = field(default_factory=list)
 
     def __call__(self, network: Network, pack: Pack) -> Outcome:
-        hidden = network.body(pack)[pack.at]
+        hidden = network.scored(pack)
         if network.kind != "lm":
             return self._scored(pack, {"value": network.values(hidden)})
         weight, targets = network.head_module.weight, network.targets(pack)
@@ -108,7 +108,7 @@ class Pull:
     grads: dict[str, Tensor]
 
     def __call__(self, network: Network, pack: Pack) -> Tensor:
-        hidden = network.body(pack)[pack.at]
+        hidden = network.scored(pack)
         if network.kind != "lm":
             scores = {"value": network.values(hidden)}
         else:

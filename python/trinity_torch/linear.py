@@ -119,7 +119,7 @@ class SummingEmbedding(nn.Embedding):
 
 
 # modules of one parent that are always called in this order on the same input
-TOGETHER = (("q_proj", "k_proj", "v_proj"), ("gate_proj", "up_proj"))
+TOGETHER = (("q_proj", "k_proj", "v_proj"),)
 
 
 def groups(network: nn.Module, trained: set[nn.Parameter]) -> list[list[nn.Linear]]:

@@ -17,7 +17,7 @@ from transformers.utils import logging as transformers_logging
 
 from . import attention, head
 from .errors import WorkerError
-from .rows import Pack
+from .rows import Pack, Pick
 
 KINDS = {
     "lm": AutoModelForCausalLM,
@@ -64,6 +64,10 @@ class Network(nn.Module):
             sequence_group=pack.share.group if pack.share else None,
         )
         return out.last_hidden_state[0]
+
+    def scored(self, pack: Pack) -> Tensor:
+        """Of them, those that scores are taken from."""
+        return Pick.apply(self.body(pack), pack.at)
 
     def targets(self, pack: Pack) -> head.Targets:
         return head.Targets(pack.targets, pack.inverse_temperature * self.logit_scale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -127,6 +127,21 @@ def put(x: Tensor, device: torch.device, dtype: torch.dtype | None = None) -> Te
     """To the device without waiting for it."""
     x = x if dtype is None else x.to(dtype)
     return x.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else x
+
+
+class Pick(torch.autograd.Function):
+    """Entries at places that are all different: the way back needs no sums."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, places: Tensor) -> Tensor:
+        ctx.save_for_backward(places)
+        ctx.size = x.shape
+        return x.index_select(0, places)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        (places,) = ctx.saved_tensors
+        return grads[0].new_zeros(ctx.size).index_copy_(0, places, grads[0]), None
 
 
 @dataclass

@@ -18,7 +18,7 @@ def scores(logits: Tensor, targets: Tensor, inverse_temperature: Tensor) -> tupl
         rows = logits.shape[0]
         out = torch.empty(3, rows, dtype=torch.float32, device=logits.device)
         if rows:
-            _scores[(rows,)](logits, targets, inverse_temperature, out, rows, logits.shape[1], logits.stride(0), BLOCK=8192, num_warps=8)
+            _scores[(rows,)](logits, targets, inverse_temperature, out, rows, logits.shape[1], logits.stride(0), BLOCK=4096)
         return out[0], out[1], out[2]
     z = logits.float() * inverse_temperature[:, None]
     partition = z.logsumexp(-1)
@@ -48,7 +48,7 @@ def backward(
                 d_logprob if d_logprob is not None else entropy,
                 d_entropy if d_entropy is not None else entropy,
                 out, logits.shape[1], logits.stride(0),
-                LOGPROB=d_logprob is not None, ENTROPY=d_entropy is not None, BLOCK=4096, num_warps=8,
+                LOGPROB=d_logprob is not None, ENTROPY=d_entropy is not None, BLOCK=4096,
             )
         return out
     log_p = logits.float() * inverse_temperature[:, None] - partition[:, None]
