@@ -73,6 +73,19 @@ def train_all(world: World, cases: list[tuple]) -> list[Any]:
     return [train_and_save(world, *case) for case in cases]
 
 
+def save_where_it_cannot(world: World, spec: dict, folder: str) -> list[str]:
+    """A file stands where a folder or another file should be; only the first rank finds out."""
+    model = opened(world, spec)
+    said = []
+    for place in ("file/weights", "taken"):
+        try:
+            model.save_weights(os.path.join(folder, place))
+        except (WorkerError, OSError) as error:
+            said.append(str(error))
+    model.save_weights(os.path.join(folder, "free"))
+    return said
+
+
 class Trap:
     """Makes a folder where it is unpickled without care."""
 
@@ -131,6 +144,14 @@ class Checkpoints(unittest.TestCase):
             self.assertEqual(one.keys(), other.keys())
             for name in one:
                 self.assertLess((one[name] - other[name]).abs().max(), 1e-4, name)
+
+    def test_a_disk_that_fails_the_first_rank_is_heard_of_by_all(self):
+        os.makedirs(self.path("taken", "model.safetensors"))
+        with open(self.path("file"), "w"):
+            pass
+        for said in run(2, save_where_it_cannot, {"path": tiny("llama")}, self.folder):
+            self.assertEqual(len(said), 2)
+        self.assertEqual(len(load_file(self.path("free", "model.safetensors"))), 21)
 
     def test_other_loaders_read_the_weights(self):
         path = tiny("qwen2")

@@ -71,6 +71,15 @@ class Offload(unittest.TestCase):
         with params.present():
             self.assertEqual(params.memory()["weights"], count * 8)
 
+    def test_a_model_that_only_scores_leaves_too(self):
+        path, rows = tiny("qwen2"), batch(4)
+        here, away = (
+            open_model("score", {"path": path}, {"compile": False, "paramOffload": on}, World.alone()) for on in (False, True)
+        )
+        found = [model.forward(rows, ["logprob"], True, 20, never)["logprob"].tolist() for model in (here, away, away)]
+        self.assertEqual(found[1:], found[:1] * 2)
+        self.assertEqual(sum(p.untyped_storage().nbytes() for p in away.network.parameters()), 0)
+
     def test_buckets_hold_every_entry_once(self):
         for sizes, limit in (([5, 0, 7, 1], 4), ([3], 100), ([], 2), ([8, 8], 8)):
             found = list(offload.buckets(sizes, limit))

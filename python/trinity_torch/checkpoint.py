@@ -202,9 +202,8 @@ def _config(model: ScoreModel) -> dict[str, Any]:
 def _write_folder(
     world: World, folder: str, name: str, entries: list[Entry], files: dict[str, Any], model: str | None = None
 ) -> None:
-    def work() -> None:
+    def prepare() -> None:
         if not world.first:
-            write(None, entries)
             return
         os.makedirs(folder, exist_ok=True)
         for file, content in files.items():
@@ -212,9 +211,9 @@ def _write_folder(
         for file in COPIED:
             if model is not None and os.path.isfile(source := os.path.join(model, file)):
                 shutil.copyfile(source, os.path.join(folder, file))
-        write(os.path.join(folder, name), entries)
 
-    together(world, work)
+    together(world, prepare)
+    together(world, lambda: write(os.path.join(folder, name) if world.first else None, entries))
 
 
 def _write_torch(path: str, state: Any) -> None:

@@ -104,8 +104,13 @@ class Ranks:
         shared = share(rows, token_budget * self.sequence_size, by_bundle, self.row_groups, width)
         return shared[self.row_group], sum(bool(pack) for packs in shared for pack in packs)
 
+    @property
+    def packing(self) -> torch.device:
+        """Where packs are made: what is cut is cut before it goes to the device."""
+        return self.world.device if self.sequence is None else torch.device("cpu")
+
     def cut(self, pack: Pack) -> Pack:
-        return pack if self.sequence is None else sequence.cut(pack, self.sequence)
+        return pack if self.sequence is None else sequence.cut(pack, self.sequence, self.world.device)
 
     def sum(self, x: Tensor) -> Tensor:
         """Over all ranks, each part once. On the CPU."""

@@ -30,12 +30,11 @@ class Entry:
 
 
 def write(path: str | None, entries: list[Entry]) -> None:
-    """`path`: None on ranks that only help to make the data. Numbers that are not whole are written as float32."""
+    """
+    `path`: None on ranks that only help to make the data. Numbers that are not whole are written as float32. Whatever goes
+    wrong with the file, all data is asked for: the other ranks are giving their parts.
+    """
     dtypes = [torch.float32 if entry.dtype.is_floating_point else entry.dtype for entry in entries]
-    if path is None:
-        for entry in entries:
-            entry.data()
-        return
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     at = 0
     for entry, dtype in zip(entries, dtypes):
@@ -44,18 +43,26 @@ def write(path: str | None, entries: list[Entry]) -> None:
         at += size
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    problem: OSError | None = None
-    with open(path, "wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for entry, dtype in zip(entries, dtypes):
-            data = entry.data()
-            if problem is None:
-                try:
-                    file.write(data.detach().to("cpu", dtype).contiguous().reshape(-1).view(torch.uint8).numpy().data)
-                except OSError as error:
-                    # the other ranks are still giving their parts
-                    problem = error
-        if problem is not None:
-            raise problem
-        file.flush()
-        os.fsync(file.fileno())
+    file, problem = None, None
+    try:
+        file = None if path is None else open(path, "wb")
+        if file is not None:
+            file.write(len(text).to_bytes(8, "little") + text)
+    except OSError as error:
+        problem = error
+    for entry, dtype in zip(entries, dtypes):
+        data = entry.data()
+        try:
+            if file is not None and problem is None:
+                file.write(data.detach().to("cpu", dtype).contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        except OSError as error:
+            problem = error
+    try:
+        if file is not None:
+            with file:
+                file.flush()
+                os.fsync(file.fileno())
+    except OSError as error:
+        problem = problem or error
+    if problem is not None:
+        raise problem

@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from .rows import Pack
+from .rows import Pack, put
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Share:
         return found
 
 
-def cut(pack: Pack, group: dist.ProcessGroup) -> Pack:
-    """The part of a pack that this rank computes. Bounds stay those of the whole, which is what attention sees."""
+def cut(pack: Pack, group: dist.ProcessGroup, device: torch.device) -> Pack:
+    """Of a pack on the CPU, the part that this rank computes. Bounds stay those of the whole, as attention sees it."""
     rank, size = dist.get_rank(group), dist.get_world_size(group)
     tokens = pack.ids.shape[1] // size
     first = rank * tokens
@@ -41,11 +41,12 @@ def cut(pack: Pack, group: dist.ProcessGroup) -> Pack:
     here, scored = slice(first, first + tokens), slice(low, high)
     return replace(
         pack,
-        ids=pack.ids[:, here],
-        positions=pack.positions[:, here],
-        at=pack.at[scored] - first,
-        targets=pack.targets[scored],
-        inverse_temperature=pack.inverse_temperature[scored],
+        ids=put(pack.ids[:, here], device),
+        positions=put(pack.positions[:, here], device),
+        bounds=put(pack.bounds, device),
+        at=put(pack.at[scored] - first, device),
+        targets=put(pack.targets[scored], device),
+        inverse_temperature=put(pack.inverse_temperature[scored], device),
         share=Share(group, scored, pack.at.numel()),
     )
 

@@ -106,7 +106,7 @@ class Model:
 
     def pack(self, rows: Rows, at_ends: bool = False) -> Pack:
         cuda = self.world.device.type == "cuda"
-        pack = device_pack(rows, self.world.device, (ALIGN if cuda else 1) * self.ranks.sequence_size)
+        pack = device_pack(rows, self.ranks.packing, (ALIGN if cuda else 1) * self.ranks.sequence_size)
         if at_ends:
             pack.at = pack.bounds[1 : len(rows) + 1].long() - 1
         if cuda:
