@@ -45,6 +45,8 @@ def main(open_model: OpenModel | None = None) -> None:
         if channel is not None:
             channel.send({"event": "failed", "token": token, "error": describe(error)})
         sys.exit(START_EXIT)
+    known = ", ".join(f"{name} {version}" for name, version in versions().items())
+    print(f"rank {world.rank} of {world.size} on {world.device}: {known}", flush=True)
     if channel is not None:
         channel.listen()
     server.run()

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openEngine } from '../../src/engine/open.js'
@@ -48,6 +48,7 @@ describe.skipIf(python.absent)(`a training job on torch${python.note}`, () => {
     const saved = bench.job('whole', 'global_step_8', 'actor')
     expect(existsSync(join(saved, 'huggingface', 'model.safetensors')), readdirSync(saved).join()).toBe(true)
     expect(readdirSync(saved)).toContain('model_world_size_1_rank_0.pt')
+    expect(readFileSync(bench.job('whole', 'log', 'torch_0.log'), 'utf8')).toMatch(/rank 0 of 1 on cpu: python 3/)
 
     const stop = new Stop()
     const view = new Recorder()
