@@ -122,7 +122,7 @@ class SummingEmbedding(nn.Embedding):
 TOGETHER = (("q_proj", "k_proj", "v_proj"),)
 
 
-def groups(network: nn.Module, trained: set[nn.Parameter]) -> list[list[nn.Linear]]:
+def groups(network: nn.Module, trained: set[Tensor]) -> list[list[nn.Linear]]:
     """Linear modules of which one product can be made."""
     found = []
     for parent in network.modules():
@@ -150,7 +150,7 @@ def joined(parameters: Sequence[Tensor]) -> Tensor:
     return first.as_strided((rows, *first.shape[1:]), first.stride(), first.storage_offset())
 
 
-def join(parameters: Sequence[nn.Parameter]) -> Tensor:
+def join(parameters: Sequence[Tensor]) -> Tensor:
     """The same; the parameters become views of it."""
     whole = joined(parameters)
     for parameter, part in zip(parameters, whole.split([p.shape[0] for p in parameters])):
@@ -158,13 +158,13 @@ def join(parameters: Sequence[nn.Parameter]) -> Tensor:
     return whole
 
 
-def make_summing(network: nn.Module, params: list[nn.Parameter], together: bool) -> tuple[list[Tensor], set[nn.Parameter]]:
+def make_summing(network: nn.Module, params: Sequence[Tensor], together: bool) -> tuple[list[Tensor], set[Tensor]]:
     """
     Float32 sums for the gradients of these parameters, and which of them their modules now add to by themselves. With
     `together` modules that take the same input become one product; their parameters must then stay where they are.
     """
-    totals: dict[nn.Parameter, Tensor] = {}
-    served: set[nn.Parameter] = set()
+    totals: dict[Tensor, Tensor] = {}
+    served: set[Tensor] = set()
     for linear in groups(network, set(params)) if together else []:
         weights = [m.weight for m in linear]
         biases = [m.bias for m in linear if m.bias is not None]
@@ -175,13 +175,15 @@ def make_summing(network: nn.Module, params: list[nn.Parameter], together: bool)
             if total is not None:
                 totals.update(zip(members, total.split([p.shape[0] for p in members])))
                 served.update(members)
-        lead, *others = linear
+        # Any: they are about to become other classes
+        lead: Any = linear[0]
+        others: list[Any] = list(linear[1:])
         lead.__class__ = LeadingLinear
-        lead.joint = (join(weights), join(biases) if biases else None, *sums)  # type: ignore[assignment]
-        lead.sizes = [m.out_features for m in linear]  # type: ignore[assignment]
+        lead.joint = (join(weights), join(biases) if biases else None, *sums)
+        lead.sizes = [m.out_features for m in linear]
         for other in others:
             other.__class__ = FollowingLinear
-            other.ready = None  # type: ignore[assignment]
+            other.ready = None
         # a plain list: as modules they have their parent already
         object.__setattr__(lead, "others", others)
     for p in params:
@@ -193,11 +195,11 @@ def make_summing(network: nn.Module, params: list[nn.Parameter], together: bool)
             if bias is not None and bias not in totals:
                 continue
             module.__class__ = SummingLinear
-            module.total = totals[module.weight]  # type: ignore[assignment]
-            module.bias_total = None if bias is None else totals[bias]  # type: ignore[assignment]
+            module.total = totals[module.weight]
+            module.bias_total = None if bias is None else totals[bias]
             served |= {module.weight} if bias is None else {module.weight, bias}
         elif type(module) is nn.Embedding and module.weight in totals and module.max_norm is None:
             module.__class__ = SummingEmbedding
-            module.total = totals[module.weight]  # type: ignore[assignment]
+            module.total = totals[module.weight]
             served.add(module.weight)
     return [totals[p] for p in params], served

@@ -29,6 +29,9 @@ KINDS = {
 class Network(nn.Module):
     """`lm`: log-prob and entropy of tokens. `value`, `reward`: one number per hidden state."""
 
+    # Transformers' classes say nothing that a type checker could use
+    hf: Any
+
     def __init__(self, hf: nn.Module, kind: str):
         super().__init__()
         self.hf = hf
