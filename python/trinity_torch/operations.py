@@ -62,6 +62,8 @@ class Worker:
         self.world = world
         self.open_model = open_model
         self.background: list[Background] = []
+        # of the group that weights travel in, where trainer and samplers are different processes
+        self.link: Any = None
         self._send = send
         self._models: dict[int, Any] = {}
         self._next = 1
@@ -83,6 +85,11 @@ class Worker:
 
     def remove(self, handle: int) -> Any:
         return self._models.pop(handle, None)
+
+    def close_link(self) -> None:
+        if self.link is not None:
+            self.link.close()
+        self.link = None
 
     def models(self) -> list[Any]:
         return list(self._models.values())
@@ -214,6 +221,42 @@ def transfer(worker: Worker, request: Request) -> None:
     Change(worker, request.id, samplers, request.arg("version"), request.arg("inFlight"), lambda to: to.take_from(trainer))
 
 
+def hold(worker: Worker, request: Request) -> None:
+    """Answers when the sampler has come to a point where its weights may change, and keeps it there."""
+    from .sampler.change import Hold
+
+    Hold(worker, request.id, worker.model(request), request.arg("inFlight"))
+
+
+def link(worker: Worker, request: Request) -> Answer:
+    """Joins the group that weights travel in. Every member has to be asked at the same time."""
+    from .sampler.link import Link
+
+    worker.close_link()
+    if worker.world.first:
+        worker.link = Link(request.arg("port"), request.arg("rank"), request.arg("size"), worker.world.device, request.arg("seconds"))
+    return Answer()
+
+
+def send_weights(worker: Worker, request: Request) -> Answer:
+    from .sampler.link import send
+
+    return Answer({"checksum": send(worker, worker.model(request))})
+
+
+def receive_weights(worker: Worker, request: Request) -> Answer:
+    from .sampler.link import receive
+
+    return Answer({"checksum": receive(worker, worker.model(request))})
+
+
+def commit(worker: Worker, request: Request) -> Answer:
+    """Ends a hold: with the weights that have arrived under a version, or (without one) as it was."""
+    from .sampler.change import Hold
+
+    return Answer(Hold.of(worker, worker.model(request)).end(request.args.get("version")))
+
+
 OPERATIONS: dict[str, Operation] = {
     "open": open_,
     "close": close,
@@ -229,4 +272,9 @@ OPERATIONS: dict[str, Operation] = {
     "sample": sample,
     "loadWeights": load_weights,
     "transfer": transfer,
+    "hold": hold,
+    "link": link,
+    "sendWeights": send_weights,
+    "receiveWeights": receive_weights,
+    "commit": commit,
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.distributed.tensor import DTensor
 
 from .. import checkpoint, lora
 from ..errors import WorkerError, describe
@@ -75,6 +77,8 @@ class SampleModel(ScoreModel):
         self._jobs: dict[int, Job] = {}
         self._events: dict[int, list[tuple[int, int, float]]] = {}
         self.worker: Worker | None = None
+        # weights that have arrived and are not in use yet
+        self.arrived: dict[str, Tensor] = {}
 
     # requests
 
@@ -161,7 +165,7 @@ class SampleModel(ScoreModel):
             self.decoder.refresh()
             return
         with torch.no_grad(), trainer.present():
-            self.take(weights_of(trainer))
+            self.take(dict(weights_of(trainer)))
 
     def check_fit(self, other: Network) -> None:
         theirs = {name: tuple(p.shape) for name, p in other.hf.named_parameters() if not lora.is_adapter(name)}
@@ -192,12 +196,7 @@ class SampleModel(ScoreModel):
         self.scheduler.version = version
 
     def checksum(self) -> str:
-        """Of the weights in memory: sums of their bits by place."""
-        sums = []
-        for _, place in self.decoder.places:
-            bits = place.view(torch.int16 if place.element_size() == 2 else torch.int32).flatten()
-            sums.append(nn.functional.pad(bits, (0, -bits.numel() % 64)).view(-1, 64).sum(0, dtype=torch.int64))
-        return hashlib.blake2b(torch.stack(sums).cpu().numpy().tobytes(), digest_size=16).hexdigest()
+        return checksum_of(p.data for p in self.network.hf.parameters())
 
     def _part(self) -> None:
         """Weights from elsewhere must not reach the trainer: from now on the sampler has its own."""
@@ -264,14 +263,34 @@ def can_share(trainer: TrainModel) -> bool:
     return trainer.lora is None and trainer.guests is None and not trainer.ranks.several and trainer.kind == "lm"
 
 
-def weights_of(trainer: TrainModel) -> dict[str, Tensor]:
-    """By the names of Transformers. Every rank has to ask."""
-    named = {name.removeprefix("hf."): p for name, p in trainer.network.named_parameters() if not lora.is_adapter(name)}
-    found = {name: p.full_tensor() if hasattr(p, "full_tensor") else p.data for name, p in named.items()}
-    if trainer.lora is not None:
-        for name, module in lora.modules(trainer.network):
-            found[f"{name.removeprefix('hf.')}.weight"] = module.merged()
-    return found
+def weights_of(trainer: TrainModel) -> Iterator[tuple[str, Tensor]]:
+    """One after the other, whole, by the names of Transformers, an adapter merged in. All ranks have to go through them."""
+    adapted = {f"{name}.weight": module for name, module in lora.modules(trainer.network)} if trainer.lora else {}
+    for name, p in trainer.network.named_parameters():
+        if lora.is_adapter(name):
+            continue
+        weight = whole(p)
+        if (module := adapted.get(name)) is not None:
+            a, b = whole(module.lora_A.weight), whole(module.lora_B.weight)
+            weight = weight.float() + module.scale * (b.float() @ a.float())
+        yield checkpoint.hf_name(name), weight.to(trainer.dtype)
+
+
+def whole(p: Tensor) -> Tensor:
+    if not isinstance(p, DTensor):
+        return p.data
+    # shards may wait on the host
+    local = p.to_local().to(torch.device(p.device_mesh.device_type, torch.cuda.current_device()) if p.device_mesh.device_type == "cuda" else "cpu")
+    return DTensor.from_local(local, p.device_mesh, p.placements, run_check=False, shape=p.shape, stride=p.stride()).full_tensor()
+
+
+def checksum_of(tensors: Iterable[Tensor]) -> str:
+    """Of the numbers as they lie in memory: sums of their bits by place."""
+    sums = []
+    for tensor in tensors:
+        bits = tensor.contiguous().view(torch.int16 if tensor.element_size() == 2 else torch.int32).flatten()
+        sums.append(nn.functional.pad(bits, (0, -bits.numel() % 64)).view(-1, 64).sum(0, dtype=torch.int64))
+    return hashlib.blake2b(torch.stack(sums).cpu().numpy().tobytes(), digest_size=16).hexdigest()
 
 
 def answer_of(job: Job, samples: list[Sample], stats: dict[str, int]) -> Answer:

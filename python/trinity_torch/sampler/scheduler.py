@@ -49,6 +49,8 @@ class Scheduler:
         self.version = -1
         # while set, no new request begins: those that have begun are being finished
         self.draining = False
+        # while set, nothing is computed
+        self.held = False
         self.prompt_tokens = self.cached_tokens = self.sampled_tokens = 0
         self.running: list[Sequence] = []  # in the order in which they joined
         self.resumed: deque[Sequence] = deque()  # begun, but without pages: they go first
@@ -69,7 +71,7 @@ class Scheduler:
         return not self.running and not self.resumed and not self._under_way
 
     def busy(self) -> bool:
-        return bool(self.running or self.resumed or self._under_way or (self.fresh and not self.draining))
+        return not self.held and bool(self.running or self.resumed or self._under_way or (self.fresh and not self.draining))
 
     def enqueue(self, job: Job) -> None:
         places = max(0, self.max_batch - len(self.running) - len(self.resumed))
@@ -80,6 +82,8 @@ class Scheduler:
         self.fresh.append(Sequence(job, 0, job.n))
 
     def step(self) -> None:
+        if self.held:
+            return
         before = len(self._under_way)
         beside = self._decode()
         self._prefill(beside)
