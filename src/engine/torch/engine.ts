@@ -22,7 +22,7 @@ import type {
   WeightLink,
 } from '../contract.js'
 import { type GroupSettings, type Hello, WorkerGroup } from './group.js'
-import { TorchWeightLink } from './link.js'
+import { TorchBroadcast, TorchWeightLink } from './link.js'
 import type { Opened, TorchModel } from './model.js'
 import type { TorchModelOptions, TorchOptions } from './options.js'
 import { TorchRewardModel } from './reward.js'
@@ -48,16 +48,21 @@ export const torchCaps: Caps = {
 /** Trains, scores and samples models of Transformers with PyTorch, in worker processes of its own: one for each device. */
 export class TorchEngine implements Engine {
   readonly name = 'torch'
-  readonly caps = torchCaps
+  readonly caps: Caps
   readonly #options: TorchOptions
   readonly #module: string | undefined
   readonly #closing = new AbortController()
   #group: Promise<WorkerGroup> | undefined
+  /** Of samplers alone. */
+  readonly #others: Promise<WorkerGroup>[] = []
+  #opened = 0
 
   /** `module`: what the workers run instead of trinity_torch. */
   constructor(options: TorchOptions = {}, module?: string) {
     this.#options = options
     this.#module = module
+    const weights: Caps['weights'] = options.samplers ? ['nccl', 'checkpoint'] : torchCaps.weights
+    this.caps = { ...torchCaps, weights, batchInvariant: options.exact === true && onCuda(options) }
   }
 
   openTrain(spec: ModelSpec, call: Call): Promise<TrainModel> {
@@ -80,19 +85,24 @@ export class TorchEngine implements Engine {
     checkHead(spec, ['lm'])
     const source = spec.shareWith
     if (source && !(source instanceof TorchTrainModel)) throw foreignModel('shareWith')
-    const { policy, memoryFraction, eager, shareStorage } = this.#options
-    const options = { dtype: policy?.dtype, memoryFraction, eager, shareStorage }
+    const { policy, memoryFraction, eager, shareStorage, exact, samplers = 0 } = this.#options
+    const options = { dtype: policy?.dtype, memoryFraction, eager, shareStorage, exact }
     const eosTokenIds = await endTokens(spec.path)
-    const more = source && { shareWith: source.handle }
+    const apart = samplers > 0 ? this.#sampler(this.#opened++ % samplers) : undefined
+    const more = apart ? { apart } : source && { args: { shareWith: source.handle } }
     const sampler = await this.#opening(call, samplerSpec(spec), 'sample', options, TorchSampleModel, more)
     sampler.eosTokenIds = eosTokenIds
+    // a trainer may have other weights than the folder
+    if (apart && source) await this.link(source, [sampler]).transfer(-1, 'finish', call)
     return sampler
   }
 
   link(from: TrainModel, to: readonly SampleModel[]): WeightLink {
     const isOwn = (model: SampleModel): model is TorchSampleModel => model instanceof TorchSampleModel
     if (!(from instanceof TorchTrainModel) || !to.every(isOwn)) throw foreignModel('link')
-    return new TorchWeightLink(from, to)
+    const apart = to.filter((sampler) => sampler.group !== from.group)
+    if (apart.length > 0 && apart.length < to.length) throw foreignModel('link')
+    return apart.length > 0 ? new TorchBroadcast(from, to) : new TorchWeightLink(from, to)
   }
 
   /** Starts the workers, or waits for them, and says what they are. */
@@ -103,7 +113,8 @@ export class TorchEngine implements Engine {
   /** Ends the workers, and with them every model; calls under way fail. */
   async close(): Promise<void> {
     this.#closing.abort(new TrinityError('engine/closed', 'the torch engine is closed'))
-    await (await this.#group?.catch(() => undefined))?.close()
+    const groups = [this.#group, ...this.#others]
+    await Promise.all(groups.map(async (group) => (await group?.catch(() => undefined))?.close()))
   }
 
   #opening<T extends TorchModel>(
@@ -112,10 +123,10 @@ export class TorchEngine implements Engine {
     kind: string,
     options: TorchModelOptions | undefined,
     Model: new (opened: Opened, spec: ModelSpec) => T,
-    more?: JsonObject,
+    { args: more, apart }: { args?: JsonObject; apart?: Promise<WorkerGroup> } = {},
   ): Promise<T> {
     return within(call, `opening ${spec.path}`, async (signal) => {
-      const group = await this.#workers(signal)
+      const group = await (apart ?? this.#workers(signal))
       // a processor without matrix units gains nothing from bfloat16
       const dtype = options?.dtype ?? (group.hello.device.type === 'cuda' ? 'bfloat16' : 'float32')
       const args = { kind, spec: { ...spec }, options: { ...options, dtype }, ...more }
@@ -151,13 +162,33 @@ export class TorchEngine implements Engine {
     }
   }
 
-  async #startWorkers(signal: AbortSignal): Promise<WorkerGroup> {
-    const { device = cudaDevices() > 0 ? 'cuda' : 'cpu', devices = 1, log, graceMs } = this.#options
-    if (device === 'cuda' && devices > cudaDevices()) throw tooFewDevices(devices)
+  /** The worker of one sampler, on the device that comes after the trainer's and other samplers'. */
+  #sampler(index: number): Promise<WorkerGroup> {
+    const { devices = 1, log } = this.#options
+    const rank = devices + index
+    const own = {
+      world: 1,
+      env: { LOCAL_RANK: String(rank) },
+      log: log && ((_: number, line: string) => log(rank, line)),
+    }
+    this.#others[index] ??= this.#startWorkers(this.#closing.signal, own)
+    // a start that failed may be tried again
+    this.#others[index].catch(() => delete this.#others[index])
+    return this.#others[index]
+  }
+
+  async #startWorkers(signal: AbortSignal, own: Partial<GroupSettings> = {}): Promise<WorkerGroup> {
+    const { devices = 1, samplers = 0, log, graceMs } = this.#options
+    const device = onCuda(this.#options) ? 'cuda' : 'cpu'
+    if (device === 'cuda' && devices + samplers > cudaDevices()) throw tooFewDevices(devices + samplers)
     const python = this.#options.python ?? (await torchPython())
-    const settings: GroupSettings = { python, world: devices, device, log, graceMs, module: this.#module }
+    const settings: GroupSettings = { python, world: devices, device, log, graceMs, module: this.#module, ...own }
     return WorkerGroup.start(settings, signal)
   }
+}
+
+function onCuda({ device }: TorchOptions): boolean {
+  return (device ?? (cudaDevices() > 0 ? 'cuda' : 'cpu')) === 'cuda'
 }
 
 /** The Python of the workers. */

@@ -211,7 +211,7 @@ function listen(server: Server): Promise<number> {
 }
 
 /** A port for the ranks among themselves. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   const port = await listen(server)
   await new Promise((resolve) => server.close(resolve))

@@ -19,6 +19,10 @@ export interface TorchOptions {
   readonly policy?: TorchModelOptions
   readonly reference?: TorchModelOptions
   readonly critic?: TorchModelOptions
+  /** Worker processes for samplers alone, on the devices after the trainer's; default 0: they share the trainer's. */
+  readonly samplers?: number
+  /** Every number of a sample depends on its own request alone, to the last bit; large batches are slower. */
+  readonly exact?: boolean
   /** Share of the device's memory that a sampler may fill. */
   readonly memoryFraction?: number
   /**

@@ -12,8 +12,8 @@ import type {
   Sample,
   SampleModel,
   SampleRequest,
-  SampleSpec,
   SamplerStats,
+  SampleSpec,
   VersionSpan,
 } from '../contract.js'
 import { type Wish, wishOf } from '../native/sampler/params.js'
@@ -96,7 +96,11 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
   }
 
   saveWeights(dir: string, call: Call): Promise<void> {
-    return within(call, `saving weights to ${dir}`, async (signal) => void (await this.ask('saveWeights', { dir }, signal)))
+    return within(
+      call,
+      `saving weights to ${dir}`,
+      async (signal) => void (await this.ask('saveWeights', { dir }, signal)),
+    )
   }
 
   loadWeights(dir: string, version: number, inFlight: InFlight, call: Call): Promise<void> {
