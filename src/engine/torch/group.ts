@@ -34,6 +34,8 @@ const PROTOCOL = 1
 const STRANGER = { header: 64 * 1024, payload: 0 }
 const START_MS = 300_000
 const GRACE_MS = 30_000
+/** The longest that closing waits. */
+const LEAVE_MS = 15_000
 /** After the first death: the others fall over it, and the one with the best story is the cause. */
 const SETTLE_MS = 300
 
@@ -63,6 +65,8 @@ export class WorkerGroup {
     const { world, graceMs = GRACE_MS, startMs = START_MS } = settings
     const token = randomBytes(32).toString('hex')
     const server = createServer()
+    const sockets = new Set<Socket>()
+    server.on('connection', (socket) => sockets.add(socket))
     const workers: WorkerProcess[] = []
     const stop = new AbortController()
     const timer = setTimeout(() => stop.abort(lateStart(startMs, workers)), startMs)
@@ -87,7 +91,8 @@ export class WorkerGroup {
         stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true })
         if (stop.signal.aborted) reject(stop.signal.reason)
       })
-      const { connection, frame } = await Promise.race([greeting, death, stopped])
+      const { connection, frame, socket } = await Promise.race([greeting, death, stopped])
+      sockets.delete(socket)
       return new WorkerGroup(workers, connection, await checkHello(frame, world, workers), graceMs)
     } catch (error) {
       for (const worker of workers) worker.kill()
@@ -96,6 +101,8 @@ export class WorkerGroup {
       clearTimeout(timer)
       signal.removeEventListener('abort', abort)
       server.close()
+      // strangers that said nothing would keep this process alive
+      for (const socket of sockets) socket.destroy()
     }
   }
 
@@ -113,10 +120,12 @@ export class WorkerGroup {
     this.#state = 'ending'
     this.#connection.fail(new TrinityError('engine/closed', 'the torch engine is closed'))
     for (const worker of this.#workers) worker.leave()
-    const gone = Promise.all(this.#workers.map((one) => one.exited))
-    const late = setTimeout(() => this.#kill(), Math.min(this.#graceMs, 5000))
-    await gone
-    clearTimeout(late)
+    const timers: NodeJS.Timeout[] = []
+    timers.push(setTimeout(() => this.#kill(), Math.min(this.#graceMs, 5000)))
+    // one that the kernel cannot end, waiting for a device, is not waited for
+    const late = new Promise((resolve) => timers.push(setTimeout(resolve, LEAVE_MS)))
+    await Promise.race([Promise.all(this.#workers.map((one) => one.exited)), late])
+    for (const timer of timers) clearTimeout(timer)
     this.#state = 'ended'
   }
 
@@ -161,6 +170,7 @@ function workerEnv({ world, device }: GroupSettings, rank: number, master: numbe
 }
 
 interface Greeting {
+  readonly socket: Socket
   readonly connection: Connection
   readonly frame: Frame
 }
@@ -171,7 +181,7 @@ function acceptWorker(server: Server, token: string, graceMs: number): Promise<G
     server.on('connection', (socket: Socket) => {
       const connection = new Connection(socket, STRANGER, graceMs)
       void connection.hello().then((frame) => {
-        if (sameToken(frame.header.token, token)) resolve({ connection, frame })
+        if (sameToken(frame.header.token, token)) resolve({ socket, connection, frame })
         else socket.destroy()
       })
     })
