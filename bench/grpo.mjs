@@ -9,7 +9,7 @@ import { format, median, printTable } from './lib.mjs'
 import { startPeer } from './peer/peer.mjs'
 
 export const title = 'GRPO end to end: the quick start'
-export const about = 'seconds per GRPO step by part (--against torch: against TRL)'
+export const about = 'seconds per GRPO step by part (--against torch: against TRL; --only=quick, --only=chat)'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const example = join(root, 'examples/quickstart')
@@ -25,6 +25,7 @@ const shapes = [
     response: 16,
     lr: 2e-4,
     steps: 24,
+    peerSteps: 4,
   },
   {
     name: 'chat model, 26M',
@@ -35,7 +36,8 @@ const shapes = [
     answers: 8,
     response: 64,
     lr: 1e-6,
-    steps: 6,
+    steps: 5,
+    peerSteps: 2,
   },
 ]
 /** The first steps warm up caches and the compiler of JavaScript. */
@@ -108,13 +110,14 @@ function workOf(train, explore) {
 
 export async function run(options = []) {
   const short = options.includes('--short')
-  for (const shape of shapes) {
+  const only = options.find((option) => option.startsWith('--only='))?.slice('--only='.length) ?? ''
+  for (const shape of shapes.filter(({ name }) => name.includes(only))) {
     if (existsSync(shape.model)) await measure(shape, short ? 1 : 5, options.includes('--against=torch'))
     else console.log(`\n${shape.name}: skipped, ${shape.model} is not here`)
   }
 }
 
-async function measure({ name, model, reward, tasks, answers, response, lr, steps }, rounds, torch) {
+async function measure({ name, model, reward, tasks, answers, response, lr, steps, peerSteps }, rounds, torch) {
   const peer = torch ? startPeer('grpo_trl.py') : undefined
   const wish = { cmd: 'run', tasks_per_step: tasks, answers, response, lr, reward }
   const fixed = {
@@ -141,7 +144,7 @@ async function measure({ name, model, reward, tasks, answers, response, lr, step
       own.paces.push(pace)
       own.parts.push(...parts)
       own.work.push(...work)
-      if (peer) theirs.push(await peer.call({ ...wish, steps: 4 }))
+      if (peer) theirs.push(await peer.call({ ...wish, steps: peerSteps }))
     }
   } finally {
     peer?.close()

@@ -214,14 +214,12 @@ def tune(shape: str, limit: float = 45.0) -> None:
     hidden, _, heads, kv, inner, _ = SHAPES[shape]
     size = hidden // heads
     weights = {"qkv": ((heads + 2 * kv) * size, hidden), "o": (hidden, hidden), "gate_up": (2 * inner, hidden), "down": (hidden, inner)}
-    shapes: dict[int, list[tuple[product.Shape, bool]]] = {
-        64: [((64, 64, 128, 4, 4), False), ((64, 64, 128, 4, 4), True), ((64, 64, 64, 4, 6), True), ((128, 64, 64, 4, 5), True), ((128, 64, 128, 4, 4), True)],
-        256: [
-            ((128, 128, 64, 8, 4), True), ((128, 128, 64, 4, 4), True), ((128, 256, 64, 8, 4), True), ((64, 256, 64, 4, 4), True),
-            ((64, 128, 64, 4, 5), True), ((64, 128, 64, 4, 5), False), ((128, 64, 64, 4, 6), True), ((256, 128, 64, 8, 4), True),
-        ],
-        1024: [((128, 128, 64, 8, 4), True), ((128, 256, 64, 8, 4), True), ((256, 128, 64, 8, 4), True), ((128, 128, 64, 4, 4), True)],
-    }  # fmt: skip
+    shapes: dict[int, list[product.Shape]] = {
+        16: [(64, 16, 128, 4, 4), (64, 16, 64, 4, 8), (128, 16, 128, 4, 4)],
+        64: [(64, 64, 128, 4, 4), (64, 64, 64, 4, 6), (128, 64, 128, 4, 3)],
+        256: [(128, 128, 64, 8, 4), (64, 128, 64, 4, 5), (128, 64, 64, 4, 5)],
+        1024: [(128, 128, 64, 8, 4), (128, 256, 64, 8, 3)],
+    }
     began = time.perf_counter()
     for tokens, tried in shapes.items():
         for name, (rows, columns) in weights.items():
@@ -232,10 +230,10 @@ def tune(shape: str, limit: float = 45.0) -> None:
             held = [torch.randn(rows, columns, device="cuda", dtype=torch.bfloat16) for _ in range(copies)]
             x = torch.randn(tokens, columns, device="cuda", dtype=torch.bfloat16)
             line = [f"library {timed(lambda i: x @ held[i].t(), copies):.1f}"]
-            for chosen, described in tried:
+            for chosen in tried:
                 try:
-                    spent = timed(lambda i: product.product(x, held[i], None, chosen, described), copies)
-                    line.append(f"{chosen}{'d' if described else ''} {spent:.1f}")
+                    spent = timed(lambda i: product.product(x, held[i], None, chosen), copies)
+                    line.append(f"{chosen} {spent:.1f}")
                 except Exception as error:
                     line.append(f"{chosen} {type(error).__name__}")
             print(f"tune {name} at {tokens} (us, cuts {product.cuts(rows, columns)}): " + ", ".join(line), flush=True)
