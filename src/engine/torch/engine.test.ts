@@ -41,8 +41,12 @@ describe.skipIf(python.absent)(`the torch engine over models that are not real${
     await Promise.all(open.splice(0).map((one) => one.close()))
   })
 
+  /** For tests after which the workers live on. */
+  const lasting = new TorchEngine({ python: python.path, device: 'cpu' }, 'tests.fake')
+  afterAll(() => lasting.close())
+
   it('drops a gradient that stands alone when its call fails, so that it can be repeated', async () => {
-    const model = await engine().openTrain({ path: 'slow' }, call())
+    const model = await lasting.openTrain({ path: 'slow' }, call())
     await expect(model.forwardBackward(batch, loss, call({ deadlineMs: 200 }))).rejects.toMatchObject({
       code: 'engine/deadline',
     })
@@ -50,7 +54,7 @@ describe.skipIf(python.absent)(`the torch engine over models that are not real${
   }, 60_000)
 
   it('refuses a step on a gradient that is not whole', async () => {
-    const model = await engine().openTrain({ path: 'later:memory' }, call())
+    const model = await lasting.openTrain({ path: 'later:memory' }, call())
     await model.forwardBackward(batch, loss, call())
     await expect(model.forwardBackward(batch, loss, call())).rejects.toMatchObject({ code: 'engine/memory' })
     for (const again of [() => model.optimStep(step, call()), () => model.forwardBackward(batch, loss, call())]) {
@@ -61,7 +65,7 @@ describe.skipIf(python.absent)(`the torch engine over models that are not real${
   }, 60_000)
 
   it('neither trains nor saves weights that a failed step has left, until others are loaded', async () => {
-    const one = engine()
+    const one = lasting
     const good = await one.openTrain({ path: 'x' }, call())
     await good.save(join(dir, 'good'), call())
     const model = await one.openTrain({ path: 'step:bug' }, call())
@@ -79,7 +83,7 @@ describe.skipIf(python.absent)(`the torch engine over models that are not real${
   }, 60_000)
 
   it('checks steps, rows and scores before it sends anything', async () => {
-    const model = await engine().openTrain({ path: 'die' }, call())
+    const model = await lasting.openTrain({ path: 'die' }, call())
     await expect(model.optimStep({ ...step, lr: Number.NaN }, call())).rejects.toMatchObject({
       code: 'engine/bad-step',
     })

@@ -35,9 +35,12 @@ afterEach(async () => {
 })
 
 describe.skipIf(python.absent)(`torch workers${python.note}`, () => {
+  /** For tests after which the workers live on. */
+  const lasting = new TorchEngine({ python: python.path, device: 'cpu' }, 'tests.fake')
+  afterAll(() => lasting.close())
+
   it('say what they are, and answer', async () => {
-    const lines: string[] = []
-    const one = engine({ log: (rank, line) => lines.push(`${rank}: ${line}`) })
+    const one = lasting
     const hello = await one.start(call())
     expect(hello.device.type).toBe('cpu')
     expect(hello.versions.torch).toMatch(/^\d+\.\d+/)
@@ -53,7 +56,7 @@ describe.skipIf(python.absent)(`torch workers${python.note}`, () => {
   }, 60_000)
 
   it('answer errors with errors, with their log where it tells more, and live on', async () => {
-    const one = engine()
+    const one = lasting
     await expect(one.openTrain({ path: 'absent' }, call())).rejects.toMatchObject({
       code: 'engine/model',
       path: 'absent',
@@ -72,7 +75,7 @@ describe.skipIf(python.absent)(`torch workers${python.note}`, () => {
   }, 60_000)
 
   it('stop at a deadline or when the call is aborted, and live on', async () => {
-    const one = engine()
+    const one = lasting
     const slow = await one.openScore({ path: 'slow' }, call())
     await expect(slow.forward(batch, want, call({ deadlineMs: 300 }))).rejects.toMatchObject({
       code: 'engine/deadline',
@@ -119,8 +122,11 @@ describe.skipIf(python.absent)(`torch workers${python.note}`, () => {
   }, 60_000)
 
   describe('of several ranks', () => {
+    const two = new TorchEngine({ python: python.path, device: 'cpu', devices: 2 }, 'tests.fake')
+    afterAll(() => two.close())
+
     it('do the same and answer once', async () => {
-      const one = engine({ devices: 2 })
+      const one = two
       const model = await one.openTrain({ path: 'x' }, call())
       expect(await model.forward(batch, want, call())).toHaveLength(2)
       const slow = await one.openTrain({ path: 'slow' }, call())
@@ -131,7 +137,7 @@ describe.skipIf(python.absent)(`torch workers${python.note}`, () => {
     }, 60_000)
 
     it('share the error of one', async () => {
-      const one = engine({ devices: 2 })
+      const one = two
       const model = await one.openTrain({ path: 'memory@1' }, call())
       await expect(model.forward(batch, want, call())).rejects.toMatchObject({ code: 'engine/memory' })
       expect(await (await one.openTrain({ path: 'x' }, call())).forward(batch, want, call())).toHaveLength(2)
