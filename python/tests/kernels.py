@@ -73,9 +73,6 @@ def check_product(device: str, dtype: torch.dtype, tolerance: float) -> None:
             for part in some[1:]:
                 total += part
             assert torch.equal(total.to(dtype), whole[0, :count]), f"a product changed with the batch ({count} of 300)"
-        two = [product.product(x, weight, described=described) for described in (False, True)]
-        near("product by descriptors", two[1].float(), two[0].float(), 1e-5)
-        assert INTERPRETED or torch.equal(two[0], two[1]), "a product depends on how its tiles are fetched"
 
 
 def check_attention(device: str, dtype: torch.dtype, tolerance: float) -> None:
@@ -129,17 +126,17 @@ def settings(**fields: float) -> list[int]:
 
 def check_draw(device: str) -> None:
     torch.manual_seed(0)
-    vocabulary = 5003
+    vocabulary = 2503
     rows = [
         settings(seed_low=7), settings(seed_low=7, index=1), settings(seed_low=-7, seed_high=3, made=5, inverse_t=1.4),
         settings(greedy=1), settings(top_k=5, seed_low=1), settings(top_p=0.7, seed_low=2), settings(min_p=0.05, seed_low=3),
         settings(top_k=40, top_p=0.9, min_p=0.01, penalty=1.3, inverse_t=1.2, seed_low=4),
-        settings(min_tokens=2, bans=[1, 4000], greedy=1), settings(min_tokens=2, made=2, bans=[1, 4000], greedy=1),
+        settings(min_tokens=2, bans=[1, 2400], greedy=1), settings(min_tokens=2, made=2, bans=[1, 2400], greedy=1),
         settings(top_k=3, seed_low=9), settings(top_p=0.45, seed_low=11, index=2), settings(seed_low=12),
     ]  # fmt: skip
     state = torch.tensor(rows, dtype=torch.int32, device=device)
     logits = torch.randn(len(rows), vocabulary, device=device) * 3
-    logits[8:10, 4000] = 40.0
+    logits[8:10, 2400] = 40.0
     logits[10] = 0.0  # nothing but ties: the lowest ids stay
     logits[11, 10:20] = 30.0
     logits[12, 77] = float("nan")
@@ -172,14 +169,14 @@ def check_draw(device: str) -> None:
 def check_limits(device: str) -> None:
     """Exactly the tokens of the sorted twin stay."""
     torch.manual_seed(1)
-    rows = [settings(top_k=k, top_p=p, min_p=m) for k in (0, 1, 7, 200) for p in (1.0, 0.9, 0.3) for m in (0.0, 0.02)]
+    rows = [settings(top_k=k, top_p=p, min_p=m) for k in (0, 7, 200) for p in (1.0, 0.9) for m in (0.0, 0.02)]
     state = torch.tensor(rows, dtype=torch.int32, device=device)
-    logits = (torch.randn(len(rows), 999, device=device) * 2).round(decimals=1)  # many ties
+    logits = (torch.randn(len(rows), 499, device=device) * 2).round(decimals=1)  # many ties
     all_rows = torch.arange(len(rows), dtype=torch.int32, device=device)
     bounds = torch.empty(len(rows), 2, device=device)
     limits.search(logits, state, None, all_rows, all_rows, bounds)
     least, last = bounds[:, :1], bounds[:, 1:].contiguous().view(torch.int32)
-    ids = torch.arange(999, device=device)
+    ids = torch.arange(499, device=device)
     found = ((logits > least) | ((logits == least) & (ids <= last))).cpu()
     wanted = limits.keep_plain(logits.cpu(), state.cpu())
     wrong = (found != wanted).any(1).nonzero()[:, 0].tolist()

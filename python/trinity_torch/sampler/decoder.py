@@ -45,9 +45,9 @@ Attend = Callable[[int, Tensor], Tensor]
 class Decoder:
     """`hf`: a causal language model of Transformers whose parameters have their final type and device."""
 
-    def __init__(self, hf: nn.Module, max_len: int, exact: bool):
+    def __init__(self, hf: Any, max_len: int, exact: bool):
         check(hf)
-        config: Any = hf.config
+        config = hf.config
         self.exact = exact
         self.max_len = max_len
         self.hidden: int = config.hidden_size
@@ -69,7 +69,8 @@ class Decoder:
         angles = torch.outer(torch.arange(max_len, dtype=torch.float32), base.rotary_emb.inv_freq.float().cpu())
         strength = float(getattr(base.rotary_emb, "attention_scaling", 1.0))
         # in the type of the model, as Transformers rounds them
-        self.turn = tuple((f(angles) * strength).to(self.device, self.dtype).contiguous() for f in (torch.cos, torch.sin))
+        put = lambda x: (x * strength).to(self.device, self.dtype).contiguous()  # noqa: E731
+        self.turn: tuple[Tensor, Tensor] = (put(angles.cos()), put(angles.sin()))
 
     def body(self, ids: Tensor, attend: Attend) -> Tensor:
         """Hidden states [tokens, hidden] after the last norm."""
@@ -130,9 +131,9 @@ class Decoder:
         return whole
 
 
-def check(hf: nn.Module) -> None:
+def check(hf: Any) -> None:
     """Refuses what this decoder would compute wrongly."""
-    config: Any = hf.config
+    config = hf.config
 
     def refuse(what: str) -> None:
         raise WorkerError(
@@ -152,7 +153,7 @@ def check(hf: nn.Module) -> None:
         refuse("attention with a sliding window")
     if config.hidden_act != "silu":
         refuse(f"the activation '{config.hidden_act}'")
-    layer: Any = hf.base_model.layers[0]
+    layer = hf.base_model.layers[0]
     if layer.self_attn.o_proj.bias is not None or layer.mlp.down_proj.bias is not None:
         refuse("biases in the attention's output or the feed-forward part")
     for module in (layer.self_attn.q_proj, layer.mlp.up_proj):

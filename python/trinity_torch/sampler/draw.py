@@ -2,10 +2,9 @@
 Drawing tokens. What a draw needs lies in one row of `state` per sequence, so that steps follow each other on the device
 without the host: drawing writes the token there, which the next step reads.
 
-The order is: repetition penalty and bans on the logits, temperature, then the limits of limits.py. The random number of a
-draw is a pure function of (seed, sample, position): nothing else in the batch can change it. The token is the first one up to
-which the weights add up to more than that part of their sum, so two passes over the logits suffice: one sums up blocks, one
-looks into the block that is meant.
+The order is: repetition penalty and bans on the logits, temperature, then the limits of limits.py. A token is drawn as
+the winner of a race (the largest of log-prob + Gumbel noise), the noise being a pure function of (seed, sample, position,
+token): nothing else in the batch can change it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import torch
 from torch import Tensor
 
 from . import limits
-from .kernels import fast, power, tl, triton
+from .kernels import fast, tl, triton
 
 # Fields of a row of `state` (int32; those marked f hold the bits of a float32). The kernels have the numbers.
 TOKEN, LENGTH, MADE, GREEDY, INVERSE_T, TOP_K, TOP_P, MIN_P, PENALTY = range(9)  # f: INVERSE_T, TOP_P, MIN_P, PENALTY
@@ -22,8 +21,7 @@ SEED_LOW, SEED_HIGH, INDEX, MIN_TOKENS, BANS, FIRST_BAN = 9, 10, 11, 12, 13, 14
 MAX_BANS = 34
 WIDTH = FIRST_BAN + MAX_BANS
 
-# Tokens that are summed up together.
-BLOCK = 4096
+CHUNKS = 16
 
 
 def draw(logits: Tensor, state: Tensor, seen: Tensor | None, slots: Tensor, rows: Tensor, out: Tensor, limited: bool) -> None:
@@ -37,16 +35,17 @@ def draw(logits: Tensor, state: Tensor, seen: Tensor | None, slots: Tensor, rows
         draw_plain(logits, state, seen, slots, rows, out)
         return
     count, vocabulary = slots.numel(), logits.shape[1]
-    blocks = triton.cdiv(vocabulary, BLOCK)
-    sums = torch.empty(count, blocks, 5, dtype=torch.float32, device=logits.device)
+    parts = torch.empty(count, CHUNKS, 8, dtype=torch.float32, device=logits.device)
     mask = logits if seen is None else seen
     bounds = torch.empty(count, 2, dtype=torch.float32, device=logits.device)
     if limited:
         limits.search(logits, state, seen, slots, rows, bounds)
-    given = dict(WIDTH=WIDTH, SEEN=seen is not None, LIMITED=limited, BLOCK=BLOCK, num_warps=8)
-    _sums[(count, blocks)](logits, state, mask, slots, rows, bounds, sums, vocabulary, **given)
-    _pick[(count,)](
-        logits, state, mask, slots, rows, bounds, sums, out, count, vocabulary, blocks, BLOCKS=power(blocks), **given
+    _race[(count, CHUNKS)](
+        logits, state, mask, slots, rows, bounds, parts, vocabulary, triton.cdiv(vocabulary, CHUNKS * 2048) * 2048,
+        WIDTH=WIDTH, SEEN=seen is not None, LIMITED=limited, CHUNKS=CHUNKS, BLOCK=2048, num_warps=4,
+    )  # fmt: skip
+    _finish[(count,)](
+        parts, state, mask, slots, out, count, vocabulary, WIDTH=WIDTH, SEEN=seen is not None, CHUNKS=CHUNKS, num_warps=1
     )
 
 
@@ -60,18 +59,14 @@ def draw_plain(logits: Tensor, state: Tensor, seen: Tensor | None, slots: Tensor
     kept = limits.keep_plain(z, held)
     z = z.masked_fill(~kept, float("-inf"))
     greedy = held[:, GREEDY, None] != 0
-    peak = z.max(-1, keepdim=True).values
-    weight = (z - torch.where(peak.isfinite(), peak, 0.0)).double().exp()
-    total = weight.cumsum(-1)
-    over = (total > uniform_plain(held)[:, None] * total[:, -1:]) & (weight > 0)
-    # argmax: the first of equal ones
-    token = torch.where(greedy[:, 0], adjusted.argmax(-1), over.int().argmax(-1))
+    race = torch.where(greedy, adjusted, z - noise_plain(held, logits.shape[1]))
+    token = race.argmax(-1)  # the first of equal ones
     pick = token[:, None]
     model = raw * inverse
     whole = model.logsumexp(-1)
     logprob = model.gather(1, pick)[:, 0] - whole
     drawn = torch.where(greedy[:, 0], 0.0, z.gather(1, pick)[:, 0] - z.logsumexp(-1))
-    fine = whole.isfinite() & (peak[:, 0] > float("-inf"))
+    fine = whole.isfinite() & (race.gather(1, pick)[:, 0] > float("-inf"))
     token = torch.where(fine, token, -1).int()
     found = torch.stack([token, logprob.float().view(torch.int32), drawn.float().view(torch.int32)])
     out[:, real] = found
@@ -99,12 +94,17 @@ def as_float(bits: Tensor) -> Tensor:
     return bits.contiguous().view(torch.float32)
 
 
-def uniform_plain(held: Tensor) -> Tensor:
-    """In [0, 1), with 53 bits, as the kernel makes it."""
+def noise_plain(held: Tensor, vocabulary: int) -> Tensor:
+    """Logarithms of exponential random numbers, as the kernel makes them."""
+    groups = torch.arange(-(-vocabulary // 4), device=held.device, dtype=torch.int64)[None]
     wide = held.long() & 0xFFFFFFFF
-    zero = torch.zeros_like(wide[:, 0])
-    words = philox_plain(wide[:, SEED_LOW], wide[:, SEED_HIGH], [zero, wide[:, INDEX], wide[:, MADE], zero])
-    return ((words[0] >> 5).double() * 2.0**26 + (words[1] >> 6).double()) * 2.0**-53
+    counters = [groups, wide[:, INDEX, None], wide[:, MADE, None], torch.zeros_like(groups)]
+    words = philox_plain(wide[:, SEED_LOW, None], wide[:, SEED_HIGH, None], counters)
+    # the order in which the kernel interleaves the four
+    bits = torch.stack([words[0], words[2], words[1], words[3]], -1).flatten(1)[:, :vocabulary]
+    u = ((bits.to(torch.float32) + 0.5) * 2.0**-32).clamp(max=1 - 2.0**-24)
+    small = u * (1.0 + u * (0.5 + u * (1.0 / 3.0)))
+    return torch.where(u < 0.01, small, -torch.log(1.0 - u)).log()
 
 
 def philox_plain(low: Tensor, high: Tensor, counters: list[Tensor]) -> list[Tensor]:
@@ -130,108 +130,122 @@ if triton is not None:
     from .limits import adjusted
 
     @triton.jit
-    def _kept(base, at, inside, row, mask, slot, bounds, draw, inverse, vocabulary, SEEN: tl.constexpr, LIMITED: tl.constexpr):
-        """Logits / T under the model, and under what is drawn from."""
-        raw = tl.load(base + at, mask=inside, other=float("-inf"))
-        z = adjusted(raw, at, inside, row, mask, slot, vocabulary, SEEN) * inverse
-        if LIMITED:
-            least = tl.load(bounds + 2 * draw)
-            last = tl.load(bounds + 2 * draw + 1).to(tl.int32, bitcast=True)
-            z = tl.where((z > least) | ((z == least) & (at <= last)), z, float("-inf"))
-        return raw * inverse, z
-
-    @triton.jit
-    def _sums(
-        logits, state, mask, slots, rows, bounds, sums, vocabulary,
-        WIDTH: tl.constexpr, SEEN: tl.constexpr, LIMITED: tl.constexpr, BLOCK: tl.constexpr,
+    def _race(
+        logits, state, mask, slots, rows, bounds, parts, vocabulary, length,
+        WIDTH: tl.constexpr, SEEN: tl.constexpr, LIMITED: tl.constexpr, CHUNKS: tl.constexpr, BLOCK: tl.constexpr,
     ):  # fmt: skip
         draw = tl.program_id(0)
-        block = tl.program_id(1)
+        chunk = tl.program_id(1)
         slot = tl.load(slots + draw).to(tl.int64)
         if slot >= 0:
             base = logits + tl.load(rows + draw).to(tl.int64) * vocabulary
             row = state + slot * WIDTH
             inverse = tl.load(row + 4).to(tl.float32, bitcast=True)
-            at = block * BLOCK + tl.arange(0, BLOCK)
-            model, z = _kept(base, at, at < vocabulary, row, mask, slot, bounds, draw, inverse, vocabulary, SEEN, LIMITED)
-            top = tl.max(model, 0)
-            # what is not finite makes a sum that is not
-            mass = tl.sum(tl.exp(model - tl.where(top == float("-inf"), 0.0, top)), 0)
-            shaped = tl.load(row + 2) < tl.load(row + 12)
-            if SEEN or LIMITED:
-                shaped = slot >= 0
-            drawn_top = top
-            drawn_mass = mass
-            if shaped:
-                drawn_top = tl.max(z, 0)
-                drawn_mass = tl.sum(tl.exp(z - tl.where(drawn_top == float("-inf"), 0.0, drawn_top)), 0)
-            first = tl.min(tl.where(z == drawn_top, at, 2147483647), 0)
-            to = sums + (draw * tl.num_programs(1) + block) * 5
-            tl.store(to, top)
-            tl.store(to + 1, mass)
-            tl.store(to + 2, drawn_top)
-            tl.store(to + 3, drawn_mass)
-            tl.store(to + 4, first.to(tl.float32, bitcast=True))
-
-    @triton.jit
-    def _pick(
-        logits, state, mask, slots, rows, bounds, sums, out, count, vocabulary, blocks,
-        BLOCKS: tl.constexpr, WIDTH: tl.constexpr, SEEN: tl.constexpr, LIMITED: tl.constexpr, BLOCK: tl.constexpr,
-    ):  # fmt: skip
-        draw = tl.program_id(0)
-        slot = tl.load(slots + draw).to(tl.int64)
-        if slot >= 0:
-            base = logits + tl.load(rows + draw).to(tl.int64) * vocabulary
-            row = state + slot * WIDTH
-            inverse = tl.load(row + 4).to(tl.float32, bitcast=True)
+            greedy = tl.load(row + 3) != 0
+            seed = (tl.load(row + 10).to(tl.int64) << 32) | (tl.load(row + 9).to(tl.int64) & 0xFFFFFFFF)
+            sample = tl.load(row + 11)
             made = tl.load(row + 2)
-            lane = tl.arange(0, BLOCKS)
-            there = lane < blocks
-            here = sums + (draw * blocks + lane) * 5
-            top = tl.load(here, mask=there, other=float("-inf"))
+            least = float("-inf")
+            last_tie = vocabulary
+            if LIMITED:
+                least = tl.load(bounds + 2 * draw)
+                last_tie = tl.load(bounds + 2 * draw + 1).to(tl.int32, bitcast=True)
+            top = tl.full([BLOCK], float("-inf"), tl.float32)
+            mass = tl.zeros([BLOCK], tl.float32)
+            drawn_top = tl.full([BLOCK], float("-inf"), tl.float32)
+            drawn_mass = tl.zeros([BLOCK], tl.float32)
+            best = tl.full([BLOCK], float("-inf"), tl.float32)
+            winner = tl.full([BLOCK], 2147483647, tl.int32)
+            shaped = made < tl.load(row + 12)
+            if SEEN or LIMITED:
+                shaped = made >= 0
+            lane = tl.arange(0, BLOCK)
+            group = tl.arange(0, BLOCK // 4)
+            begin = chunk * length
+            for start in range(begin, tl.minimum(begin + length, vocabulary), BLOCK):
+                at = start + lane
+                inside = at < vocabulary
+                raw = tl.load(base + at, mask=inside, other=float("-inf"))
+                y = adjusted(raw, at, inside, row, mask, slot, vocabulary, SEEN)
+                z = raw * inverse
+                # a NaN wins every comparison below, so that it is seen in the end
+                higher = tl.maximum(top, z, propagate_nan=tl.PropagateNan.ALL)
+                floor = tl.where(higher == float("-inf"), 0.0, higher)
+                mass = mass * tl.exp(top - floor) + tl.exp(z - floor)
+                top = higher
+                zy = y * inverse
+                if LIMITED:
+                    zy = tl.where((zy > least) | ((zy == least) & (at <= last_tie)), zy, float("-inf"))
+                if shaped:
+                    higher = tl.maximum(drawn_top, zy)
+                    floor = tl.where(higher == float("-inf"), 0.0, higher)
+                    drawn_mass = drawn_mass * tl.exp(drawn_top - floor) + tl.exp(zy - floor)
+                    drawn_top = higher
+                score = y
+                if not greedy:
+                    c = start // 4 + group
+                    zero = c * 0
+                    r0, r1, r2, r3 = tl.philox(seed, c, zero + sample, zero + made, zero)
+                    bits = tl.reshape(tl.join(tl.join(r0, r1), tl.join(r2, r3)), [BLOCK])
+                    u = (bits.to(tl.uint32, bitcast=True).to(tl.float32) + 0.5) * 2.3283064365386963e-10
+                    u = tl.minimum(u, 0.99999994)
+                    small = u * (1.0 + u * (0.5 + u * 0.3333333333333333))
+                    score = zy - tl.log(tl.where(u < 0.01, small, -tl.log(1.0 - u)))
+                wins = score > best
+                best = tl.where(wins, score, best)
+                winner = tl.where(wins, at, winner)
+            first = tl.max(best, 0)
+            token = tl.min(tl.where(best == first, winner, 2147483647), 0)
             most = tl.max(top, 0)
-            mass = tl.load(here + 1, mask=there, other=0.0)
-            whole = most + tl.log(tl.sum(mass * tl.exp(top - most), 0))
-            top = tl.load(here + 2, mask=there, other=float("-inf"))
-            peak = tl.max(top, 0)
-            floor = tl.where(peak == float("-inf"), 0.0, peak)
-            mass = tl.load(here + 3, mask=there, other=0.0) * tl.exp(top - floor)
-            total = tl.sum(mass, 0)
+            floor = tl.where(most == float("-inf"), 0.0, most)
+            to = parts + (draw * CHUNKS + chunk) * 8
+            tl.store(to, first)
+            tl.store(to + 1, token.to(tl.float32, bitcast=True))
+            tl.store(to + 2, most)
+            tl.store(to + 3, tl.sum(mass * tl.exp(top - floor), 0))
+            most = tl.max(drawn_top, 0)
+            floor = tl.where(most == float("-inf"), 0.0, most)
+            tl.store(to + 4, most)
+            tl.store(to + 5, tl.sum(drawn_mass * tl.exp(drawn_top - floor), 0))
+            found = token < vocabulary
+            raw = tl.load(base + tl.where(found, token, 0))
+            y = adjusted(raw, token, found, row, mask, slot, vocabulary, SEEN)
+            tl.store(to + 6, raw * inverse)
+            tl.store(to + 7, y * inverse)
+
+    @triton.jit
+    def _finish(
+        parts, state, mask, slots, out, count, vocabulary,
+        WIDTH: tl.constexpr, SEEN: tl.constexpr, CHUNKS: tl.constexpr,
+    ):  # fmt: skip
+        draw = tl.program_id(0)
+        slot = tl.load(slots + draw).to(tl.int64)
+        if slot >= 0:
+            at = parts + (draw * CHUNKS + tl.arange(0, CHUNKS)) * 8
+            score = tl.load(at)
+            token = tl.load(at + 1).to(tl.int32, bitcast=True)
+            best = tl.max(score, 0)
+            chosen = tl.min(tl.where(score == best, token, 2147483647), 0)
+            mine = token == chosen
+            model = tl.sum(tl.where(mine, tl.load(at + 6), 0.0), 0)
+            shaped = tl.sum(tl.where(mine, tl.load(at + 7), 0.0), 0)
+            top = tl.load(at + 2)
+            most = tl.max(top, 0)
+            whole = most + tl.log(tl.sum(tl.load(at + 3) * tl.exp(top - most), 0))
+            top = tl.load(at + 4)
+            drawn_most = tl.max(top, 0)
+            floor = tl.where(drawn_most == float("-inf"), 0.0, drawn_most)
+            drawn = shaped - (drawn_most + tl.log(tl.sum(tl.load(at + 5) * tl.exp(top - floor), 0)))
+            row = state + slot * WIDTH
             if tl.load(row + 3) != 0:
-                block = tl.min(tl.where((top == peak) & there, lane, BLOCKS), 0)
-                at_best = sums + (draw * blocks + tl.minimum(block, blocks - 1)) * 5
-                token = tl.load(at_best + 4).to(tl.int32, bitcast=True)
-                drawn = peak * 0.0
-            else:
-                seed = (tl.load(row + 10).to(tl.int64) << 32) | (tl.load(row + 9).to(tl.int64) & 0xFFFFFFFF)
-                zero = made * 0
-                r0, r1, r2, r3 = tl.philox(seed, zero, tl.load(row + 11), made, zero)
-                high = (r0.to(tl.uint32, bitcast=True) >> 5).to(tl.float64)
-                low = (r1.to(tl.uint32, bitcast=True) >> 6).to(tl.float64)
-                goal = (high * 67108864.0 + low) * 1.1102230246251565e-16 * total.to(tl.float64)
-                upto = tl.cumsum(mass.to(tl.float64), 0)
-                some = mass > 0
-                # rounding may leave a little past the end: then the last one that is possible is meant
-                last = tl.max(tl.where(some, lane, 0), 0)
-                block = tl.minimum(tl.min(tl.where((upto > goal) & some, lane, BLOCKS), 0), last)
-                before = tl.sum(tl.where(lane < block, mass.to(tl.float64), 0.0), 0)
-                at = block * BLOCK + tl.arange(0, BLOCK)
-                _, z = _kept(base, at, at < vocabulary, row, mask, slot, bounds, draw, inverse, vocabulary, SEEN, LIMITED)
-                weight = tl.exp(z - floor)
-                left = (goal - before).to(tl.float32)
-                over = (tl.cumsum(weight, 0) > left) & (weight > 0)
-                final = tl.max(tl.where(weight > 0, at, -1), 0)
-                token = tl.minimum(tl.min(tl.where(over, at, 2147483647), 0), final)
-                chosen = tl.sum(tl.where(at == token, z, 0.0), 0)
-                drawn = chosen - (floor + tl.log(total))
-            fine = (tl.abs(whole) < float("inf")) & (peak > float("-inf")) & (token >= 0) & (token < vocabulary)
-            token = tl.where(fine, token, -1)
-            logprob = tl.load(base + tl.maximum(token, 0)) * inverse - whole
-            tl.store(out + draw, token)
-            tl.store(out + count + draw, logprob.to(tl.int32, bitcast=True))
+                drawn = 0.0
+            fine = (tl.abs(whole) < float("inf")) & (best > float("-inf"))
+            chosen = tl.where(fine, chosen, -1)
+            tl.store(out + draw, chosen)
+            tl.store(out + count + draw, (model - whole).to(tl.int32, bitcast=True))
             tl.store(out + 2 * count + draw, drawn.to(tl.int32, bitcast=True))
-            tl.store(row, token)
+            tl.store(row, chosen)
             tl.store(row + 1, tl.load(row + 1) + 1)
-            tl.store(row + 2, made + 1)
+            tl.store(row + 2, tl.load(row + 2) + 1)
             if SEEN:
-                tl.store(mask + slot * vocabulary + tl.maximum(token, 0), 1, mask=fine)
+                tl.store(mask + slot * vocabulary + tl.where(fine, chosen, 0), 1, mask=fine)

@@ -133,13 +133,8 @@ if triton is not None:
                     inside = key < stop
                     page = tl.load(table + key // PAGE, mask=inside, other=0).to(tl.int64)
                     base = ((page * kv + chosen) * PAGE + key % PAGE) * SIZE
-                    # whatever stands in for a key past the end is masked below; a value must be a number there
-                    if SIZE == WIDE:
-                        k = tl.load(keys + base[None, :] + d[:, None])
-                        v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None], other=0.0)
-                    else:
-                        k = tl.load(keys + base[None, :] + d[:, None], mask=fits[:, None], other=0.0)
-                        v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None] & fits[None, :], other=0.0)
+                    k = tl.load(keys + base[None, :] + d[:, None], mask=inside[None, :] & fits[:, None], other=0.0)
+                    v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None] & fits[None, :], other=0.0)
                     s = tl.dot(query, k, input_precision=EXACT) * scale
                     s = tl.where((key[None, :] <= sees[:, None]) & inside[None, :], s, float("-inf"))
                     higher = tl.maximum(top, tl.max(s, 1))

@@ -8,6 +8,8 @@ cuts over the device and leave the parts to be added by the reader (fused.py); m
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -38,14 +40,17 @@ def parts(x: Tensor, weight: Tensor, exact: bool) -> Tensor:
 def logits(x: Tensor, weight: Tensor, exact: bool) -> Tensor:
     """x · weightᵀ in float32."""
     if exact and fast(x):
-        return product(x, weight, torch.float32)[0]
+        first, *others = product(x, weight, torch.float32)
+        for other in others:
+            first = first + other
+        return first
     if x.is_cuda and x.dtype != torch.float32:
         return torch.mm(x, weight.t(), out_dtype=torch.float32)
     return (x @ weight.t()).float()
 
 
-def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: Shape | None = None, described: bool | None = None) -> Tensor:
-    """`dtype`: of a sum that is whole; parts are float32. `described`: tiles are fetched by the device's copy engine."""
+def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: Shape | None = None) -> Tensor:
+    """`dtype`: of a sum that is whole; parts are float32."""
     tokens, columns = x.shape
     rows = weight.shape[0]
     tall, wide, deep, warps, stages = shape or shape_for(tokens)
@@ -58,15 +63,11 @@ def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: 
         out = torch.empty(pieces, tokens, rows, dtype=torch.float32, device=x.device)
     grid = (tiles, 1 if fold else pieces)
     length = triton.cdiv(columns, pieces * 128) * 128
-    given = dict(
+    given: dict[str, Any] = dict(
         FOLD=fold, TALL=tall, WIDE=wide, DEEP=deep, EXACT="ieee" if x.dtype == torch.float32 else "tf32",
         num_warps=warps, num_stages=stages,
     )  # fmt: skip
-    if described if described is not None else tokens > FEW and x.is_cuda:
-        both = (TensorDescriptor.from_tensor(t, [n, deep]) for t, n in ((weight, tall), (x, wide)))
-        _described[grid](*both, out, tokens, rows, columns, pieces, length, **given)
-    else:
-        _product[grid](weight, x, out, tokens, rows, columns, pieces, length, **given)
+    _product[grid](weight, x, out, tokens, rows, columns, pieces, length, **given)
     return out
 
 
@@ -89,36 +90,6 @@ def shape_for(tokens: int) -> Shape:
 
 
 if triton is not None:
-    from triton.tools.tensor_descriptor import TensorDescriptor
-
-    @triton.jit
-    def _described(
-        weight, x, out, tokens, rows, columns, pieces, length,
-        FOLD: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, EXACT: tl.constexpr,
-    ):  # fmt: skip
-        # as below, the same additions in the same order
-        across = tl.cdiv(tokens, WIDE)
-        row = (tl.program_id(0) // across) * TALL
-        token = (tl.program_id(0) % across) * WIDE
-        first = tl.program_id(1)
-        last = first + 1
-        if FOLD:
-            last = pieces
-        total = tl.zeros([TALL, WIDE], tl.float32)
-        for piece in range(first, last):
-            sums = tl.zeros([TALL, WIDE], tl.float32)
-            for k in range(piece * length, tl.minimum(columns, (piece + 1) * length), DEEP):
-                w = weight.load([row, k])
-                v = x.load([token, k])
-                sums = tl.dot(w, v.T, sums, input_precision=EXACT)
-            if FOLD and piece > 0:
-                total += sums
-            else:
-                total = sums
-        row = row + tl.arange(0, TALL)
-        token = token + tl.arange(0, WIDE)
-        to = out + (first.to(tl.int64) * tokens + token[None, :]) * rows + row[:, None]
-        tl.store(to, total.to(out.dtype.element_ty), mask=(row < rows)[:, None] & (token < tokens)[None, :])
 
     @triton.jit
     def _product(
