@@ -123,6 +123,8 @@ export interface MemoryReport {
   readonly optimizer: number
   readonly activations: number
   readonly cache: number
+  /** Of these, what lies in main memory while the rest is on a device. */
+  readonly host?: number
 }
 
 // ---------------------------------------------------------------------------------------------------- training
@@ -169,6 +171,8 @@ export interface ForwardBackward {
   readonly metrics: Metrics
   /** Scores of this pass, in the order of the batch: they come for free and are the mismatch metric's input. */
   readonly scores: RowScores[]
+  /** Seconds of arithmetic, where the engine is another process: the rest of the call is packing and transport. */
+  readonly computeSeconds?: number
 }
 
 export interface ScoreModel extends OpenModel {

@@ -35,6 +35,7 @@ export class TorchTrainModel extends TorchScoreModel implements TrainModel {
         loss: numberOf(result.loss),
         metrics: metricsOf(result.metrics as Record<string, Metric>),
         scores: dealScores(rows, wants, tensors),
+        computeSeconds: numberOf((result.seconds as JsonObject).compute),
       }
     })
   }
