@@ -9,9 +9,11 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from trinity_torch.operations import OPERATIONS, Answer, Request, Worker
+from trinity_torch.sampler import draw, limits
 from trinity_torch.train import open_model
 from trinity_torch.world import World
 
+from .kernels import settings
 from .models import CLIPPED, FAMILIES, batch, tiny
 
 F32 = {"dtype": "float32", "compile": False}
@@ -21,7 +23,8 @@ never = lambda: False  # noqa: E731
 class Desk:
     """A worker without a connection: answers and events are kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: dict[str, Any] = F32) -> None:
+        self.options = options
         self.worker = Worker(World.alone(), open_model, self._heard)
         self.answers: dict[int, tuple[dict[str, Any], dict[str, torch.Tensor]]] = {}
         self.events: list[dict[str, Any]] = []
@@ -56,7 +59,7 @@ class Desk:
 
     def open(self, path: str, kind: str = "sample", share: int | None = None, **spec: Any) -> int:
         extra = {} if share is None else {"shareWith": share}
-        return self.result(self.ask("open", kind=kind, spec={"path": path, "seed": 1, **spec}, options=F32, **extra))["model"]
+        return self.result(self.ask("open", kind=kind, spec={"path": path, "seed": 1, **spec}, options=self.options, **extra))["model"]
 
     def samples(self, number: int) -> list[list[int]]:
         tokens = self.answers[number][1]["tokens"].tolist()
@@ -116,7 +119,7 @@ class Sampling(unittest.TestCase):
         cases = [((1, 2, 3), 2), (tuple(range(40)), 3), ((4,) * 32, 2), (tuple(range(5, 25)), 1), ((7, 8), 4)]
         for i, (ids, n) in enumerate(cases):
             model = self.desk.open(path, cacheTokens=2048)
-            number = self.ask(model, ids, n, seedLow=i, maxTokens=50)
+            number = self.ask(model, ids, n, seedLow=i, maxTokens=40)
             self.desk.run()
             alone[i] = self.desk.samples(number)
             self.assertEqual(len({tuple(one) for one in alone[i]}), n)
@@ -124,14 +127,14 @@ class Sampling(unittest.TestCase):
         for tokens, batch_size, caching in ((4096, 16, True), (160, 16, True), (160, 16, False), (512, 2, True)):
             with self.subTest(tokens=tokens, batch=batch_size, caching=caching):
                 model = self.desk.open(path, cacheTokens=tokens, maxBatch=batch_size, prefixCaching=caching)
-                numbers = [self.ask(model, ids, n, seedLow=i, maxTokens=50) for i, (ids, n) in enumerate(cases)]
+                numbers = [self.ask(model, ids, n, seedLow=i, maxTokens=40) for i, (ids, n) in enumerate(cases)]
                 self.desk.run()
                 for i, number in enumerate(numbers):
                     self.assertEqual(self.desk.samples(number), alone[i])
                 stats = self.desk.result(numbers[-1])["stats"]
                 scheduler = self.desk.worker.named(model).scheduler
                 self.assertEqual((scheduler.pages.used, len(scheduler.running), len(scheduler._slots)), (0, 0, batch_size))
-                self.assertEqual(stats["sampledTokens"], sum(50 * n for _, n in cases))
+                self.assertEqual(stats["sampledTokens"], sum(40 * n for _, n in cases))
 
     def test_a_conversation_costs_its_new_turn_only(self) -> None:
         model = self.desk.open(tiny("llama"), cacheTokens=1024)
@@ -174,6 +177,25 @@ class Sampling(unittest.TestCase):
         self.assertEqual(seen, self.desk.samples(number))
         self.assertGreater(len(seen[0]), 4)
 
+    def test_draws_follow_the_distribution(self) -> None:
+        torch.manual_seed(0)
+        logits = (torch.randn(1, 40) * 2).expand(1, 40)
+        count = 20_000
+        fields = dict(inverse_t=1.25, top_k=12, top_p=0.95)
+        rows = [settings(seed_low=i // 50, index=i % 50 // 5, made=i % 5, **fields) for i in range(count)]
+        state = torch.tensor(rows, dtype=torch.int32)
+        out = torch.zeros(3, count, dtype=torch.int32)
+        which = torch.arange(count, dtype=torch.int32)
+        draw.draw_plain(logits, state, None, which, torch.zeros_like(which), out)
+        z = logits[0] * 1.25
+        kept = limits.keep_plain(z[None], state[:1])[0]
+        p = z.masked_fill(~kept, float("-inf")).softmax(-1)
+        found = torch.bincount(out[0].long(), minlength=40) / count
+        self.assertEqual(float(found[~kept].sum()), 0.0)
+        # five standard deviations
+        self.assertTrue(bool(((found - p).abs() <= 5 * (p * (1 - p) / count).sqrt() + 1e-9).all()))
+        torch.testing.assert_close(out[2].view(torch.float32), p.log()[out[0].long()], atol=1e-5, rtol=0)
+
     def test_a_full_queue_refuses(self) -> None:
         model = self.desk.open(tiny("llama"), cacheTokens=1024, maxBatch=1, maxQueue=1)
         for _ in range(2):
@@ -186,37 +208,45 @@ class Sampling(unittest.TestCase):
     def test_weights_of_a_trainer(self) -> None:
         path = tiny("qwen2")
         rows, norms = batch(), {"tokens": 30.0}
-        for share in (True, False):
-            for in_flight, spans in (("finish", 1), ("continue", 2), ("abort", 1)):
-                with self.subTest(share=share, in_flight=in_flight):
-                    trainer = self.desk.open(path, "train")
-                    sampler = self.desk.open(path, share=trainer if share else None, cacheTokens=1024)
-                    train = self.desk.worker.named(trainer)
-                    number = self.ask(sampler, (1, 2, 3), maxTokens=40, greedy=True)
-                    self.desk.run(steps=10)
-                    train.forward_backward(rows, CLIPPED, norms, ["logprob"], "row", 1000, never)
-                    train.optim_step(0.05, (0.9, 0.999), 1e-8, 0.0, 1.0)
-                    moved = self.desk.ask("transfer", model=trainer, to=[sampler], version=7, inFlight=in_flight)
-                    later = self.ask(sampler, (1, 2, 3), maxTokens=5, greedy=True)
-                    self.desk.run()
-                    (sample,) = self.desk.result(number)["samples"]
-                    self.assertEqual(len(sample["versions"]), spans)
-                    self.assertEqual(sample["finish"], "abort" if in_flight == "abort" else "length")
-                    self.assertEqual(self.desk.result(later)["samples"][0]["versions"], [{"version": 7, "from": 0}])
-                    own = self.desk.worker.named(sampler)
-                    theirs = train.forward(rows, ["logprob"], True, 1000, never)["logprob"]
-                    torch.testing.assert_close(own.forward(rows, ["logprob"], True, 1000, never)["logprob"], theirs)
-                    again = self.desk.ask("transfer", model=trainer, to=[sampler], version=8, inFlight="finish")
-                    self.desk.run()
-                    self.assertEqual(self.desk.result(again)["checksum"], self.desk.result(moved)["checksum"])
-                    # what it samples is what the new weights say
-                    hf = train.network.hf
-                    ids = [1, 2, 3]
-                    for token in self.desk.samples(later)[0]:
-                        bounds = torch.tensor([0, len(ids)], dtype=torch.int32)
-                        out = hf(torch.tensor([ids]), position_ids=torch.arange(len(ids))[None], use_cache=False, bounds=bounds, longest=len(ids))
-                        self.assertEqual(int(out.logits[0, -1].argmax()), token)
-                        ids.append(token)
+        cases = [
+            (True, "finish", 1, "float32"),
+            (True, "continue", 2, "bfloat16"),
+            (False, "continue", 2, "float32"),
+            (False, "abort", 1, "bfloat16"),
+        ]
+        for share, in_flight, spans, dtype in cases:
+            self.desk = Desk({"dtype": dtype, "compile": False})
+            with self.subTest(share=share, in_flight=in_flight, dtype=dtype):
+                trainer = self.desk.open(path, "train")
+                sampler = self.desk.open(path, share=trainer if share else None, cacheTokens=1024)
+                train = self.desk.worker.named(trainer)
+                number = self.ask(sampler, (1, 2, 3), maxTokens=40, greedy=True)
+                self.desk.run(steps=10)
+                train.forward_backward(rows, CLIPPED, norms, ["logprob"], "row", 1000, never)
+                train.optim_step(0.05, (0.9, 0.999), 1e-8, 0.0, 1.0)
+                moved = self.desk.ask("transfer", model=trainer, to=[sampler], version=7, inFlight=in_flight)
+                later = self.ask(sampler, (1, 2, 3), maxTokens=5, greedy=True)
+                self.desk.run()
+                (sample,) = self.desk.result(number)["samples"]
+                self.assertEqual(len(sample["versions"]), spans)
+                self.assertEqual(sample["finish"], "abort" if in_flight == "abort" else "length")
+                self.assertEqual(self.desk.result(later)["samples"][0]["versions"], [{"version": 7, "from": 0}])
+                own = self.desk.worker.named(sampler)
+                theirs = train.forward(rows, ["logprob"], True, 1000, never)["logprob"]
+                torch.testing.assert_close(own.forward(rows, ["logprob"], True, 1000, never)["logprob"], theirs)
+                again = self.desk.ask("transfer", model=trainer, to=[sampler], version=8, inFlight="finish")
+                self.desk.run()
+                self.assertEqual(self.desk.result(again)["checksum"], self.desk.result(moved)["checksum"])
+                shares = own.decoder.head.data_ptr() == train.network.head_module.weight.data_ptr()
+                self.assertEqual(shares, share)
+                # what it samples is what the new weights say
+                hf = train.network.hf
+                ids = [1, 2, 3]
+                for token in self.desk.samples(later)[0] if dtype == "float32" else []:
+                    bounds = torch.tensor([0, len(ids)], dtype=torch.int32)
+                    out = hf(torch.tensor([ids]), position_ids=torch.arange(len(ids))[None], use_cache=False, bounds=bounds, longest=len(ids))
+                    self.assertEqual(int(out.logits[0, -1].argmax()), token)
+                    ids.append(token)
 
 
 if __name__ == "__main__":

@@ -98,7 +98,7 @@ export async function openSamplers(
     prefixCaching: rollout.enable_prefix_caching,
   }
   const count = Math.max(1, rollout.engine_num)
-  const own = engine.name === 'mock' ? count : 1
+  const own = engine.name === 'mock' || engine.caps.weights.includes('nccl') ? count : 1
   if (own < count) {
     view.note(`explorer.rollout_model.engine_num ${count}: here one sampler serves all of them`)
   }

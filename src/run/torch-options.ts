@@ -26,14 +26,33 @@ export function torchOptions(config: Config, logs?: LogDir): TorchOptions {
   }))
   return {
     devices: Math.max(1, cluster.trainer_gpu_num),
+    samplers: samplersApart(config),
     policy: modelOptions(config, actor.tree, actor.key),
     reference: modelOptions(config, ref.tree, ref.key),
     critic: modelOptions(config, critic.tree, critic.key),
     memoryFraction: explorer.rollout_model.gpu_memory_utilization,
     eager: explorer.rollout_model.enforce_eager,
+    exact: flag((explorer.rollout_model.extra_engine_args as Tree | null)?.batch_invariant),
     shareStorage: alternates(config),
     log: logs && logLines(logs),
   }
+}
+
+/** Samplers with processes of their own, where the plan gives rollout and trainer different GPUs. */
+function samplersApart({ mode, cluster, explorer }: Config): number {
+  const { engine_type, engine_num, gpu_per_engine } = explorer.rollout_model
+  if (mode === 'train' || engine_type !== 'torch') return 0
+  if (gpu_per_engine > 1) {
+    throw new TrinityError(
+      'config/engine',
+      `a rollout engine of the torch engine takes one GPU, not ${gpu_per_engine}`,
+      {
+        path: 'explorer.rollout_model.tensor_parallel_size',
+        hint: 'set tensor_parallel_size to 1, and engine_num to the number of GPUs',
+      },
+    )
+  }
+  return mode === 'both' && cluster.rollout_gpu_num > 0 && cluster.trainer_gpu_num > 0 ? engine_num : 0
 }
 
 /** Nothing is sampled between a step of the trainer and the transfer after it. */

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os'
+import { availableParallelism, homedir } from 'node:os'
 import { TrinityError } from '../../error.js'
 import type { JsonObject } from '../../file/json-file.js'
 import { execLocal } from '../../python/exec.js'
@@ -182,7 +182,10 @@ export class TorchEngine implements Engine {
     const device = onCuda(this.#options) ? 'cuda' : 'cpu'
     if (device === 'cuda' && devices + samplers > cudaDevices()) throw tooFewDevices(devices + samplers)
     const python = this.#options.python ?? (await torchPython())
-    const settings: GroupSettings = { python, world: devices, device, log, graceMs, module: this.#module, ...own }
+    // processes that all use every core mostly wait for each other
+    const threads = Math.max(1, Math.floor(availableParallelism() / (devices + samplers)))
+    const env = { ...(device === 'cpu' && samplers > 0 && { OMP_NUM_THREADS: String(threads) }), ...own.env }
+    const settings = { python, world: devices, device, log, graceMs, module: this.#module, ...own, env } as const
     return WorkerGroup.start(settings, signal)
   }
 }
