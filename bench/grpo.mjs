@@ -9,7 +9,7 @@ import { format, median, printTable } from './lib.mjs'
 import { startPeer } from './peer/peer.mjs'
 
 export const title = 'GRPO end to end: the quick start'
-export const about = 'seconds per GRPO step by part (--against torch: against TRL; --only=quick, --only=chat)'
+export const about = 'seconds per GRPO step by part (--against torch: against TRL; --only=quick, --only=chat, --rounds=5)'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const example = join(root, 'examples/quickstart')
@@ -109,10 +109,10 @@ function workOf(train, explore) {
 }
 
 export async function run(options = []) {
-  const short = options.includes('--short')
-  const only = options.find((option) => option.startsWith('--only='))?.slice('--only='.length) ?? ''
-  for (const shape of shapes.filter(({ name }) => name.includes(only))) {
-    if (existsSync(shape.model)) await measure(shape, short ? 1 : 5, options.includes('--against=torch'))
+  const value = (name) => options.find((option) => option.startsWith(`--${name}=`))?.slice(name.length + 3)
+  const rounds = options.includes('--short') ? 1 : Number(value('rounds') ?? 5)
+  for (const shape of shapes.filter(({ name }) => name.includes(value('only') ?? ''))) {
+    if (existsSync(shape.model)) await measure(shape, rounds, options.includes('--against=torch'))
     else console.log(`\n${shape.name}: skipped, ${shape.model} is not here`)
   }
 }
