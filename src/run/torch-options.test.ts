@@ -51,6 +51,23 @@ describe('options of the torch engine', () => {
     })
     expect(engineOptions('native', several)).toEqual({})
   })
+  it('give samplers processes of their own where rollout and trainer have different GPUs', () => {
+    const both = { mode: 'both', 'trainer.trainer_type': 'torch', 'explorer.rollout_model.engine_type': 'torch' }
+    const of = (keys: Record<string, unknown>) => torchOptions(withKeys({ ...both, ...keys }, { gpus: 4, torch: true }))
+    const four = { 'cluster.node_num': 1, 'cluster.gpu_per_node': 4 }
+    expect(of({ ...four, 'explorer.rollout_model.engine_num': 2 })).toMatchObject({ devices: 2, samplers: 2 })
+    expect(of({ ...four, mode: 'train', 'buffer.train_batch_size': 8 })).toMatchObject({ devices: 4, samplers: 0 })
+    expect(() => of({ ...four, 'explorer.rollout_model.tensor_parallel_size': 2 })).toThrowError(/takes one GPU/)
+    const exact = { 'explorer.rollout_model.extra_engine_args': { batch_invariant: true } }
+    expect(of({ ...four, ...exact }).exact).toBe(true)
+  })
+  it('let samplers read the weights in place only where sampling and training alternate', () => {
+    const of = (keys: Record<string, unknown>) => options({ mode: 'both', ...keys }, 2).shareStorage
+    expect(of({})).toBe(true)
+    expect(of({ 'synchronizer.sync_interval': 2 })).toBe(false)
+    expect(of({ 'synchronizer.sync_offset': 1 })).toBe(false)
+    expect(of({ 'synchronizer.sync_style': 'explorer_driven' })).toBe(false)
+  })
   it('refuse number formats that nothing computes in', () => {
     const key = 'trainer.trainer_config.actor_rollout_ref.ref.fsdp_config.dtype'
     expect(() => options({ [key]: 'float16' })).toThrowError(

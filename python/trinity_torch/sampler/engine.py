@@ -54,14 +54,14 @@ class SampleModel(ScoreModel):
             self.info = {**trainer.info, "trainableParameters": 0}
             if spec.get("maxModelLen"):
                 self.info["maxModelLen"] = int(spec["maxModelLen"])
-        self.decoder = Decoder(self.network.hf, self.info["maxModelLen"], bool(options.get("exact", True)))
+        self.decoder = Decoder(self.network.hf, self.info["maxModelLen"], bool(options.get("exact")))
         if trainer is not None:
             if self.shared:
                 trainer.optimizer.follow()
             else:
                 self.take_from(trainer)
         max_batch = int(spec.get("maxBatch") or MAX_BATCH[world.device.type])
-        self.cache_pages = self._cache_pages(max_batch)
+        self.cache_pages = self._cache_pages(max_batch, trainer)
         runner = Runner(self.decoder, self.cache_pages, max_batch, graphs=not options.get("eager"))
         queue = spec.get("maxQueue")
         self.scheduler = Scheduler(
@@ -235,7 +235,7 @@ class SampleModel(ScoreModel):
         if self.worker is not None:
             self.worker.refuse(job.id, error)
 
-    def _cache_pages(self, max_batch: int) -> int:
+    def _cache_pages(self, max_batch: int, trainer: TrainModel | None) -> int:
         """As many as fit into the memory, at least one whole sequence, at most a full batch of them."""
         whole = -(-self.info["maxModelLen"] // PAGE)
         given = self.spec.get("cacheTokens")
@@ -246,8 +246,11 @@ class SampleModel(ScoreModel):
         if self.world.device.type != "cuda":
             return max(whole, min(CPU_CACHE // page, whole * max_batch))
         free, total = torch.cuda.mem_get_info(self.world.device)
-        share = float(self.options.get("memoryFraction") or (0.6 if self.shared else 0.9))
-        room = int(total * share) - (total - free)
+        room = int(total * float(self.options.get("memoryFraction") or 0.9)) - (total - free)
+        if trainer is not None:
+            # its moments come with the first step; what is left is halved between the cache and its activations
+            moments = 8 * trainer.info["trainableParameters"]
+            room = min(room, (free - moments) // 2)
         if room < whole * page:
             raise WorkerError(
                 "engine/memory",

@@ -68,7 +68,7 @@ class Runner:
         self.seen: Tensor | None = None
         self.out = torch.zeros(3, slots, dtype=torch.int32, device=device)
         self.logits: Tensor | None = None
-        self._graphs: dict[tuple[int, bool, bool, bool], tuple[torch.cuda.CUDAGraph, Tensor]] = {}
+        self._graphs: dict[tuple[int, bool, bool, bool], torch.cuda.CUDAGraph] = {}
         self.graphs = graphs and device.type == "cuda"
         self._pool = torch.cuda.graph_pool_handle() if device.type == "cuda" else None
         self._room: Tensor | None = None
@@ -105,9 +105,9 @@ class Runner:
 
     # steps
 
-    def decode(self, count: int, longest: int, limited: bool, penalised: bool) -> Result:
+    def decode(self, count: int, longest: int, limited: bool, penalised: bool, keep_logits: bool = False) -> Result:
         """One token for each of the first `count` rows; `longest`: of their contexts, with the new token."""
-        if not self.graphs:
+        if not self.graphs or keep_logits:
             self.logits = self._decode(count, None, limited, penalised)
             return self._result(count)
         batch = next(size for size in (*LADDER, self.slots) if size >= count)
@@ -116,8 +116,7 @@ class Runner:
         key = (batch, apart, limited, penalised)
         if key not in self._graphs:
             self._graphs[key] = self._capture(*key)
-        graph, self.logits = self._graphs[key]
-        graph.replay()
+        self._graphs[key].replay()
         return self._result(count, self.out_of(batch))
 
     def lanes(self, batch: int) -> int:
@@ -127,7 +126,7 @@ class Runner:
     def out_of(self, batch: int) -> Tensor:
         return self.out.view(-1)[: 3 * batch].view(3, batch)
 
-    def _capture(self, batch: int, apart: bool, limited: bool, penalised: bool) -> tuple[torch.cuda.CUDAGraph, Tensor]:
+    def _capture(self, batch: int, apart: bool, limited: bool, penalised: bool) -> torch.cuda.CUDAGraph:
         room = None
         if apart:
             if self._room is None:
@@ -144,9 +143,9 @@ class Runner:
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
-            logits = self._decode(batch, room, limited, penalised)
+            self._decode(batch, room, limited, penalised)
         self.rows.copy_(rows)
-        return graph, logits
+        return graph
 
     def _decode(self, batch: int, room: Tensor | None, limited: bool, penalised: bool) -> Tensor:
         ids, positions, places, counts = begin(self.rows[:batch], self.state, self.tables)

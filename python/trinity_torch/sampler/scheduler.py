@@ -160,7 +160,8 @@ class Scheduler:
         if rows != self._rows:
             self.runner.write_rows(rows)
             self._rows = rows
-        result = self.runner.decode(len(rows), longest, limited, penalised)
+        top = any(sequence.top is not None for sequence in drawers)
+        result = self.runner.decode(len(rows), longest, limited, penalised, keep_logits=top)
         self._under_way.append(Launch(drawers, result, [], self._top(drawers, list(range(len(drawers))))))
         return True
 
