@@ -12,9 +12,11 @@ const shapes = [
   [2048, 512, 1408],
 ]
 
-export async function gemm(addon, _torch, { rounds = 5 } = {}) {
+export async function gemm(addon, _torch, { rounds, matches }) {
   const rows = []
   for (const [m, n, k] of shapes) {
+    const name = `${m} × ${n} × ${k}`
+    if (!matches(name)) continue
     const repeat = Math.max(1, Math.round(4e9 / (2 * m * n * k)))
     const shares = { forward: [], inputGrad: [], weightGrad: [] }
     for (let i = 0; i < rounds; i++) {
@@ -23,7 +25,7 @@ export async function gemm(addon, _torch, { rounds = 5 } = {}) {
       for (const kind of Object.keys(shares)) shares[kind].push((100 * rates[kind]) / peak)
     }
     rows.push({
-      'm × n × k': `${m} × ${n} × ${k}`,
+      'm × n × k': name,
       'product, % of peak': format(median(shares.forward)),
       'input gradient': format(median(shares.inputGrad)),
       'weight gradient': format(median(shares.weightGrad)),

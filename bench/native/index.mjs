@@ -6,7 +6,7 @@ import { train } from './train.mjs'
 
 export const title = 'Native engine'
 export const about =
-  'matrix products, training and sampling against the FMA peak [--against=torch --only=sample --threads=1]'
+  'matrix products, training and sampling against the FMA peak [--against=torch --only=sample:3M --threads=1 --rounds=5]'
 
 export async function run(options) {
   const addon = loadAddon()
@@ -15,8 +15,12 @@ export async function run(options) {
   // On a busy machine one thread each is the fairer comparison: nobody waits for a thread that has no core.
   if (option('threads')) addon.setThreads(Number(option('threads')))
   console.log(`${addon.isa}, ${addon.threads()} threads${torch ? ', against PyTorch + Transformers' : ''}`)
-  const only = option('only')
   const parts = { gemm, train, sample }
+  // --only=sample, or --only=sample:3M for the lines that hold this text.
+  const [only, line = ''] = option('only')?.split(':') ?? []
   if (only && !(only in parts)) throw new Error(`--only takes ${Object.keys(parts).join(', ')}`)
-  for (const [name, part] of Object.entries(parts)) if (!only || only === name) await part(addon, torch)
+  const rounds = Number(option('rounds') ?? 5)
+  const matches = (name) => name.includes(line)
+  for (const [name, part] of Object.entries(parts))
+    if (!only || only === name) await part(addon, torch, { rounds, matches })
 }

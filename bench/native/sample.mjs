@@ -11,7 +11,7 @@ import { measurePeak } from './peak.mjs'
 const prompt = 32
 const fresh = 32
 
-export async function sample(addon, torch, { rounds = 5 } = {}) {
+export async function sample(addon, torch, { rounds, matches }) {
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   const rows = []
   try {
@@ -22,7 +22,7 @@ export async function sample(addon, torch, { rounds = 5 } = {}) {
       { name: '26M, one request, after a training step', path: big, batch: 1, trained: true },
       { name: '3M, 256 requests', path: small, batch: 256, faster: 2.5 },
     ])
-      rows.push(await measure(addon, one, torch, rounds))
+      if (matches(one.name)) rows.push(await measure(addon, one, torch, rounds))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

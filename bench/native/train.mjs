@@ -34,11 +34,11 @@ function randomRows(batch, length, vocab) {
   }))
 }
 
-export async function train(addon, torch, { rounds = 5 } = {}) {
+export async function train(addon, torch, { rounds, matches }) {
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   const rows = []
   try {
-    for (const one of await work(folder)) rows.push(await measure(addon, one, torch, rounds))
+    for (const one of await work(folder)) if (matches(one.name)) rows.push(await measure(addon, one, torch, rounds))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -26,7 +26,8 @@ size_t Gradients::bytes() const {
 namespace {
 
 // Columns in slices: every sum over tokens belongs to one task.
-void parallel_columns(int64_t columns, const std::function<void(int, int)>& body) {
+template <typename F>
+void parallel_columns(int64_t columns, F&& body) {
   parallel_rows(columns, 64, [&](int64_t first, int64_t last) { body(static_cast<int>(first), static_cast<int>(last)); });
 }
 

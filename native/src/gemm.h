@@ -11,6 +11,9 @@ struct Panels {
   const float* data;
   int64_t n;   // padded
   int64_t k;
+  // The same numbers in 16 bits (bfloat16 or half precision) where they are exact and at hand; else null.
+  const uint16_t* half = nullptr;
+  bool brain = false;
 };
 
 // y[m x w.n] (+)= x[m x w.k] · wᵀ

@@ -34,6 +34,9 @@ struct GemmBlock {
   int m, panels, k;
   bool accumulate;
   float* scratch;
+  // In place of b where not null: the same panels in 16 bits (bfloat16 or half precision), b_ps and b_ks in elements.
+  const uint16_t* half;
+  bool brain;
 };
 
 // One head of one sequence. q, k, v: row t at base + t*ld, already rotated. o: row t at o + t*ldo.
@@ -48,6 +51,17 @@ struct AttentionHead {
   ptrdiff_t lds;
   int dim;
   float scale;
+};
+
+// One query against the first `visible` keys of the cache. A page: packed keys, then values, [KEYS][pad(dim)]. `next` is
+// what will be read afterwards: fetched on the way.
+struct AttentionRow {
+  const float* q;
+  const float* const* pages;
+  int visible, dim;
+  float scale;
+  float* out;
+  const float* next;
 };
 
 // Gradients of the query heads [0, group) that share one key/value head. Rows as in AttentionHead; dq, dk, dv are
@@ -78,13 +92,10 @@ struct AdamArgs {
 
 struct Kernels {
   const char* name;
-  int nr, mr;
+  int nr, mr, gr;  // columns of a panel; most rows of a tile of attention, of a product
+  bool widens_f16;  // panels of half precision can be read; those of bfloat16 always can
 
   void (*gemm_block)(const GemmBlock&);
-  // c[panels*NR] (+)= a[k] · w, w 16 bits wide (bfloat16, half precision): the same bits as at full width. Null where
-  // the instruction set has no widening.
-  void (*row_bf16)(const float* a, const uint16_t* w, int panels, int k, float* c, bool accumulate);
-  void (*row_f16)(const float* a, const uint16_t* w, int panels, int k, float* c, bool accumulate);
   void (*transpose_panels)(const float* w, int64_t k, int64_t n0, int64_t count, int64_t q0, int64_t q1, float* out);
   double (*fma_peak)(int64_t rounds, float* sink);
 
@@ -115,13 +126,16 @@ struct Kernels {
   void (*pack_keys)(const float* k, ptrdiff_t ld, int n, int dim, float* out);
   // Up to QUERIES rows against one block of keys, of which row i may see the first visible[i] (≤ KEYS).
   // state: [rows] max, then [rows] sum; acc: [rows][ldacc] unnormalised output. The caller starts from
-  // max = -inf, sum = 0, acc = 0 and divides at the end (attention_finish).
+  // max = -inf, sum = 0, acc = 0 and divides at the end (attention_finish). `next`: keys that will be read after
+  // this block, where it is a page of the cache (v in one run): fetched on the way. Null: nothing is.
   void (*attention_block)(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, const float* v,
                           ptrdiff_t ldv, const int* visible, float* max, float* sum, float* acc, ptrdiff_t ldacc,
-                          float* scratch);
+                          float* scratch, const float* next);
   // out = acc / sum; lse = max + log(sum) (may be null)
   void (*attention_finish)(const float* max, const float* sum, const float* acc, ptrdiff_t ldacc, int rows, int dim,
                            float* out, ptrdiff_t ldo, float* lse, ptrdiff_t lds);
+  // The same numbers for a query that has its keys for itself. scratch: dim + pad(dim) + 2*KEYS floats.
+  void (*attention_row)(const AttentionRow& row, float* scratch);
   // Queries [q0, q0 + n) of one head; kt: packed keys of all blocks.
   void (*attention)(const AttentionHead& head, int q0, int n, const float* kt, float* scratch);
   void (*attention_back)(const AttentionGroup& group, float* scratch);

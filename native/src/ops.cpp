@@ -7,11 +7,6 @@
 
 namespace trinity {
 
-void parallel_rows(int64_t rows, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
-  const int64_t tasks = (rows + grain - 1) / grain;
-  parallel_for(static_cast<int>(tasks), [&](int i) { body(i * grain, std::min(rows, (i + 1) * grain)); });
-}
-
 void embed(const Weights& w, const int32_t* ids, int64_t m, float* x) {
   const Layout& l = *w.layout;
   const float* table = w.at(l.embed);
@@ -36,9 +31,9 @@ void norm_rows(const float* x, int64_t ld, const float* weight, float eps, int64
   });
 }
 
-void project(const Weights& w, const Linear& l, const float* x, int64_t ldx, int64_t m, float* y, int64_t ldy,
+void project(const Weights& w, const Linear& l, Panels panels, const float* x, int64_t ldx, int64_t m, float* y, int64_t ldy,
              bool accumulate, bool adapter, Buffer& low) {
-  linear(x, ldx, m, w.panels(l), y, ldy, accumulate);
+  linear(x, ldx, m, panels, y, ldy, accumulate);
   if (l.bias) {
     parallel_rows(m, 64, [&](int64_t first, int64_t last) {
       kernels().add_bias(y + first * ldy, ldy, w.at(l.bias), last - first, static_cast<int>(l.n));

@@ -1,22 +1,31 @@
 // Steps of the model over the thread pool, shared by training and sampling: the same code gives the same bits.
 #pragma once
-#include <functional>
+#include <algorithm>
 
+#include "pool.h"
 #include "weights.h"
 
 namespace trinity {
 
 // body(first, last) over row ranges; rows are independent of each other.
-void parallel_rows(int64_t rows, int64_t grain, const std::function<void(int64_t, int64_t)>& body);
+template <typename F>
+void parallel_rows(int64_t rows, int64_t grain, F&& body) {
+  parallel_for(static_cast<int>((rows + grain - 1) / grain),
+               [&](int i) { body(i * grain, std::min<int64_t>(rows, (i + 1) * grain)); });
+}
 
 // x[m x hidden_p] = embedding rows of `ids`
 void embed(const Weights& w, const int32_t* ids, int64_t m, float* x);
 
 void norm_rows(const float* x, int64_t ld, const float* weight, float eps, int64_t m, int n, float* y, float* rstd);
 
-// y (+)= x · wᵀ + bias + adapters. `low` holds the adapters' inner activations.
-void project(const Weights& w, const Linear& l, const float* x, int64_t ldx, int64_t m, float* y, int64_t ldy,
+// y (+)= x · wᵀ + bias + adapters, `panels` being the matrix. `low` holds the adapters' inner activations.
+void project(const Weights& w, const Linear& l, Panels panels, const float* x, int64_t ldx, int64_t m, float* y, int64_t ldy,
              bool accumulate, bool adapter, Buffer& low);
+inline void project(const Weights& w, const Linear& l, const float* x, int64_t ldx, int64_t m, float* y, int64_t ldy,
+                    bool accumulate, bool adapter, Buffer& low) {
+  project(w, l, w.panels(l), x, ldx, m, y, ldy, accumulate, adapter, low);
+}
 
 // q and k norms (where the model has them) and rotation, in place on a q|k|v block.
 // q_rstd: [m x heads], k_rstd: [m x kv_heads]; both may be null.

@@ -27,12 +27,12 @@ struct Job {
     std::atomic<int> next;
     int end;
   };
-  const std::function<void(int)>* body;
+  const TaskBody* body;
   int ranges;
   Range range[RANGES];
   std::atomic<int> helpers{0};
 
-  Job(const std::function<void(int)>* work, int tasks, int threads) : body(work) {
+  Job(const TaskBody* work, int tasks, int threads) : body(work) {
     ranges = threads < RANGES ? threads : RANGES;
     if (ranges > tasks) ranges = tasks;
     for (int i = 0; i < ranges; i++) {
@@ -91,7 +91,7 @@ class Pool {
     }
   }
 
-  void run(int tasks, const std::function<void(int)>& body) {
+  void run(int tasks, const TaskBody& body) {
     if (tasks <= 0) return;
     Slot* slot = tasks > 1 && threads() > 1 ? claim() : nullptr;
     if (!slot) {
@@ -194,11 +194,17 @@ struct Scratch {
   ~Scratch() { std::free(data); }
 };
 thread_local Scratch scratch;
+thread_local int alone = 0;
 
 }  // namespace
 
-void parallel_for(int tasks, const std::function<void(int)>& body) { pool().run(tasks, body); }
-int pool_threads() { return pool().threads(); }
+void run_tasks(int tasks, const TaskBody& body) {
+  if (alone == 0) return pool().run(tasks, body);
+  for (int i = 0; i < tasks; i++) body(i);
+}
+Alone::Alone() { alone++; }
+Alone::~Alone() { alone--; }
+int pool_threads() { return alone > 0 ? 1 : pool().threads(); }
 void set_pool_threads(int threads) { pool().resize(threads < 1 ? 1 : threads > 256 ? 256 : threads); }
 
 float* thread_scratch(size_t floats) {

@@ -1,6 +1,7 @@
 // Kernels and products against plain loops in double precision, over random shapes. Runs under sanitizers
 // (scripts/sanitize-native.sh): buffers have exactly the size that the code promises to need.
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "../src/gemm.h"
@@ -120,6 +121,49 @@ static void attention() {
   for (int i = 0; i < length * ld; i++) test::near("attention_back", d[i], want[i], 1e-4);
 }
 
+// A query alone: the bits of a block with one row.
+static void attention_alone() {
+  const Kernels& kern = kernels();
+  const int length = between(1, 150), dim = 2 * between(1, 40), pad = static_cast<int>(pad_to(dim, kern.nr));
+  const int pages = (length + KEYS - 1) / KEYS, page = KEYS * (dim + pad);
+  Floats cache(pages * page), q(dim), out(dim), want(dim), acc(pad), row(dim + pad + 2 * KEYS);
+  Floats work(QUERIES * KEYS + std::max(dim, KEYS) * kern.mr);
+  std::vector<const float*> at;
+  for (int i = 0; i < pages; i++) at.push_back(cache.p() + i * page);
+  float max = -INFINITY, sum = 0;
+  acc.clear();
+  for (int i = 0; i < pages; i++) {
+    const int visible = std::min(KEYS, length - i * KEYS);
+    kern.attention_block(q.p(), dim, 0.3f, 1, dim, at[i], at[i] + KEYS * dim, pad, &visible, &max, &sum, acc.p(), pad, work.p(), nullptr);
+  }
+  kern.attention_finish(&max, &sum, acc.p(), pad, 1, dim, want.p(), dim, nullptr, 0);
+  kern.attention_row({q.p(), at.data(), length, dim, 0.3f, out.p(), at[0]}, row.p());
+  for (int d = 0; d < dim; d++) test::same("attention of one query", out[d], want[d]);
+}
+
+// Panels in 16 bits: the bits of the same panels at full width.
+static void narrow_products() {
+  const int nr = kernels().nr;
+  const int64_t m = test::bits() & 1 ? 1 : between(2, 60), n = pad_to(between(1, 300), nr), k = between(1, 600), kp = pad_to(k, nr);
+  const bool brain = !kernels().widens_f16 || (test::bits() & 1);
+  Floats x(m * kp), w(n * k), wide(m * n), narrow(m * n);
+  std::vector<uint16_t> half(n * k);
+  for (int64_t i = 0; i < n * k; i++) {
+    // Multiples of 1/8 up to 7/8 with a sign: exact in both.
+    const int eighths = between(-7, 7);
+    w[i] = static_cast<float>(eighths) / 8;
+    uint32_t bits;
+    std::memcpy(&bits, &w[i], sizeof bits);
+    half[i] = brain ? static_cast<uint16_t>(bits >> 16)
+                    : static_cast<uint16_t>(eighths == 0 ? 0 : (bits >> 16 & 0x8000) | (((bits >> 23 & 0xff) - 112) << 10) | (bits >> 13 & 0x3ff));
+  }
+  std::copy(wide.p(), wide.p() + m * n, narrow.p());
+  const bool accumulate = test::bits() & 1;
+  linear(x.p(), kp, m, {w.p(), n, k}, wide.p(), n, accumulate);
+  linear(x.p(), kp, m, {w.p(), n, k, half.data(), brain}, narrow.p(), n, accumulate);
+  for (int64_t i = 0; i < m * n; i++) test::same("product with 16-bit panels", narrow[i], wide[i]);
+}
+
 static void vocabulary() {
   const Kernels& kern = kernels();
   const int n = between(1, 3000);
@@ -209,6 +253,8 @@ int main() {
   for (int i = 0; i < 12; i++) {
     products();
     attention();
+    attention_alone();
+    narrow_products();
     vocabulary();
     rows();
     steps();

@@ -97,10 +97,11 @@ static void step(Sampler& sampler, const Weights& w, std::vector<Sequence>& all,
   }
 }
 
-static void sequences() {
+// `many`: enough rows in a step that every thread takes some of the sequences through all of it.
+static void sequences(bool many) {
   const Config c = random_config();
   const Weights w = random_weights(c);
-  const int count = between(1, 5);
+  const int count = many ? between(110, 150) : between(1, 5);
   std::vector<Sequence> all(count);
   std::vector<int32_t> pages(count * 4);
   std::iota(pages.begin(), pages.end(), 0);
@@ -108,7 +109,7 @@ static void sequences() {
   Pack pack;
   pack.starts.push_back(0);
   for (Sequence& q : all) {
-    const int32_t length = between(2, 100);
+    const int32_t length = many && test::bits() % 16 ? between(2, 5) : between(2, 100);
     for (int32_t i = 0; i < length; i++) {
       q.tokens.push_back(between(0, c.vocab - 1));
       pack.ids.push_back(q.tokens[i]);
@@ -141,7 +142,7 @@ static void sequences() {
 
 int main() {
   set_pool_threads(3);
-  for (int i = 0; i < 60; i++) sequences();
+  for (int i = 0; i < 60; i++) sequences(i % 6 == 5);
   std::printf("sampler, %s: %d failures\n", kernels().name, test::failures());
   return test::failures() ? 1 : 0;
 }

@@ -47,8 +47,8 @@ static void attention_back(const AttentionGroup& g, float* scratch) {
       for (int i = 0; i < rows * pad; i++) dq[i] = 0.0f;
       for (int k0 = 0; k0 < q0 + rows; k0 += KEYS) {
         const int keys = g.length - k0 < KEYS ? g.length - k0 : KEYS;
-        scores(q, g.ld, g.scale, rows, g.dim, kt + static_cast<ptrdiff_t>(k0) * g.dim, p, packed);
-        scores(dout, g.ldo, 1.0f, rows, g.dim, vt + static_cast<ptrdiff_t>(k0) * g.dim, dp, packed);
+        scores(q, g.ld, g.scale, rows, g.dim, kt + static_cast<ptrdiff_t>(k0) * g.dim, p, packed, p, 0);
+        scores(dout, g.ldo, 1.0f, rows, g.dim, vt + static_cast<ptrdiff_t>(k0) * g.dim, dp, packed, dp, 0);
         for (int i = 0; i < rows; i++) {
           const vf lse = splat(g.lse[(q0 + i) * g.lds + h]), pull = splat(delta[i]);
           float* pi = p + i * KEYS;
@@ -61,7 +61,7 @@ static void attention_back(const AttentionGroup& g, float* scratch) {
             store(di + j, prob * (load(di + j) - pull) * g.scale);
           }
         }
-        weigh(dp, rows, keys, g.k + k0 * g.ld, g.ld, g.dim, dq, pad, packed);
+        weigh(dp, rows, keys, g.k + k0 * g.ld, g.ld, g.dim, dq, pad, packed, dp, 0);
         weigh_transposed(dp, rows, keys, q, g.ld, g.dim, dk + static_cast<ptrdiff_t>(k0) * pad, pad);
         weigh_transposed(p, rows, keys, dout, g.ldo, g.dim, dv + static_cast<ptrdiff_t>(k0) * pad, pad);
       }

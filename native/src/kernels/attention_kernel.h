@@ -24,37 +24,45 @@ static void pack_keys(const float* k, ptrdiff_t ld, int n, int dim, float* out) 
   }
 }
 
-// out[rows x KEYS] = scale·q · kᵀ. qp: scratch for the packed queries, dim*MR floats.
-static void scores(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, float* out, float* qp) {
+// A prefetch every other line: the processor fetches lines in pairs.
+constexpr ptrdiff_t TWO_LINES = 32;
+
+// out[rows x KEYS] = scale·q · kᵀ. qp: scratch for the packed queries, dim*MR floats. Fetches `ahead` on the way.
+static void scores(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, float* out, float* qp,
+                   const float* ahead, ptrdiff_t stride) {
   for (int m = 0; m < rows; m += MR) {
     const int r = rows - m < MR ? rows - m : MR;
-    pack_a(q + m * ldq, ldq, 1, r, dim, qp);
+    pack_rows<MR>(q + m * ldq, ldq, 1, r, dim, qp);
     if (scale != 1.0f)
       for (int d = 0; d < dim; d++)
         for (int i = 0; i < r; i++) qp[d * MR + i] *= scale;
     for (int p = 0; p < KEY_PANELS; p++)
       micros.at[r](dim, qp, MR, kt + static_cast<ptrdiff_t>(p) * dim * NR, NR, out + m * KEYS + p * NR, KEYS, false,
-                   qp, 0);
+                   ahead + p * dim * stride, m == 0 ? stride : 0);
   }
 }
 
 // c[rows x dim] (+)= p[rows x KEYS] · b[KEYS x dim] over the first `keys` keys; b's rows are read in whole panels.
 static void weigh(const float* p, int rows, int keys, const float* b, ptrdiff_t ldb, int dim, float* c, ptrdiff_t ldc,
-                  float* pp) {
+                  float* pp, const float* ahead, ptrdiff_t stride) {
   for (int m = 0; m < rows; m += MR) {
     const int r = rows - m < MR ? rows - m : MR;
-    pack_a(p + m * KEYS, KEYS, 1, r, keys, pp);
-    for (int d = 0; d < dim; d += NR) micros.at[r](keys, pp, MR, b + d, ldb, c + m * ldc + d, ldc, true, b, 0);
+    pack_rows<MR>(p + m * KEYS, KEYS, 1, r, keys, pp);
+    for (int d = 0; d < dim; d += NR)
+      micros.at[r](keys, pp, MR, b + d, ldb, c + m * ldc + d, ldc, true, ahead + d / NR * keys * stride,
+                   m == 0 ? stride : 0);
   }
 }
 
 // scratch: QUERIES*KEYS + max(dim, KEYS)*MR floats
 static void attention_block(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, const float* v,
                             ptrdiff_t ldv, const int* visible, float* max, float* sums, float* acc, ptrdiff_t ldacc,
-                            float* scratch) {
+                            float* scratch, const float* next) {
   float* s = scratch;
   float* packed = scratch + QUERIES * KEYS;
-  scores(q, ldq, scale, rows, dim, kt, s, packed);
+  // A page of the cache has its values in one run, behind its keys.
+  const ptrdiff_t stride = next ? TWO_LINES : 0;
+  scores(q, ldq, scale, rows, dim, kt, s, packed, v, stride);
   int most = 0;
   for (int i = 0; i < rows; i++) {
     float* row = s + i * KEYS;
@@ -86,7 +94,7 @@ static void attention_block(const float* q, ptrdiff_t ldq, float scale, int rows
     }
     sums[i] += sum(total);
   }
-  weigh(s, rows, most, v, ldv, dim, acc, ldacc, packed);
+  weigh(s, rows, most, v, ldv, dim, acc, ldacc, packed, next ? next : v, stride);
 }
 
 static void attention_finish(const float* max, const float* sums, const float* acc, ptrdiff_t ldacc, int rows, int dim,
@@ -113,7 +121,7 @@ static void attention(const AttentionHead& h, int q0, int n, const float* kt, fl
       visible[i] = seen < 0 ? 0 : seen > KEYS ? KEYS : seen;
     }
     attention_block(h.q + q0 * h.ld, h.ld, h.scale, n, h.dim, kt + static_cast<ptrdiff_t>(k0) * h.dim, h.v + k0 * h.ld, h.ld,
-                    visible, max, sums, acc, padded, work);
+                    visible, max, sums, acc, padded, work, nullptr);
   }
   attention_finish(max, sums, acc, padded, n, h.dim, h.o + q0 * h.ldo, h.ldo, h.lse + q0 * h.lds, h.lds);
 }

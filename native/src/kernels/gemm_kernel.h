@@ -3,161 +3,68 @@
 // on how many rows were computed together, on their position, or on the number of threads.
 #pragma once
 #include "../kernels.h"
+#include "pack_kernel.h"
 #include "row_kernel.h"
-#include "simd.h"
+#include "tile_kernel.h"
 
 namespace trinity {
 namespace TRINITY_ISA {
 
 constexpr int KC = KC_MAX;
 
-// C[R x NR] (+)= A[R x kc] · B[kc x NR]; A element (r, k) at a[k*as + r], B row k at b + k*ldb. On the way it fetches
-// `ahead`, `stride` floats further with each k: what the next calls will read is in the cache when they start.
-template <int R>
-static void micro(int kc, const float* a, ptrdiff_t as, const float* b, ptrdiff_t ldb, float* c, ptrdiff_t ldc,
-                  bool accumulate, const float* ahead, ptrdiff_t stride) {
-  vf acc[R][NV];
-#pragma GCC unroll 16
-  for (int r = 0; r < R; r++)
-#pragma GCC unroll 4
-    for (int v = 0; v < NV; v++) acc[r][v] = accumulate ? load(c + r * ldc + v * VL) : vf{};
-  for (int k = 0; k < kc; k++) {
-    vf bv[NV];
-#pragma GCC unroll 4
-    for (int v = 0; v < NV; v++) bv[v] = load(b + v * VL);
-#pragma GCC unroll 16
-    for (int r = 0; r < R; r++) {
-      const vf av = splat(a[r]);
-#pragma GCC unroll 4
-      for (int v = 0; v < NV; v++) acc[r][v] += av * bv[v];
-    }
-    __builtin_prefetch(ahead, 0, 2);
-    ahead += stride;
-    a += as;
-    b += ldb;
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < R; r++)
-#pragma GCC unroll 4
-    for (int v = 0; v < NV; v++) store(c + r * ldc + v * VL, acc[r][v]);
-}
-
-using MicroFn = void (*)(int, const float*, ptrdiff_t, const float*, ptrdiff_t, float*, ptrdiff_t, bool, const float*,
-                         ptrdiff_t);
-
-// By number of rows. A constant, not an object with a constructor: code of an instruction set that the machine lacks
-// must not run when the library is loaded.
-template <int R>
-constexpr MicroFn micro_for() {
-  return R <= MR ? micro<(R <= MR ? R : 1)> : nullptr;
-}
-struct Micros {
-  MicroFn at[17];
+// Blocks of k of about the same length.
+struct Blocks {
+  int k, count, length;
+  explicit Blocks(int k) : k(k), count(k > KC ? (k + KC - 1) / KC : 1), length(((k + count - 1) / count + 7) / 8 * 8) {}
 };
-static constexpr Micros micros = {{nullptr, micro_for<1>(), micro_for<2>(), micro_for<3>(), micro_for<4>(), micro_for<5>(),
-                                   micro_for<6>(), micro_for<7>(), micro_for<8>(), micro_for<9>(), micro_for<10>(),
-                                   micro_for<11>(), micro_for<12>(), micro_for<13>(), micro_for<14>(), micro_for<15>(),
-                                   micro_for<16>()}};
-static_assert(MR <= 16, "the table has an entry for every number of rows");
 
-// Four rows by four columns at a time, so that a row-major matrix is packed with whole loads and stores.
-typedef float v4 __attribute__((vector_size(16), aligned(4), may_alias));
-TRINITY_INLINE void pack_four(const float* src, ptrdiff_t rs, int kc, float* out) {
-  int k = 0;
-  for (; k + 4 <= kc; k += 4) {
-    const v4 a = *reinterpret_cast<const v4*>(src + k), b = *reinterpret_cast<const v4*>(src + rs + k);
-    const v4 c = *reinterpret_cast<const v4*>(src + 2 * rs + k), d = *reinterpret_cast<const v4*>(src + 3 * rs + k);
-    const v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const v4 ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    *reinterpret_cast<v4*>(out + k * MR) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    *reinterpret_cast<v4*>(out + (k + 1) * MR) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    *reinterpret_cast<v4*>(out + (k + 2) * MR) = __builtin_shufflevector(ef, gh, 0, 1, 4, 5);
-    *reinterpret_cast<v4*>(out + (k + 3) * MR) = __builtin_shufflevector(ef, gh, 2, 3, 6, 7);
-  }
-  for (; k < kc; k++)
-    for (int r = 0; r < 4; r++) out[k * MR + r] = src[r * rs + k];
-}
-
-// Packing goes eight k at a time: the panels lie a large power of two apart, and a write to each of them for every
-// single k would throw their lines out of the cache.
-constexpr int K_RUN = 8;
-
-// A matrix whose columns are contiguous (a transposed one): each is read in one run and dealt to the panels.
-static void pack_columns(const float* a, ptrdiff_t ks, int rows, int kc, float* out) {
-  for (int k0 = 0; k0 < kc; k0 += K_RUN) {
-    const int k1 = kc - k0 < K_RUN ? kc : k0 + K_RUN;
-    for (int m = 0; m < rows; m += MR) {
-      float* dst = out + static_cast<ptrdiff_t>(m) * kc;
-      const int n = rows - m < MR ? rows - m : MR;
-      for (int k = k0; k < k1; k++) {
-        const float* from = a + k * ks + m;
-        float* to = dst + k * MR;
-        if (n == MR) {
-#pragma GCC unroll 4
-          for (int r = 0; r + 4 <= MR; r += 4) *reinterpret_cast<v4*>(to + r) = *reinterpret_cast<const v4*>(from + r);
-#pragma GCC unroll 4
-          for (int r = MR / 4 * 4; r < MR; r++) to[r] = from[r];
-        } else {
-          for (int r = 0; r < n; r++) to[r] = from[r];
-        }
-      }
-    }
-  }
-}
-
-// rows x kc of A into panels [k][MR]; the tail of the last panel is left as it is (never read by micro<R>).
-static void pack_a(const float* a, ptrdiff_t rs, ptrdiff_t ks, int rows, int kc, float* out) {
-  if (rs == 1) return pack_columns(a, ks, rows, kc, out);
-  for (int m = 0; m < rows; m += MR, out += static_cast<ptrdiff_t>(kc) * MR) {
-    const int n = rows - m < MR ? rows - m : MR;
-    const float* src = a + m * rs;
-    int r = 0;
-    for (; ks == 1 && r + 4 <= n; r += 4) pack_four(src + r * rs, rs, kc, out + r);
-    for (; r < n; r++)
-      for (int k = 0; k < kc; k++) out[k * MR + r] = src[r * rs + k * ks];
-  }
-}
-
-// Some panels of a row-major B at once: its rows are read in long runs.
-static void pack_b(const float* b, ptrdiff_t ps, ptrdiff_t ks, int panels, int kc, float* out) {
-  for (int k0 = 0; k0 < kc; k0 += K_RUN) {
-    const int k1 = kc - k0 < K_RUN ? kc : k0 + K_RUN;
-    for (int p = 0; p < panels; p++)
-      for (int k = k0; k < k1; k++)
-        for (int v = 0; v < NV; v++)
-          store(out + (static_cast<ptrdiff_t>(p) * kc + k) * NR + v * VL, load(b + p * ps + k * ks + v * VL));
-  }
-}
-
-// Scratch: m rounded up to MR times KC floats for A, then B_GROUP panels of KC*NR for B.
+// Scratch: m rounded up to GR times KC floats for A, then B_GROUP panels of KC*NR for B.
 static void gemm_block(const GemmBlock& g) {
   if (g.m == 1) return row_block(g);
-  const int padded = (g.m + MR - 1) / MR * MR;
+  const Tiles tiles(g.m);
+  const Blocks blocks(g.k);
   float* pa = g.scratch;
-  float* pb = g.scratch + static_cast<ptrdiff_t>(padded) * KC;
-  const bool packing = g.b_ks != NR && g.m > MR;
-  for (int k0 = 0; k0 < g.k || k0 == 0; k0 += KC) {
-    const int kc = g.k - k0 < KC ? g.k - k0 : KC;
+  float* pb = g.scratch + static_cast<ptrdiff_t>(tiles.count) * GR * KC;
+  // Columns of B that are packed together: many where rows are read in long runs, a pair where panels are only widened.
+  const int group = g.half ? 2 : B_GROUP;
+  const bool packing = g.half || (g.b_ks != NR && g.m > GR);
+  const bool columns = g.a_rs == 1, plain = PAIR == 2 && !columns && g.a_ks == 1;
+  for (int k0 = 0; k0 < g.k || k0 == 0; k0 += blocks.length) {
+    const int kc = g.k - k0 < blocks.length ? g.k - k0 : blocks.length;
     const bool accumulate = g.accumulate || k0 > 0;
-    pack_a(g.a + k0 * g.a_ks, g.a_rs, g.a_ks, g.m, kc, pa);
-    for (int p = 0; p < g.panels; p++) {
+    const float* a = g.a + k0 * g.a_ks;
+    if (columns) pack_columns(a, g.a_ks, tiles, kc, pa);
+    for (int p = 0, wide; p < g.panels; p += wide) {
+      wide = PAIR == 2 && p + 2 <= g.panels ? 2 : 1;
       const float* b = g.b + p * g.b_ps + k0 * g.b_ks;
+      const uint16_t* half = g.half ? g.half + p * g.b_ps + k0 * NR : nullptr;
       if (packing) {
-        const int at = p % B_GROUP, left = g.panels - p;
-        if (at == 0) pack_b(b, g.b_ps, g.b_ks, left < B_GROUP ? left : B_GROUP, kc, pb);
+        const int at = p % group, left = g.panels - p, count = left < group ? left : group;
+        if (at == 0 && g.half) widen(half, g.b_ps, count, kc, g.brain, pb);
+        if (at == 0 && !g.half) pack_b(b, g.b_ps, g.b_ks, count, kc, pb);
         b = pb + static_cast<ptrdiff_t>(at) * kc * NR;
       }
-      const ptrdiff_t ldb = packing ? NR : g.b_ks;
-      // The next panel comes from far away: every call fetches its share of it.
-      const bool far = !packing && g.b_ks == NR && p + 1 < g.panels;
-      const ptrdiff_t share = far ? (NR * MR + g.m - 1) / g.m : 0;
-      const float* ahead = far ? b + g.b_ps : pa;
-      for (int m = 0; m < g.m; m += MR) {
-        const int r = g.m - m < MR ? g.m - m : MR;
+      const ptrdiff_t ldb = packing ? NR : g.b_ks, ps = packing ? static_cast<ptrdiff_t>(kc) * NR : g.b_ps;
+      // The next panels come from far away: every call fetches its share of them.
+      const bool far = (g.half || !packing) && g.b_ks == NR && p + 2 * wide <= g.panels;
+      const ptrdiff_t gap = g.half ? g.b_ps / 2 : g.b_ps, line = g.half ? NR / 2 : NR;
+      const ptrdiff_t share = far ? (line + tiles.count - 1) / tiles.count : 0;
+      const float* ahead = !far ? b : g.half ? reinterpret_cast<const float*>(half + wide * g.b_ps) : b + wide * ps;
+      for (int t = 0; t < tiles.count; t++) {
+        const int m = tiles.first(t), r = tiles.size(t);
+        float* panel = pa + static_cast<ptrdiff_t>(t) * GR * kc;
+        // Rows are packed just before their first use: they are in the nearest cache then.
+        if (p == 0 && !columns && !plain) pack_rows<GR>(a + m * g.a_rs, g.a_rs, g.a_ks, r, kc, panel);
         float* c = g.c + m * g.c_rs + p * g.c_ps;
-        for (int i = 0; i < MR && m + MR + i < g.m; i++)
-          for (int v = 0; v < NV; v++) __builtin_prefetch(c + (MR + i) * g.c_rs + v * VL, 1);
-        micros.at[r](kc, pa + static_cast<ptrdiff_t>(m) * kc, MR, b, ldb, c, g.c_rs, accumulate, ahead, share);
+        for (int i = r; i < r + GR && m + i < g.m; i++)
+          for (int v = 0; v < wide * NV; v++)
+            __builtin_prefetch(c + i * g.c_rs + v / NV * g.c_ps + v % NV * VL, 1);
+        if (PAIR == 1)
+          micros.at[r](kc, panel, GR, b, ldb, c, g.c_rs, accumulate, ahead, share);
+        else if (plain)
+          plain_wides[wide - 1].at[r](kc, a + m * g.a_rs, g.a_rs, b, ldb, ps, c, g.c_rs, g.c_ps, accumulate, ahead, share, gap);
+        else
+          packed_wides[wide - 1].at[r](kc, panel, 1, b, ldb, ps, c, g.c_rs, g.c_ps, accumulate, ahead, share, gap);
         ahead += share * kc;
       }
     }

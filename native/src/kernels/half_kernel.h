@@ -1,5 +1,5 @@
-// One row times panels of 16-bit weights. Widening is exact, and so is the product: the same bits as with the weights
-// at full width, for half of the memory traffic.
+// Weights of 16 bits. Widening is exact, so products with them have the same bits as with the weights at full width, for
+// half of the memory traffic.
 #pragma once
 #include "../kernels.h"
 #include "simd.h"
@@ -28,44 +28,65 @@ struct HalfFloat {
 };
 #endif
 
+// Elements that a single row of a product fetches ahead.
+constexpr ptrdiff_t AHEAD = 768;
+
 template <typename Format, int P>
-static void half_panels(const float* a, const uint16_t* w, int k, float* c, bool accumulate) {
+static void half_panels(const GemmBlock& g, int p) {
+  float* c = g.c + p * g.c_ps;
+  const uint16_t* w = g.half + p * g.b_ps;
   vf acc[P][NV];
 #pragma GCC unroll 4
   for (int q = 0; q < P; q++)
 #pragma GCC unroll 4
-    for (int v = 0; v < NV; v++) acc[q][v] = accumulate ? load(c + q * NR + v * VL) : vf{};
-  const ptrdiff_t panel = static_cast<ptrdiff_t>(k) * NR;
-  for (int i = 0; i < k; i++, w += NR) {
-    const vf x = splat(a[i]);
+    for (int v = 0; v < NV; v++) acc[q][v] = g.accumulate ? load(c + q * g.c_ps + v * VL) : vf{};
+  for (int i = 0; i < g.k; i++, w += NR) {
+    const vf x = splat(g.a[i * g.a_ks]);
 #pragma GCC unroll 4
-    for (int q = 0; q < P; q++)
+    for (int q = 0; q < P; q++) {
+      // The processor's own fetching ahead stops at every page of memory.
+      __builtin_prefetch(w + q * g.b_ps + AHEAD, 0, 3);
 #pragma GCC unroll 4
-      for (int v = 0; v < NV; v++) acc[q][v] += x * Format::widen(w + q * panel + v * VL);
+      for (int v = 0; v < NV; v++) acc[q][v] += x * Format::widen(w + q * g.b_ps + v * VL);
+    }
   }
 #pragma GCC unroll 4
   for (int q = 0; q < P; q++)
 #pragma GCC unroll 4
-    for (int v = 0; v < NV; v++) store(c + q * NR + v * VL, acc[q][v]);
+    for (int v = 0; v < NV; v++) store(c + q * g.c_ps + v * VL, acc[q][v]);
 }
 
 template <typename Format>
-static void half_rows(const float* a, const uint16_t* w, int panels, int k, float* c, bool accumulate) {
-  const ptrdiff_t panel = static_cast<ptrdiff_t>(k) * NR;
+static void half_rows(const GemmBlock& g) {
   int p = 0;
-  for (; p + 4 <= panels; p += 4) half_panels<Format, 4>(a, w + p * panel, k, c + p * NR, accumulate);
-  for (; p < panels; p++) half_panels<Format, 1>(a, w + p * panel, k, c + p * NR, accumulate);
+  for (; p + 4 <= g.panels; p += 4) half_panels<Format, 4>(g, p);
+  for (; p < g.panels; p++) half_panels<Format, 1>(g, p);
+}
+static void half_row(const GemmBlock& g) {
+#if defined(__AVX512F__)
+  if (!g.brain) return half_rows<HalfFloat>(g);
+#endif
+  half_rows<BrainFloat>(g);
 }
 
-static void row_bf16(const float* a, const uint16_t* w, int panels, int k, float* c, bool accumulate) {
-  half_rows<BrainFloat>(a, w, panels, k, c, accumulate);
+// Parts of panels, kc x NR each, at full width.
+template <typename Format>
+static void widen_as(const uint16_t* w, ptrdiff_t ps, int panels, int kc, float* out) {
+  for (int p = 0; p < panels; p++)
+    for (int i = 0; i < kc * NR; i += VL, out += VL) store(out, Format::widen(w + p * ps + i));
 }
+static void widen(const uint16_t* w, ptrdiff_t ps, int panels, int kc, bool brain, float* out) {
 #if defined(__AVX512F__)
-static void row_f16(const float* a, const uint16_t* w, int panels, int k, float* c, bool accumulate) {
-  half_rows<HalfFloat>(a, w, panels, k, c, accumulate);
+  if (!brain) return widen_as<HalfFloat>(w, ps, panels, kc, out);
+#endif
+  (void)brain;
+  widen_as<BrainFloat>(w, ps, panels, kc, out);
 }
+
+#if defined(__AVX512F__)
+constexpr bool WIDENS_F16 = true;
 #else
-constexpr std::nullptr_t row_f16 = nullptr;
+constexpr bool WIDENS_F16 = false;
 #endif
 
 }  // namespace TRINITY_ISA

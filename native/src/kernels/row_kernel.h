@@ -3,6 +3,7 @@
 // number is that of the tiles.
 #pragma once
 #include "../kernels.h"
+#include "half_kernel.h"
 #include "simd.h"
 
 namespace trinity {
@@ -24,6 +25,8 @@ static void row_panels(const GemmBlock& g, int p) {
     const vf x = splat(*a);
 #pragma GCC unroll 4
     for (int q = 0; q < P; q++) {
+      // The processor's own fetching ahead stops at every page of memory.
+      __builtin_prefetch(b[q] + AHEAD, 0, 3);
 #pragma GCC unroll 4
       for (int v = 0; v < NV; v++) acc[q][v] += x * load(b[q] + v * VL);
       b[q] += g.b_ks;
@@ -36,6 +39,7 @@ static void row_panels(const GemmBlock& g, int p) {
 }
 
 static void row_block(const GemmBlock& g) {
+  if (g.half) return half_row(g);
   int p = 0;
   for (; p + 4 <= g.panels; p += 4) row_panels<4>(g, p);
   for (; p < g.panels; p++) row_panels<1>(g, p);

@@ -12,14 +12,16 @@
 namespace trinity {
 namespace TRINITY_ISA {
 
+// A tile of attention is MR rows by one panel of NR = VL·NV columns, a tile of a product GR rows by PAIR panels. The wide
+// one of AVX-512 loads less per multiply-add, which counts where the load ports are shared with another thread.
 #if defined(__AVX512F__)
-constexpr int VL = 16, NV = 2, MR = 14;
+constexpr int VL = 16, NV = 2, MR = 14, GR = 6, PAIR = 2;
 #elif defined(__AVX2__)
-constexpr int VL = 8, NV = 2, MR = 6;
+constexpr int VL = 8, NV = 2, MR = 6, GR = 6, PAIR = 1;
 #elif defined(__ARM_NEON)
-constexpr int VL = 4, NV = 4, MR = 6;
+constexpr int VL = 4, NV = 4, MR = 6, GR = 6, PAIR = 1;
 #else
-constexpr int VL = 4, NV = 2, MR = 4;
+constexpr int VL = 4, NV = 2, MR = 4, GR = 4, PAIR = 1;
 #endif
 constexpr int NR = VL * NV;
 
@@ -46,6 +48,22 @@ TRINITY_INLINE vf vmax(vf a, vf b) { return choose(a > b, a, b); }
 TRINITY_INLINE vf vmin(vf a, vf b) { return choose(a < b, a, b); }
 
 // Lanes are folded in halves: the same order on every call.
+#if defined(__AVX512F__)
+template <typename F>
+TRINITY_INLINE float fold(vf v, F combine) {
+  v = combine(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+  v = combine(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+  v = combine(v, __builtin_shufflevector(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  v = combine(v, __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+  return v[0];
+}
+TRINITY_INLINE float sum(vf v) {
+  return fold(v, [](vf a, vf b) { return a + b; });
+}
+TRINITY_INLINE float top(vf v) {
+  return fold(v, [](vf a, vf b) { return vmax(a, b); });
+}
+#else
 TRINITY_INLINE float sum(vf v) {
   float lane[VL];
   store(lane, v);
@@ -60,6 +78,7 @@ TRINITY_INLINE float top(vf v) {
   for (int i = 1; i < VL; i++) m = lane[i] > m ? lane[i] : m;
   return m;
 }
+#endif
 
 // First `n` lanes from memory, the others `fill`.
 TRINITY_INLINE vf load_part(const float* p, int n, float fill) {

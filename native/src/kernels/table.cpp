@@ -1,6 +1,6 @@
 // Compiled once per instruction set (see scripts/build-native.mjs): -DTRINITY_ISA=<name> and the matching -m flags.
 #include "attention_back_kernel.h"
-#include "half_kernel.h"
+#include "attention_row_kernel.h"
 #include "optim_kernel.h"
 #include "rows_kernel.h"
 #include "sample_kernel.h"
@@ -17,9 +17,9 @@ const Kernels table = {
     TRINITY_TEXT(TRINITY_ISA),
     NR,
     MR,
+    GR,
+    WIDENS_F16,
     gemm_block,
-    row_bf16,
-    row_f16,
     transpose_panels,
     fma_peak,
     rmsnorm,
@@ -36,6 +36,7 @@ const Kernels table = {
     pack_keys,
     attention_block,
     attention_finish,
+    attention_row,
     attention,
     attention_back,
     exp_blocks,

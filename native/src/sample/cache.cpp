@@ -26,12 +26,10 @@ void KvCache::touch(const int32_t* pages, int64_t count) {
   }
 }
 
-void KvCache::write(int page, int slot, int layer, const float* key, const float* value) {
-  for (int kv = 0; kv < kv_heads_; kv++) {
-    float* packed = keys(page, layer, kv) + static_cast<int64_t>(slot / nr_) * dim_ * nr_ + slot % nr_;
-    for (int d = 0; d < dim_; d++) packed[d * nr_] = key[kv * dim_ + d];
-    std::memcpy(values(page, layer, kv) + slot * width_, value + kv * dim_, dim_ * sizeof(float));
-  }
+void KvCache::write(int page, int slot, int layer, int kv, const float* key, const float* value) {
+  float* packed = keys(page, layer, kv) + static_cast<int64_t>(slot / nr_) * dim_ * nr_ + slot % nr_;
+  for (int d = 0; d < dim_; d++) packed[d * nr_] = key[d];
+  std::memcpy(values(page, layer, kv) + slot * width_, value, dim_ * sizeof(float));
 }
 
 void KvCache::copy(int from, int to) { std::memcpy(keys(to, 0, 0), keys(from, 0, 0), page_size_ * sizeof(float)); }

@@ -21,8 +21,8 @@ class KvCache {
     return slabs_[page / per_slab_].data() + (page % per_slab_) * page_size_ + (layer * kv_heads_ + kv) * block_size_;
   }
   float* values(int page, int layer, int kv) { return keys(page, layer, kv) + key_size_; }
-  // One token's keys and values, all heads.
-  void write(int page, int slot, int layer, const float* key, const float* value);
+  // One token's key and value of one head.
+  void write(int page, int slot, int layer, int kv, const float* key, const float* value);
   void copy(int from, int to);
   size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 

@@ -24,6 +24,15 @@ void Decoder::plan(const Layout& l, const std::vector<Segment>& segments) {
   }
 }
 
+// Keys and values of some rows of one segment into the cache, one head.
+void Decoder::store(const Layout& l, KvCache& cache, int layer, int kv, int64_t first, int64_t count) {
+  const int64_t ld = l.qkv_width();
+  for (int64_t t = first; t < first + count; t++) {
+    const float* key = qkv_.data() + t * ld + l.q_p + kv * l.config.head_dim;
+    cache.write(page_[t], positions_[t] % KEYS, layer, kv, key, key + l.kv_p);
+  }
+}
+
 void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vector<Segment>& segments) {
   const Config& c = l.config;
   const Kernels& k = kernels();
@@ -31,11 +40,32 @@ void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vect
   const int group = c.heads / c.kv_heads, dim = c.head_dim;
   const int64_t wide = pad_to(dim, k.nr);
   const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
+  // Tasks of a long segment read what others of it store.
+  for (const Segment& segment : segments) {
+    if (segment.rows <= QUERIES) continue;
+    parallel_rows(segment.rows, 32, [&](int64_t first, int64_t last) {
+      for (int kv = 0; kv < c.kv_heads; kv++) store(l, cache, layer, kv, segment.first + first, last - first);
+    });
+  }
   parallel_for(static_cast<int>(tasks_.size()), [&](int index) {
     const Task& task = tasks_[index];
     const Segment& segment = segments[task.segment];
     const int64_t row = segment.first + task.first;
+    // Those of a short one store their own, and find it in the nearest cache.
+    if (segment.rows <= QUERIES) store(l, cache, layer, task.kv, row, task.rows);
+    const Task& after = tasks_[std::min<size_t>(index + 1, tasks_.size() - 1)];
+    const float* next_task = cache.keys(segments[after.segment].pages[0], layer, after.kv);
     const int begin = segment.start + task.first;  // position of the first query
+    const int64_t head = task.kv * group;
+    const float* q = qkv_.data() + row * ld + head * dim;
+    float* out = attn_.data() + row * l.q_p + head * dim;
+    if (task.rows == 1 && group == 1) {
+      static thread_local std::vector<const float*> pages;
+      pages.clear();
+      for (int k0 = 0; k0 <= begin; k0 += KEYS) pages.push_back(cache.keys(segment.pages[k0 / KEYS], layer, task.kv));
+      k.attention_row({q, pages.data(), begin + 1, dim, scale, out, next_task}, thread_scratch(dim + wide + 2 * KEYS));
+      return;
+    }
     const size_t work_size = QUERIES * KEYS + std::max(dim, KEYS) * k.mr;
     float* work = thread_scratch(work_size + QUERIES * wide);
     float* acc = work + work_size;
@@ -49,15 +79,13 @@ void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vect
       const int end = same ? begin + 1 : begin + rows;
       for (int k0 = 0; k0 < end; k0 += KEYS) {
         for (int i = 0; i < rows; i++) visible[i] = std::clamp((same ? begin : begin + i) + 1 - k0, 0, KEYS);
-        const int page = segment.pages[k0 / KEYS];
-        k.attention_block(q, stride, scale, rows, dim, cache.keys(page, layer, task.kv), cache.values(page, layer, task.kv),
-                          wide, visible, max, sum, acc, wide, work);
+        const int32_t* page = segment.pages + k0 / KEYS;
+        const float* next = k0 + KEYS < end ? cache.keys(page[1], layer, task.kv) : next_task;
+        k.attention_block(q, stride, scale, rows, dim, cache.keys(*page, layer, task.kv), cache.values(*page, layer, task.kv),
+                          wide, visible, max, sum, acc, wide, work, next);
       }
       k.attention_finish(max, sum, acc, wide, rows, dim, out, ldo, nullptr, 0);
     };
-    const int64_t head = task.kv * group;
-    const float* q = qkv_.data() + row * ld + head * dim;
-    float* out = attn_.data() + row * l.q_p + head * dim;
     if (task.rows == 1) {  // the heads of the group are the rows
       for (int h = 0; h < group; h += QUERIES)
         run(q + h * dim, dim, std::min(QUERIES, group - h), true, out + h * dim, dim);
@@ -81,10 +109,8 @@ void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCa
   hidden_.grow(wanted.size() * hp);
   plan(l, segments);
   const auto product = [&](const Linear& linear, const float* in, int64_t ldin, float* out, int64_t ldout, bool accumulate) {
-    if (narrow && m == 1)
-      narrow->project(w, linear, in, out, accumulate);
-    else
-      project(w, linear, in, ldin, m, out, ldout, accumulate, true, low_);
+    const Panels panels = narrow ? narrow->of(w.panels(linear)) : w.panels(linear);
+    project(w, linear, panels, in, ldin, m, out, ldout, accumulate, true, low_);
   };
 
   embed(w, ids, m, x_.data());
@@ -93,12 +119,6 @@ void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCa
     norm_rows(x_.data(), hp, w.at(layer.norm1), c.eps, m, c.hidden, normed_.data(), nullptr);
     product(layer.qkv, normed_.data(), hp, qkv_.data(), ld, false);
     rotate_heads(w, layer, rope, positions_.data(), m, qkv_.data(), nullptr, nullptr);
-    parallel_rows(m, 32, [&](int64_t first, int64_t last) {
-      for (int64_t t = first; t < last; t++) {
-        const float* key = qkv_.data() + t * ld + l.q_p;
-        cache.write(page_[t], positions_[t] % KEYS, i, key, key + l.kv_p);
-      }
-    });
     attend(l, cache, i, segments);
     product(layer.out, attn_.data(), l.q_p, x_.data(), hp, true);
     norm_rows(x_.data(), hp, w.at(layer.norm2), c.eps, m, c.hidden, normed_.data(), nullptr);

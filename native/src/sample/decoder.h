@@ -29,6 +29,7 @@ class Decoder {
     int32_t segment, kv, first, rows;
   };
   void plan(const Layout& l, const std::vector<Segment>& segments);
+  void store(const Layout& l, KvCache& cache, int layer, int kv, int64_t first, int64_t count);
   void attend(const Layout& l, KvCache& cache, int layer, const std::vector<Segment>& segments);
 
   Buffer x_, normed_, qkv_, attn_, gate_up_, act_, low_, hidden_;

@@ -62,7 +62,7 @@ bool convert(const std::vector<Matrix>& matrices, bool (*to)(float, uint16_t*), 
 
 }  // namespace
 
-std::unique_ptr<Narrow> Narrow::of(const Weights& w) {
+std::unique_ptr<Narrow> Narrow::copy(const Weights& w) {
   const Layout& l = *w.layout;
   std::vector<Matrix> matrices;
   int64_t total = 0;
@@ -82,7 +82,7 @@ std::unique_ptr<Narrow> Narrow::of(const Weights& w) {
   std::vector<uint16_t> few(CHUNK);
   const std::vector<Matrix> first{{matrices[0].data, std::min<int64_t>(CHUNK, matrices[0].size)}};
   const bool brain = convert(first, to_bf16, few.data());
-  if (!brain && !(kernels().row_f16 && convert(first, to_f16, few.data()))) return nullptr;
+  if (!brain && !(kernels().widens_f16 && convert(first, to_f16, few.data()))) return nullptr;
 
   auto narrow = std::make_unique<Narrow>();
   narrow->brain_ = brain;
@@ -94,28 +94,6 @@ std::unique_ptr<Narrow> Narrow::of(const Weights& w) {
     out += m.size;
   }
   return narrow;
-}
-
-void Narrow::product(const float* wide, int64_t n, int64_t k, const float* x, float* y, bool accumulate) const {
-  const Kernels& kernel = kernels();
-  const auto row = brain_ ? kernel.row_bf16 : kernel.row_f16;
-  const uint16_t* data = at_.at(wide);
-  const int64_t panels = n / kernel.nr, tasks = pool_threads() == 1 ? 1 : 4 * pool_threads();
-  const int64_t share = pad_to((panels + tasks - 1) / tasks, 4);
-  parallel_for(static_cast<int>((panels + share - 1) / share), [&](int task) {
-    const int64_t first = task * share, count = std::min(share, panels - first);
-    row(x, data + first * k * kernel.nr, static_cast<int>(count), static_cast<int>(k), y + first * kernel.nr, accumulate);
-  });
-}
-
-void Narrow::project(const Weights& w, const Linear& l, const float* x, float* y, bool accumulate) const {
-  product(w.at(l.weight), l.n, l.k, x, y, accumulate);
-  if (l.bias) kernels().add_bias(y, l.n, w.at(l.bias), 1, static_cast<int>(l.n));
-}
-
-void Narrow::vocabulary(const Weights& w, const float* x, float* y) const {
-  const Panels all = trinity::vocabulary(w);
-  product(all.data, all.n, all.k, x, y, false);
 }
 
 }  // namespace trinity

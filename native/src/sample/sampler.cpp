@@ -10,6 +10,13 @@ namespace trinity {
 
 // Logits held at once; more rows are computed in turns.
 constexpr int64_t LOGIT_FLOATS = 4 << 20;
+// Most rows of a step that reads weights in 16 bits.
+constexpr int64_t NARROW_ROWS = 128;
+// Weights (bytes) that every thread may read on its own: they stay in the cache that the cores share.
+constexpr size_t SHARED_WEIGHTS = 24 << 20;
+// Rows of a part of a step: what they compute fits the cache of a core. With fewer than the least for each thread, weights
+// are better read together.
+constexpr int64_t PART_ROWS = 96, PART_LEAST = 24;
 
 Sampler::Sampler(const Weights& weights, int pages, int max_len)
     : weights_(weights), max_len_(max_len), cache_(*weights.layout, pages) {
@@ -87,42 +94,81 @@ void Sampler::step(const Weights& w, const StepArgs& a) {
   cache_.touch(a.pages, a.page_count);
   cache_.touch(a.copies, 2 * a.copy_count);
   parallel_for(static_cast<int>(a.copy_count), [&](int i) { cache_.copy(a.copies[2 * i], a.copies[2 * i + 1]); });
-  std::vector<int32_t> wanted(a.out_count);
-  for (int64_t i = 0; i < a.out_count; i++) wanted[i] = a.outs[OUT_INTS * i];
+  first_draw_.assign(a.out_count + 1, a.draw_count);
+  for (int64_t i = a.draw_count; i-- > 0;) first_draw_[a.draws[DRAW_INTS * i]] = i;
   const Narrow* half = narrow(w, a.rows);
-  decoder_.run(w, half, rope(c, longest), cache_, segments, a.ids, a.rows, wanted);
-  finish_rows(w, half, a);
+  const Rope& angles = rope(c, longest);
+  const std::vector<Part> parts = divide(w, a, segments);
+  if (parts_.size() < parts.size()) parts_.resize(parts.size());
+  const auto compute = [&](int i) {
+    const Part& part = parts[i];
+    Bench& bench = parts_[i];
+    std::vector<int32_t> wanted;
+    for (int64_t o = part.out; o < part.out_end; o++) wanted.push_back(a.outs[OUT_INTS * o] - static_cast<int32_t>(part.row));
+    bench.decoder.run(w, half, angles, cache_, part.segments, a.ids + part.row, part.rows, wanted);
+    finish_rows(w, half, a, part, bench);
+  };
+  if (parts.size() == 1) {
+    compute(0);
+  } else {
+    parallel_for(static_cast<int>(parts.size()), [&](int i) {
+      const Alone scope;
+      compute(i);
+    });
+  }
   count_memory();
+}
+
+// A small model with many rows: every thread takes some of the sequences through the whole step. Nobody waits for anybody
+// between two products, and what a thread has computed is in its own cache. A row's numbers do not depend on its company.
+std::vector<Sampler::Part> Sampler::divide(const Weights& w, const StepArgs& a, const std::vector<Segment>& segments) const {
+  const int64_t threads = pool_threads();
+  Part whole{0, a.rows, 0, a.out_count, segments};
+  if (threads == 1 || w.bytes() > SHARED_WEIGHTS || a.rows < threads * PART_LEAST) return {whole};
+  for (int64_t o = 1; o < a.out_count; o++)
+    if (a.outs[OUT_INTS * o] < a.outs[OUT_INTS * (o - 1)]) return {whole};
+  const int64_t count = pad_to((a.rows + PART_ROWS - 1) / PART_ROWS, threads);
+  std::vector<Part> parts;
+  int64_t out = 0;
+  for (const Segment& segment : segments) {
+    // Where the share of those before ends, the next one begins.
+    const int64_t share = segment.first * count / a.rows;
+    if (parts.empty() || share >= static_cast<int64_t>(parts.size())) parts.push_back({segment.first, 0, out, out, {}});
+    Part& part = parts.back();
+    part.segments.push_back({part.rows, segment.rows, segment.start, segment.pages});
+    part.rows += segment.rows;
+    while (out < a.out_count && a.outs[OUT_INTS * out] < part.row + part.rows) out++;
+    part.out_end = out;
+  }
+  // A sequence with a long piece of prompt would keep one thread busy and the others waiting.
+  for (const Part& part : parts)
+    if (part.rows * 4 > a.rows * 5 / threads) return {whole};
+  return parts;
 }
 
 const Narrow* Sampler::narrow(const Weights& w, int64_t rows) {
   const bool known = narrowed_live_.lock() == w.live && narrowed_frozen_.lock() == w.frozen;
   if (!known) narrow_ = nullptr;
-  // Only a single row is worth it: more rows share what is read.
-  if (rows > 1) return nullptr;
+  // With many rows the product takes longer than the reading.
+  if (rows > NARROW_ROWS) return nullptr;
   if (!known) {
-    narrow_ = Narrow::of(w);
+    narrow_ = Narrow::copy(w);
     narrowed_live_ = w.live;
     narrowed_frozen_ = w.frozen;
   }
   return narrow_.get();
 }
 
-void Sampler::finish_rows(const Weights& w, const Narrow* narrow, const StepArgs& a) {
+void Sampler::finish_rows(const Weights& w, const Narrow* narrow, const StepArgs& a, const Part& part, Bench& bench) {
   const Layout& l = *w.layout;
-  const Panels all = vocabulary(w);
-  std::vector<int64_t> first_draw(a.out_count + 1, a.draw_count);
-  for (int64_t i = a.draw_count; i-- > 0;) first_draw[a.draws[DRAW_INTS * i]] = i;
+  const Panels all = narrow ? narrow->of(vocabulary(w)) : vocabulary(w);
   const int64_t block = std::max<int64_t>(16, LOGIT_FLOATS / all.n);
-  logits_.grow(std::min(block, a.out_count) * all.n);
-  for (int64_t o0 = 0; o0 < a.out_count; o0 += block) {
-    const int64_t n = std::min(block, a.out_count - o0);
-    if (narrow)
-      narrow->vocabulary(w, decoder_.hidden(), logits_.data());
-    else
-      linear(decoder_.hidden() + o0 * l.hidden_p, l.hidden_p, n, all, logits_.data(), all.n, false);
+  bench.logits.grow(std::min(block, part.out_end - part.out) * all.n);
+  for (int64_t o0 = part.out; o0 < part.out_end; o0 += block) {
+    const int64_t n = std::min(block, part.out_end - o0);
+    linear(bench.decoder.hidden() + (o0 - part.out) * l.hidden_p, l.hidden_p, n, all, bench.logits.data(), all.n, false);
     parallel_for(static_cast<int>(n), [&](int i) {
-      finish_row(l.config, a, o0 + i, logits_.data() + i * all.n, first_draw[o0 + i]);
+      finish_row(l.config, a, o0 + i, bench.logits.data() + i * all.n, first_draw_[o0 + i]);
     });
   }
 }
@@ -157,10 +203,11 @@ void Sampler::score(const Weights& w, const Pack& pack, float* logprob, float* e
   count_memory();
 }
 
-void Sampler::count_memory() { 
-  activation_bytes_ = decoder_.bytes() + logits_.bytes() + acts_.bytes() + (rope_ ? rope_->bytes() : 0) +
-                      (narrow_ ? narrow_->bytes() : 0);
- }
+void Sampler::count_memory() {
+  size_t total = acts_.bytes() + (rope_ ? rope_->bytes() : 0) + (narrow_ ? narrow_->bytes() : 0);
+  for (const Bench& bench : parts_) total += bench.decoder.bytes() + bench.logits.bytes();
+  activation_bytes_ = total;
+}
 
 uint64_t checksum(const Weights& w) {
   constexpr size_t CHUNK = 1 << 16;

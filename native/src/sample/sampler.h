@@ -41,7 +41,17 @@ class Sampler {
   std::vector<Segment> read_segments(const StepArgs& a) const;
   void check(const Config& c, const StepArgs& a) const;
   const Narrow* narrow(const Weights& w, int64_t rows);
-  void finish_rows(const Weights& w, const Narrow* narrow, const StepArgs& a);
+  // Some sequences of a step: their rows and outs. Computed together, or each part by one thread.
+  struct Part {
+    int64_t row, rows, out, out_end;
+    std::vector<Segment> segments;
+  };
+  struct Bench {
+    Decoder decoder;
+    Buffer logits;
+  };
+  std::vector<Part> divide(const Weights& w, const StepArgs& a, const std::vector<Segment>& segments) const;
+  void finish_rows(const Weights& w, const Narrow* narrow, const StepArgs& a, const Part& part, Bench& bench);
   void finish_row(const Config& c, const StepArgs& a, int64_t out, const float* logits, int64_t first_draw);
   const Rope& rope(const Config& c, int64_t positions);
   void count_memory();
@@ -53,8 +63,8 @@ class Sampler {
   std::weak_ptr<Buffer> narrowed_live_, narrowed_frozen_;
   std::unique_ptr<Rope> rope_;  // grows with the longest sequence
   KvCache cache_;
-  Decoder decoder_;
-  Buffer logits_;
+  std::vector<Bench> parts_;
+  std::vector<int64_t> first_draw_;  // of every out
   Activations acts_;
   std::atomic<size_t> activation_bytes_{0};
 };
