@@ -9,7 +9,8 @@ import { format, median, printTable } from './lib.mjs'
 import { startPeer } from './peer/peer.mjs'
 
 export const title = 'GRPO end to end: the quick start'
-export const about = 'seconds per GRPO step by part (--against torch: against TRL; --only=quick, --only=chat, --rounds=5)'
+export const about =
+  'seconds per GRPO step by part (--against torch: against TRL; --only=quick, --only=chat, --rounds=5)'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const example = join(root, 'examples/quickstart')
