@@ -101,7 +101,18 @@ describe('the same request and seed give the same numbers', () => {
     await model.close()
   })
 
-  // Alone, a sequence reads 16-bit weights where those are exact: bf16 and f16 files here, f32 in the first.
+  it('with so many at once that every thread takes some of them through a whole step', async () => {
+    const model = await openTiny({ prefixCaching: false })
+    const all = Array.from({ length: 120 }, (_, i) =>
+      request([7 + (i % 60), 9, 3 + (i % 5)], { seed: i, maxTokens: 6 }),
+    )
+    const together = await Promise.all(all.map((one) => model.sample(one, call())))
+    for (const [i, one] of all.entries())
+      expect(essence(await model.sample(one, call())), `request ${i}`).toEqual(essence(together[i]))
+    await model.close()
+  })
+
+  // Few at a time read 16-bit weights where those are exact: bf16 and f16 files here, f32 in the first.
   it.each(['tiny-llama', 'tiny-qwen2', 'tiny-qwen3'])('alone or scored as a whole: %s', async (name) => {
     const engine = new NativeEngine()
     const model = await engine.openSample({ path: fixture(name) }, call())

@@ -224,8 +224,7 @@ export class NativeSampleModel implements SampleModel {
     if (!stops || stops.length === 0) return undefined
     this.#tokenizer ??= Tokenizer.load(this.#options.path)
     const tokenizer = await this.#tokenizer
-    // Special tokens count: a stop string may be the text of one.
-    return () => new StopStrings(stops, tokenizer.stream({ skipSpecial: false }))
+    return () => new StopStrings(stops, tokenizer)
   }
 
   #check(): void {

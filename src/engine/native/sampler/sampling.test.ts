@@ -144,7 +144,7 @@ describe('where it ends', () => {
     const free = await one({})
     expect(free.finish).toBe('length')
     expect(free.tokens).toHaveLength(40)
-    const text = (count: number) => tokenizer.decode(free.tokens.slice(0, count), { skipSpecial: false })
+    const text = (count: number) => tokenizer.decode(free.tokens.slice(0, count))
     // Text of tokens 9 to 11 that does not come earlier.
     const stop = text(12).slice(text(9).length)
     expect(stop.length).toBeGreaterThan(1)
