@@ -197,6 +197,30 @@ describe('the scheduler', () => {
     expect(steps).toBeGreaterThan(3)
   })
 
+  it('computes the common beginning of prompts that come together once', async () => {
+    const pool = new PagePool(64, PAGE)
+    const scheduler = new Scheduler(pool, { maxBatch: 8, maxQueue: 9, prefixCaching: true })
+    const prompts = [0, 1, 2, 3].map((i) => [1, 2, 3, 4, 0, 1, 2, 3, 4, i])
+    const other = [4, 4, 4, 4, 4, 4]
+    const jobs = [...prompts, other].map((prompt, seed) =>
+      jobOf({ prompt, n: 1, maxTokens: 3, seed, scored: false }, pool.size * PAGE),
+    )
+    for (const job of jobs) scheduler.enqueue(job)
+    const step = new Step()
+    const cache = new FakeCache()
+    const rows: number[] = []
+    while (scheduler.plan(step)) {
+      rows.push(step.rows)
+      cache.run(step)
+      scheduler.absorb(step)
+    }
+    // The first and the other one; then their next tokens, and of each of the others what lies behind two pages.
+    expect(rows.slice(0, 2)).toEqual([10 + 6, 1 + 1 + 3 * 2])
+    const samples = await Promise.all(jobs.map((job) => job.done))
+    expect(samples.map(([sample]) => sample.cachedTokens)).toEqual([0, 8, 8, 8, 0])
+    expect(scheduler.cachedTokens).toBe(24)
+  })
+
   it('refuses more than its bound', () => {
     const scheduler = new Scheduler(new PagePool(8, PAGE), { maxBatch: 1, maxQueue: 2, prefixCaching: true })
     const add = () => scheduler.enqueue(jobOf({ prompt: [1], n: 1, maxTokens: 2, seed: 1, scored: false }, 32))

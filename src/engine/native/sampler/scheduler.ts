@@ -1,3 +1,4 @@
+import { commonPrefix } from '../../../common-prefix.js'
 import { TrinityError } from '../../../error.js'
 import type { PagePool } from './pages.js'
 import { type Ending, type Job, Sequence } from './sequence.js'
@@ -6,6 +7,8 @@ import type { Step } from './step.js'
 /** Prompt tokens of one step: many when nobody waits for a next token, few enough not to be felt when somebody does. */
 const PREFILL_ALONE = 512
 const PREFILL_BESIDE = 256
+/** Sequences at the head of the queue that are looked at for one that need not wait for another's prompt. */
+const LOOK = 64
 
 export interface SchedulerOptions {
   readonly maxBatch: number
@@ -247,7 +250,8 @@ export class Scheduler {
   /** Lets the next sequence in when there is room for all that it has to compute. */
   #admit(): Sequence | undefined {
     const queue = this.#resumed.length > 0 ? this.#resumed : this.draining ? [] : this.#fresh
-    const sequence = queue[0]
+    const at = queue.findIndex((one, i) => i >= LOOK || !this.#soonKnown(one))
+    const sequence = at < LOOK ? queue[at] : undefined
     if (!sequence) return undefined
     const alone = this.#running.length === 0
     if (!alone && this.#slots() + sequence.fanout > this.#options.maxBatch) return undefined
@@ -262,7 +266,7 @@ export class Scheduler {
       return undefined
     }
     for (let i = 0; i < missing; i++) sequence.pages.push(pool.take())
-    queue.shift()
+    queue.splice(at, 1)
     if (!job.started) {
       job.started = true
       job.cachedTokens = sequence.computed
@@ -272,6 +276,19 @@ export class Scheduler {
     sequence.state = 'running'
     this.#running.push(sequence)
     return sequence
+  }
+
+  /** Whether this step computes a page that the sequence begins with: it finds it afterwards, and waits until then. */
+  #soonKnown(sequence: Sequence): boolean {
+    const { job, tokens, length } = sequence
+    if (!this.#options.prefixCaching || (job.promptLogprobs && !job.promptScored)) return false
+    const { pageTokens } = this.pool
+    return this.#inStep.some((other, i) => {
+      if (this.#rowsOf[i] === 1) return false
+      const end = Math.min(other.computed + this.#rowsOf[i], length - 1)
+      const page = Math.floor(other.computed / pageTokens) * pageTokens + pageTokens
+      return page <= end && commonPrefix(tokens.subarray(0, page), other.tokens) === page
+    })
   }
 
   /** Batch places that are taken, or will be once the samples of a prompt part. */
