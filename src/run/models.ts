@@ -1,13 +1,5 @@
 import type { Config } from '../config/index.js'
-import type {
-  Engine,
-  LoraSpec,
-  ModelSpec,
-  SampleModel,
-  ScoreModel,
-  TrainModel,
-  WeightLink,
-} from '../engine/contract.js'
+import type { Engine, LoraSpec, SampleModel, ScoreModel, TrainModel, WeightLink } from '../engine/contract.js'
 import { checkEngine, type OpenEngine } from '../engine/open.js'
 import { TrinityError } from '../error.js'
 import type { OpenAuxiliary } from '../explorer/index.js'
@@ -61,22 +53,28 @@ export async function openTrained(context: ModelContext, { engine, dir }: BaseMo
   const { config, view, signal, closers } = context
   if (engine.name === 'native') await checkSize(context, dir)
   const needs = trainerNeeds(config)
-  const common = commonSpec(config)
+  const { actor_rollout_ref: actor, critic: own } = config.trainer.trainer_config as Tree
+  const common = { seed: config.explorer.rollout_model.seed, maxModelLen: config.model.max_model_len ?? undefined }
   view.phase('model', 'opening the policy')
   const lora = loraSpec(config)
-  const policy = closers.add(await engine.openTrain({ ...common, path: dir, lora }, nextCall(signal)))
+  const gradientCheckpointing = recomputes(engine, actor)
+  const policy = closers.add(
+    await engine.openTrain({ ...common, path: dir, lora, gradientCheckpointing }, nextCall(signal)),
+  )
   let reference: ScoreModel | undefined
   if (needs.reference && !needs.referenceIsBase) {
     view.phase('model', 'opening the reference')
-    const { seed, maxModelLen } = common
-    reference = closers.add(await engine.openScore({ seed, maxModelLen, path: dir }, nextCall(signal)))
+    reference = closers.add(await engine.openScore({ ...common, path: dir }, nextCall(signal)))
   }
   let critic: TrainModel | undefined
   if (needs.critic) {
     view.phase('model', 'opening the critic')
-    const own = config.model.critic_model_path
-    const path = own === config.model.model_path ? dir : await modelDir(own, view, signal)
-    critic = closers.add(await engine.openTrain({ ...common, path, head: 'value' }, nextCall(signal)))
+    const from = config.model.critic_model_path
+    const path = from === config.model.model_path ? dir : await modelDir(from, view, signal)
+    const gradientCheckpointing = recomputes(engine, own)
+    critic = closers.add(
+      await engine.openTrain({ ...common, path, head: 'value', gradientCheckpointing }, nextCall(signal)),
+    )
   }
   return { policy, reference, critic }
 }
@@ -157,16 +155,14 @@ async function checkSize({ config, nativeNamed, view }: ModelContext, dir: strin
   view.note(`${wrong.message}; it is tried because the native engine was asked for by name`)
 }
 
-function commonSpec(config: Config): Omit<ModelSpec, 'path'> {
-  const tree = config.trainer.trainer_config as Tree
-  return {
-    seed: config.explorer.rollout_model.seed,
-    maxModelLen: config.model.max_model_len ?? undefined,
-    gradientCheckpointing: tree.actor_rollout_ref?.model?.enable_gradient_checkpointing === true,
-  }
-}
+type Part = { model?: { enable_gradient_checkpointing?: unknown } } | undefined
+type Tree = { actor_rollout_ref?: Part; critic?: Part }
 
-type Tree = { actor_rollout_ref?: { model?: { enable_gradient_checkpointing?: unknown } } }
+/** On unless switched off, as veRL has it; on the processor, where memory is plenty and time is not, off unless asked for. */
+function recomputes(engine: Engine, part: Part): boolean {
+  const asked = part?.model?.enable_gradient_checkpointing
+  return engine.name === 'torch' ? asked !== false : asked === true
+}
 
 function loraSpec({ model }: Config): LoraSpec | undefined {
   const lora = model.lora_configs?.[0]
