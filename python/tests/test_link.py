@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from trinity_torch.sampler.engine import checksum_of
+from trinity_torch.sampler.weights import checksum_of
 
 from .models import CLIPPED, batch, tiny
 from .test_sampler import Desk, never, prompt, wish

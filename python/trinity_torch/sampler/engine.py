@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.distributed.tensor import DTensor
+from torch import Tensor
 
 from .. import checkpoint, lora
 from ..errors import WorkerError, describe
@@ -23,6 +20,7 @@ from .runner import Runner
 from .scheduler import Scheduler
 from .sequence import Job, Sample, Sequence, Wish
 from .stop import Texts
+from .weights import checksum_of, weights_of
 
 if TYPE_CHECKING:
     from ..operations import Answer, Request, Worker
@@ -264,36 +262,6 @@ class SampleModel(ScoreModel):
 def can_share(trainer: TrainModel) -> bool:
     """Its compute weights lie on this device, whole, as they are."""
     return trainer.lora is None and trainer.guests is None and not trainer.ranks.several and trainer.kind == "lm"
-
-
-def weights_of(trainer: TrainModel) -> Iterator[tuple[str, Tensor]]:
-    """One after the other, whole, by the names of Transformers, an adapter merged in. All ranks have to go through them."""
-    adapted = {f"{name}.weight": module for name, module in lora.modules(trainer.network)} if trainer.lora else {}
-    for name, p in trainer.network.named_parameters():
-        if lora.is_adapter(name):
-            continue
-        weight = whole(p)
-        if (module := adapted.get(name)) is not None:
-            a, b = whole(module.lora_A.weight), whole(module.lora_B.weight)
-            weight = weight.float() + module.scale * (b.float() @ a.float())
-        yield checkpoint.hf_name(name), weight.to(trainer.dtype)
-
-
-def whole(p: Tensor) -> Tensor:
-    if not isinstance(p, DTensor):
-        return p.data
-    # shards may wait on the host
-    local = p.to_local().to(torch.device(p.device_mesh.device_type, torch.cuda.current_device()) if p.device_mesh.device_type == "cuda" else "cpu")
-    return DTensor.from_local(local, p.device_mesh, p.placements, run_check=False, shape=p.shape, stride=p.stride()).full_tensor()
-
-
-def checksum_of(tensors: Iterable[Tensor]) -> str:
-    """Of the numbers as they lie in memory: sums of their bits by place."""
-    sums = []
-    for tensor in tensors:
-        bits = tensor.contiguous().view(torch.int16 if tensor.element_size() == 2 else torch.int32).flatten()
-        sums.append(nn.functional.pad(bits, (0, -bits.numel() % 64)).view(-1, 64).sum(0, dtype=torch.int64))
-    return hashlib.blake2b(torch.stack(sums).cpu().numpy().tobytes(), digest_size=16).hexdigest()
 
 
 def answer_of(job: Job, samples: list[Sample], stats: dict[str, int]) -> Answer:

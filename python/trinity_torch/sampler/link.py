@@ -11,11 +11,12 @@ import torch.distributed as dist
 from torch import Tensor
 
 from ..errors import WorkerError
-from .engine import SampleModel, checksum_of, weights_of
+from .weights import checksum_of, weights_of
 
 if TYPE_CHECKING:
     from ..operations import Worker
     from ..train import TrainModel
+    from .engine import SampleModel
 
 # Bytes that travel in one piece.
 PIECE = 2**28

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import WorkerError
 from .cache import PAGE, Pages
+from .prefix import find_prefix, remember
 from .runner import Chunk, Result, Runner
 from .sequence import Job, Sequence
 
@@ -202,7 +203,7 @@ class Scheduler:
             chunk = self._chunk(sequence, size, scored)
             chunks.append(chunk)
             if self.prefix_caching:
-                self._remember(sequence)
+                remember(self.pages, sequence)
             if sequence.computed == len(sequence.tokens):
                 parts = [sequence, *self._fork(sequence, copies)]
                 chunk.draws = [part.slot for part in parts]
@@ -248,7 +249,10 @@ class Scheduler:
         alone = not self.running
         if not self._slots or (not alone and self._places() + sequence.fanout > self.max_batch):
             return None
-        self._find_prefix(sequence)
+        job = sequence.job
+        # a prompt whose tokens are to be scored is computed
+        if self.prefix_caching and (job.prompt_logprobs is None or job.prompt_scored):
+            find_prefix(self.pages, sequence)
         missing = -(-len(sequence.tokens) // PAGE) - len(sequence.pages)
         # one page in a hundred stays free for those who run, or they would soon throw the newcomer out again
         spare = 0 if alone else -(-self.pages.size // 100)
@@ -257,7 +261,6 @@ class Scheduler:
             return None
         sequence.pages += [self.pages.take() for _ in range(missing)]
         queue.popleft()
-        job = sequence.job
         if not job.started:
             job.started = True
             job.cached = sequence.computed
@@ -310,30 +313,6 @@ class Scheduler:
         leader.fanout = 1
         return others
 
-    def _find_prefix(self, sequence: Sequence) -> None:
-        """Takes over the known pages of its beginning. The last token is always computed: its logits are needed."""
-        job = sequence.job
-        if not self.prefix_caching or (job.prompt_logprobs is not None and not job.prompt_scored):
-            return
-        tokens = np.asarray(sequence.tokens, dtype=np.int32)
-        for at in range(0, len(tokens) - PAGE, PAGE):
-            found = self.pages.find(sequence.chain, tokens[at : at + PAGE].tobytes())
-            if found is None:
-                break
-            page, sequence.chain = found
-            self.pages.keep(page)
-            sequence.pages.append(page)
-            sequence.known += 1
-            sequence.computed += PAGE
-
-    def _remember(self, sequence: Sequence) -> None:
-        end = min(sequence.computed, len(sequence.tokens))
-        while (sequence.known + 1) * PAGE <= end:
-            at = sequence.known * PAGE
-            tokens = np.asarray(sequence.tokens[at : at + PAGE], dtype=np.int32).tobytes()
-            sequence.chain = self.pages.remember(sequence.pages[sequence.known], sequence.chain, tokens)
-            sequence.known += 1
-
     # results
 
     def _absorb(self, launch: Launch) -> None:
@@ -356,7 +335,7 @@ class Scheduler:
             ending = sequence.append(tokens[i], logprobs[i], drawn[i], self.version)
             self.sampled_tokens += 1
             if self.prefix_caching and len(sequence.tokens) % PAGE == 0:
-                self._remember(sequence)
+                remember(self.pages, sequence)
             if job.on_token is not None:
                 job.on_token(sequence, tokens[i], logprobs[i])
             if ending is not None:
