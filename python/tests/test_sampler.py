@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import unittest
 from typing import Any
 
@@ -162,6 +163,31 @@ class Sampling(unittest.TestCase):
         self.assertEqual(self.desk.result(stops)["samples"][0]["stoppedBy"], third)
         self.assertNotIn(third, self.desk.samples(later)[0][:6])
         self.assertGreaterEqual(len(self.desk.samples(later)[0]), 7)
+
+    def test_stop_strings_across_the_borders_of_tokens(self) -> None:
+        from tokenizers import Tokenizer, decoders, models
+
+        path = tiny("llama")
+        words = {f"w{i} " if i % 2 else f"<{i}>": i for i in range(61)}
+        tokenizer = Tokenizer(models.WordLevel(words, unk_token="<0>"))
+        tokenizer.decoder = decoders.Fuse()
+        tokenizer.save(os.path.join(path, "tokenizer.json"))
+        model = self.desk.open(path, cacheTokens=1024)
+        plain = self.ask(model, (3, 5, 7), greedy=True, maxTokens=12)
+        self.desk.run()
+        (tokens,) = self.desk.samples(plain)
+        names = {i: word for word, i in words.items()}
+        text = [names[token] for token in tokens]
+        # the end of the third token and the beginning of the fourth
+        stop = text[2][1:] + text[3][:1]
+        at = next(n for n in range(1, 13) if stop in "".join(text[:n]))
+        number = self.ask(model, (3, 5, 7), 1, {"stop": ["not there", stop]}, greedy=True, maxTokens=12)
+        later = self.ask(model, (3, 5, 7), 1, {"stop": [stop]}, greedy=True, maxTokens=12, minTokens=at + 1)
+        self.desk.run()
+        self.assertEqual(self.desk.samples(number)[0], tokens[:at])
+        (sample,) = self.desk.result(number)["samples"]
+        self.assertEqual((sample["finish"], sample["stoppedBy"]), ("stop", stop))
+        self.assertGreater(len(self.desk.samples(later)[0]), at)
 
     def test_streams_and_aborts(self) -> None:
         model = self.desk.open(tiny("llama"), cacheTokens=1024)
