@@ -7,8 +7,26 @@ namespace trinity {
 std::vector<int64_t> Pack::by_length() const {
   std::vector<int64_t> order(sequences());
   for (size_t i = 0; i < order.size(); i++) order[i] = static_cast<int64_t>(i);
-  std::stable_sort(order.begin(), order.end(), [this](int64_t a, int64_t b) { return length(a) > length(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [this](int64_t a, int64_t b) { return before(a) + length(a) > before(b) + length(b); });
   return order;
+}
+
+std::vector<std::vector<int64_t>> Pack::families() const {
+  std::vector<std::vector<int64_t>> all;
+  std::vector<int64_t> place(sequences());
+  for (int64_t s = 0; s < sequences(); s++) {
+    place[s] = prefix[s] < 0 ? static_cast<int64_t>(all.size()) : place[prefix[s]];
+    if (prefix[s] < 0) all.emplace_back();
+    all[place[s]].push_back(s);
+  }
+  const auto size = [this](const std::vector<int64_t>& family) {
+    int64_t total = 0;
+    for (int64_t s : family) total += before(s) + length(s);
+    return total;
+  };
+  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return size(a) > size(b); });
+  return all;
 }
 
 void LayerActs::grow(const Layout& l, int64_t m) {
@@ -34,7 +52,7 @@ size_t LayerActs::bytes() const {
   return total;
 }
 
-void Activations::grow(const Layout& l, int64_t m) {
+void Activations::grow(const Layout& l, int64_t m, int64_t scored) {
   const Config& c = l.config;
   x.resize(c.layers + 1);
   layers.resize(c.checkpointing || !c.trainable ? 1 : c.layers);
@@ -42,9 +60,10 @@ void Activations::grow(const Layout& l, int64_t m) {
   for (size_t i = 0; i < x.size(); i++)
     if (c.trainable || i < 2) x[i].grow(m * l.hidden_p);
   for (LayerActs& layer : layers) layer.grow(l, m);
-  normed.grow(m * l.hidden_p);
+  // Rows that answers share are scored once for each of them.
+  normed.grow(std::max(m, scored) * l.hidden_p);
   act.grow(m * l.inner_p);
-  final_rstd.grow(m);
+  final_rstd.grow(std::max(m, scored));
 }
 
 size_t Activations::bytes() const {

@@ -9,21 +9,28 @@
 
 namespace trinity {
 
-// Sequences packed one after the other: sequence s is tokens [starts[s], starts[s+1]).
+// Sequences packed one after the other: sequence s is tokens [starts[s], starts[s+1]). One may go on from another, which
+// stands before it in the pack and goes on from none: answers to one prompt share it, and it is computed once.
 struct Pack {
   std::vector<int32_t> ids, positions;
   std::vector<int64_t> starts;
+  std::vector<int64_t> prefix;  // of each sequence: the one it goes on from, or -1
   // Scored positions: which hidden row predicts, which token it must predict, and 1/temperature.
   std::vector<int64_t> rows;
   std::vector<int32_t> targets;
   std::vector<float> inv_t;
+  std::vector<uint8_t> again;  // of each scored position: whether an earlier one has the same hidden row
 
   int64_t tokens() const { return static_cast<int64_t>(ids.size()); }
   int64_t scored() const { return static_cast<int64_t>(rows.size()); }
   int64_t sequences() const { return static_cast<int64_t>(starts.size()) - 1; }
   int64_t length(int64_t s) const { return starts[s + 1] - starts[s]; }
+  // Tokens that stand before sequence s in its prefix.
+  int64_t before(int64_t s) const { return prefix[s] < 0 ? 0 : length(prefix[s]); }
   // Longest first: work that is dealt in this order ends with short tasks.
   std::vector<int64_t> by_length() const;
+  // Each sequence that goes on from none, followed by those that go on from it; longest first.
+  std::vector<std::vector<int64_t>> families() const;
 };
 
 struct LayerActs {
@@ -39,7 +46,7 @@ struct Activations {
   // Scored rows: final hidden states, their statistics
   Buffer hidden, lse, entropy, logits;
 
-  void grow(const Layout& l, int64_t m);
+  void grow(const Layout& l, int64_t m, int64_t scored);
   LayerActs& layer(int i) { return layers[layers.size() == 1 ? 0 : i]; }
   size_t bytes() const;
 };

@@ -179,28 +179,82 @@ void params_back(const Back& b, const Linear& l, int64_t m, const float* x, int6
   }
 }
 
+namespace {
+
+// Gradients of a sequence by itself: what it gives to queries, keys and values is written.
+void attention_alone_back(const Back& b, const Pack& pack, const LayerActs& acts, int64_t s, int64_t kv, float* scratch) {
+  const Layout& l = b.pass.layout();
+  const Config& c = l.config;
+  const int64_t ld = l.qkv_width(), first = pack.starts[s];
+  const int group = c.heads / c.kv_heads;
+  const int64_t q = kv * group * c.head_dim, k = l.q_p + kv * c.head_dim, v = k + l.kv_p;
+  const float* base = acts.qkv.data() + first * ld;
+  float* d = b.g.dqkv.data() + first * ld;
+  AttentionGroup g{base + q, base + k, base + v, ld,
+                   acts.attn.data() + first * l.q_p + q, b.g.dattn.data() + first * l.q_p + q, l.q_p,
+                   acts.lse.data() + first * c.heads + kv * group, c.heads,
+                   d + q, d + k, d + v, ld, static_cast<int>(pack.length(s)), c.head_dim, group,
+                   1.0f / std::sqrt(static_cast<float>(c.head_dim))};
+  kernels().attention_back(g, scratch);
+}
+
+// Gradients of a sequence that goes on from another one: its own are written, those of the shared keys and values are
+// added to what is there. Rows [q of the group | k | v] of both sequences stand side by side for the kernel.
+void attention_after_back(const Back& b, const Pack& pack, const LayerActs& acts, int64_t s, int64_t kv, float* scratch,
+                          float* rows, float* drows, int64_t wide) {
+  const Layout& l = b.pass.layout();
+  const Config& c = l.config;
+  const int64_t ld = l.qkv_width(), before = pack.before(s), own = pack.length(s), hd = c.head_dim;
+  const int group = c.heads / c.kv_heads;
+  const int64_t q = kv * group * hd, k = l.q_p + kv * hd, v = k + l.kv_p, origin = pack.starts[s] - before;
+  const int64_t shared = pack.starts[pack.prefix[s]];
+  for (int64_t t = 0; t < before + own; t++) {
+    const float* from = acts.qkv.data() + (t < before ? shared + t : origin + t) * ld;
+    float* to = rows + t * wide;
+    if (t >= before) std::memcpy(to, from + q, group * hd * sizeof(float));
+    std::memcpy(to + group * hd, from + k, hd * sizeof(float));
+    std::memcpy(to + (group + 1) * hd, from + v, hd * sizeof(float));
+  }
+  AttentionGroup g{rows, rows + group * hd, rows + (group + 1) * hd, wide,
+                   acts.attn.data() + origin * l.q_p + q, b.g.dattn.data() + origin * l.q_p + q, l.q_p,
+                   acts.lse.data() + origin * c.heads + kv * group, c.heads,
+                   drows, drows + group * hd, drows + (group + 1) * hd, wide, static_cast<int>(before + own), c.head_dim,
+                   group, 1.0f / std::sqrt(static_cast<float>(hd)), static_cast<int>(before)};
+  kernels().attention_back(g, scratch);
+  for (int64_t t = 0; t < before + own; t++) {
+    float* to = b.g.dqkv.data() + (t < before ? shared + t : origin + t) * ld;
+    const float* from = drows + t * wide;
+    if (t < before) {
+      for (int64_t i = 0; i < hd; i++) to[k + i] += from[group * hd + i];
+      for (int64_t i = 0; i < hd; i++) to[v + i] += from[(group + 1) * hd + i];
+    } else {
+      std::memcpy(to + q, from, group * hd * sizeof(float));
+      std::memcpy(to + k, from + group * hd, hd * sizeof(float));
+      std::memcpy(to + v, from + (group + 1) * hd, hd * sizeof(float));
+    }
+  }
+}
+
+}  // namespace
+
 void attention_backward(const Back& b, const Pack& pack, const LayerActs& acts) {
   const Layout& l = b.pass.layout();
   const Config& c = l.config;
-  const int64_t ld = l.qkv_width();
-  const int group = c.heads / c.kv_heads;
-  const int64_t pad = pad_to(c.head_dim, l.nr);
-  const std::vector<int64_t> order = pack.by_length();
-  parallel_for(static_cast<int>(pack.sequences() * c.kv_heads), [&](int task) {
-    const int64_t s = order[task / c.kv_heads], kv = task % c.kv_heads, first = pack.starts[s];
-    const int length = static_cast<int>(pack.length(s));
-    const int64_t keys = pad_to(length, KEYS);
-    float* scratch = thread_scratch(2 * keys * (c.head_dim + pad) + QUERIES * (pad + 2 * KEYS) +
-                                    std::max(c.head_dim, KEYS) * kernels().mr);
-    const int64_t q = kv * group * c.head_dim, k = l.q_p + kv * c.head_dim, v = k + l.kv_p;
-    const float* base = acts.qkv.data() + first * ld;
-    float* d = b.g.dqkv.data() + first * ld;
-    AttentionGroup g{base + q, base + k, base + v, ld,
-                     acts.attn.data() + first * l.q_p + q, b.g.dattn.data() + first * l.q_p + q, l.q_p,
-                     acts.lse.data() + first * c.heads + kv * group, c.heads,
-                     d + q, d + k, d + v, ld, length, c.head_dim, group,
-                     1.0f / std::sqrt(static_cast<float>(c.head_dim))};
-    kernels().attention_back(g, scratch);
+  const int64_t pad = pad_to(c.head_dim, l.nr), wide = (c.heads / c.kv_heads + 2) * c.head_dim;
+  const auto families = pack.families();
+  // One task: a family and a key/value head. Its members add to the same keys, one after the other.
+  parallel_for(static_cast<int>(families.size() * c.kv_heads), [&](int task) {
+    const std::vector<int64_t>& family = families[task / c.kv_heads];
+    const int64_t kv = task % c.kv_heads;
+    int64_t longest = 0;
+    for (int64_t s : family) longest = std::max(longest, pack.before(s) + pack.length(s));
+    const int64_t keys = pad_to(longest, KEYS);
+    const int64_t work = 2 * keys * (c.head_dim + pad) + QUERIES * (pad + 2 * KEYS) + std::max(c.head_dim, KEYS) * kernels().mr;
+    const int64_t rows = family.size() > 1 ? longest * wide + l.nr : 0;
+    float* scratch = thread_scratch(work + 2 * rows);
+    attention_alone_back(b, pack, acts, family[0], kv, scratch);
+    for (size_t i = 1; i < family.size(); i++)
+      attention_after_back(b, pack, acts, family[i], kv, scratch, scratch + work, scratch + work + rows, wide);
   });
 }
 
@@ -222,12 +276,17 @@ void backward(const Back& b, const Pack& pack) {
     });
   }
   std::memset(b.g.dx.data(), 0, m * hp * sizeof(float));
+  const auto through_norm = [&](int64_t r, bool add) {
+    kernels().rmsnorm_back(a.normed.data() + r * hp, hp, b.pass.weights.at(l.final_norm), a.final_rstd.data() + r, 1,
+                           b.g.dhidden.data() + r * hp, hp, 1, l.config.hidden, b.g.dx.data() + pack.rows[r] * hp, hp,
+                           add);
+  };
   parallel_rows(n, 32, [&](int64_t r0, int64_t r1) {
     for (int64_t r = r0; r < r1; r++)
-      kernels().rmsnorm_back(a.normed.data() + r * hp, hp, b.pass.weights.at(l.final_norm), a.final_rstd.data() + r, 1,
-                             b.g.dhidden.data() + r * hp, hp, 1, l.config.hidden, b.g.dx.data() + pack.rows[r] * hp, hp,
-                             false);
+      if (!pack.again[r]) through_norm(r, false);
   });
+  for (int64_t r = 0; r < n; r++)
+    if (pack.again[r]) through_norm(r, true);
   for (int i = l.config.layers - 1; i >= 0; i--) layer_back(b, pack, i);
   embed_back(b, pack);
 }

@@ -8,6 +8,51 @@
 
 namespace trinity {
 
+namespace {
+
+// `n` rows of `width` floats, one after the other.
+void gather(const float* from, int64_t ld, int64_t n, int64_t width, float* to, int64_t ldt) {
+  for (int64_t t = 0; t < n; t++) std::memcpy(to + t * ldt, from + t * ld, width * sizeof(float));
+}
+
+// A sequence that goes on from another one: keys and values of both stand side by side for the kernel, which is the
+// same, so that its numbers are those of the whole sequence.
+void attention_after(const Pass& p, const Pack& pack, LayerActs& acts, int64_t s, int64_t kv) {
+  const Layout& l = p.layout();
+  const Config& c = l.config;
+  const Kernels& k = kernels();
+  const int64_t ld = l.qkv_width(), pad = pad_to(c.head_dim, k.nr), before = pack.before(s), own = pack.length(s);
+  const int64_t total = before + own, blocks = (total + KEYS - 1) / KEYS, group = c.heads / c.kv_heads;
+  const size_t keys = blocks * KEYS * c.head_dim, rows = total * pad + k.nr;
+  float* kt = thread_scratch(keys + QUERIES * (KEYS + pad) + std::max(c.head_dim, KEYS) * k.mr + 2 * rows);
+  float* work = kt + keys;
+  float* values = work + QUERIES * (KEYS + pad) + std::max(c.head_dim, KEYS) * k.mr;
+  float* queries = values + rows;  // first the keys, then the queries of one head after the other
+  const float* first = acts.qkv.data() + pack.starts[pack.prefix[s]] * ld;
+  const float* mine = acts.qkv.data() + pack.starts[s] * ld;
+  const auto both = [&](int64_t column, float* to) {
+    gather(first + column, ld, before, c.head_dim, to, pad);
+    gather(mine + column, ld, own, c.head_dim, to + before * pad, pad);
+  };
+  both(l.q_p + kv * c.head_dim, queries);
+  for (int64_t b = 0; b < blocks; b++)
+    k.pack_keys(queries + b * KEYS * pad, pad, std::min<int64_t>(KEYS, total - b * KEYS), c.head_dim,
+                kt + b * KEYS * c.head_dim);
+  both(l.q_p + l.kv_p + kv * c.head_dim, values);
+  const int64_t origin = pack.starts[s] - before;  // row 0 of the whole sequence, if it stood there
+  for (int64_t h = kv * group; h < (kv + 1) * group; h++) {
+    gather(mine + h * c.head_dim, ld, own, c.head_dim, queries + before * pad, pad);
+    AttentionHead head{queries, nullptr, values, pad,
+                       acts.attn.data() + origin * l.q_p + h * c.head_dim, l.q_p,
+                       acts.lse.data() + origin * c.heads + h, c.heads, c.head_dim,
+                       1.0f / std::sqrt(static_cast<float>(c.head_dim))};
+    for (int64_t q0 = before; q0 < total; q0 += QUERIES)
+      k.attention(head, static_cast<int>(q0), static_cast<int>(std::min<int64_t>(QUERIES, total - q0)), kt, work);
+  }
+}
+
+}  // namespace
+
 void attention_forward(const Pass& p, const Pack& pack, LayerActs& acts) {
   const Layout& l = p.layout();
   const Config& c = l.config;
@@ -18,6 +63,7 @@ void attention_forward(const Pass& p, const Pack& pack, LayerActs& acts) {
   // One task: a sequence and a key/value head. Its keys are packed once for all query heads of the group.
   parallel_for(static_cast<int>(pack.sequences() * c.kv_heads), [&](int task) {
     const int64_t s = order[task / c.kv_heads], kv = task % c.kv_heads;
+    if (pack.prefix[s] >= 0) return attention_after(p, pack, acts, s, kv);
     const int64_t first = pack.starts[s];
     const int length = static_cast<int>(pack.length(s));
     const int64_t blocks = (length + KEYS - 1) / KEYS;
@@ -75,7 +121,7 @@ void forward(const Pass& p, const Pack& pack) {
   const Layout& l = p.layout();
   Activations& a = p.acts;
   const int64_t m = pack.tokens(), hp = l.hidden_p;
-  a.grow(l, m);
+  a.grow(l, m, pack.scored());
   const auto x = [&](int i) { return a.x[l.config.trainable ? i : i % 2].data(); };
   embed(p.weights, pack.ids.data(), m, x(0));
   for (int i = 0; i < l.config.layers; i++) forward_layer(p, pack, i, x(i), x(i + 1));

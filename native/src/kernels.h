@@ -77,6 +77,7 @@ struct AttentionGroup {
   ptrdiff_t ldd;
   int length, dim, group;
   float scale;
+  int first = 0;  // queries before this one have no gradient, and none is written for them
 };
 
 // Running softmax statistics of one row of logits/T: maximum, Σ e^(l-max), Σ e^(l-max)·(l-max).

@@ -78,7 +78,7 @@ Scores Model::forward(Pack pack, bool adapter, bool keep) {
   kept_ = false;
   pack_ = std::move(pack);
   int64_t longest = 0;
-  for (int64_t s = 0; s < pack_.sequences(); s++) longest = std::max(longest, pack_.length(s));
+  for (int64_t s = 0; s < pack_.sequences(); s++) longest = std::max(longest, pack_.before(s) + pack_.length(s));
   pass_rope_ = rope(longest);
   Pass p = pass(adapter);
   trinity::forward(p, pack_);

@@ -3,17 +3,26 @@ import type { Loss, Row } from './contract.js'
 
 /**
  * Splits a mini-batch into micro-batches of at most `tokenBudget` tokens, in order, without separating what a loss
- * couples. A row (or bundle) that is longer than the budget goes alone.
+ * couples. A row (or bundle) that is longer than the budget goes alone. `counter` makes, for each micro-batch anew, what
+ * counts the tokens that a further row adds to it.
  */
-export function packRows(rows: readonly Row[], tokenBudget: number, coupling: Loss['coupling'] = 'row'): Row[][] {
+export function packRows(
+  rows: readonly Row[],
+  tokenBudget: number,
+  coupling: Loss['coupling'] = 'row',
+  counter: () => (row: Row) => number = () => (row) => row.tokens.length,
+): Row[][] {
   const units = coupling === 'row' ? rows.map((row) => [row]) : bundles(rows)
   const packs: Row[][] = []
   let room = 0
+  let count = counter()
   for (const unit of units) {
-    const tokens = unit.reduce((sum, row) => sum + row.tokens.length, 0)
+    let tokens = unit.reduce((sum, row) => sum + count(row), 0)
     if (packs.length === 0 || tokens > room) {
       packs.push([])
       room = tokenBudget
+      count = counter()
+      tokens = unit.reduce((sum, row) => sum + count(row), 0)
     }
     packs[packs.length - 1].push(...unit)
     room -= tokens

@@ -13,18 +13,33 @@ Pack read_pack(napi_env env, napi_value o, const Config& c) {
   p.targets = array<int32_t>(env, field(env, o, "targets"));
   p.inv_t = array<float>(env, field(env, o, "invT"));
   p.rows.assign(rows.begin(), rows.end());
+  if (has(env, o, "prefix")) {
+    const std::vector<int32_t> prefix = array<int32_t>(env, field(env, o, "prefix"));
+    p.prefix.assign(prefix.begin(), prefix.end());
+  } else {
+    p.prefix.assign(lengths.size(), -1);
+  }
+  if (p.prefix.size() != lengths.size()) throw std::invalid_argument("prefixes do not match");
   p.starts.push_back(0);
-  for (int32_t length : lengths) {
-    if (length < 1 || length > c.max_len) throw std::invalid_argument("sequence length out of range");
-    for (int32_t i = 0; i < length; i++) p.positions.push_back(i);
-    p.starts.push_back(p.starts.back() + length);
+  for (size_t s = 0; s < lengths.size(); s++) {
+    const int64_t from = p.prefix[s];
+    if (from >= static_cast<int64_t>(s) || from < -1 || (from >= 0 && p.prefix[from] >= 0))
+      throw std::invalid_argument("prefix out of range");
+    p.starts.push_back(p.starts.back() + lengths[s]);
+    const int64_t before = p.before(s);
+    if (lengths[s] < 1 || before + lengths[s] > c.max_len) throw std::invalid_argument("sequence length out of range");
+    for (int32_t i = 0; i < lengths[s]; i++) p.positions.push_back(static_cast<int32_t>(before) + i);
   }
   if (p.starts.back() != p.tokens()) throw std::invalid_argument("lengths do not add up");
   for (int32_t id : p.ids)
     if (id < 0 || id >= c.vocab) throw std::invalid_argument("token id out of range");
   if (p.targets.size() != p.rows.size() || p.inv_t.size() != p.rows.size()) throw std::invalid_argument("scored rows do not match");
-  for (int64_t row : p.rows)
+  std::vector<uint8_t> seen(p.tokens(), 0);
+  for (int64_t row : p.rows) {
     if (row < 0 || row >= p.tokens()) throw std::invalid_argument("scored row out of range");
+    p.again.push_back(seen[row]);
+    seen[row] = 1;
+  }
   for (int32_t id : p.targets)
     if (id < 0 || id >= c.vocab) throw std::invalid_argument("target id out of range");
   return p;

@@ -38,7 +38,7 @@ static void attention_back(const AttentionGroup& g, float* scratch) {
 
   for (int h = 0; h < g.group; h++) {
     const ptrdiff_t shift = static_cast<ptrdiff_t>(h) * g.dim;
-    for (int q0 = 0; q0 < g.length; q0 += QUERIES) {
+    for (int q0 = g.first; q0 < g.length; q0 += QUERIES) {
       const int rows = g.length - q0 < QUERIES ? g.length - q0 : QUERIES;
       const float* q = g.q + shift + q0 * g.ld;
       const float* dout = g.dout + shift + q0 * g.ldo;

@@ -4,7 +4,7 @@ import type { Batch, Call, Row, RowScores, ScoreKind, ScoreModel, Want } from '.
 import { checkRows, packRows } from '../pack.js'
 import type { NativeScores } from './addon.js'
 import { NativeModel } from './model.js'
-import { packed, split } from './packed.js'
+import { packedShared, sharedCounter, split } from './packed.js'
 
 /** A model that scores rows. Calls run one after the other, each micro-batch off the event loop. */
 export class NativeScoreModel extends NativeModel implements ScoreModel {
@@ -15,7 +15,7 @@ export class NativeScoreModel extends NativeModel implements ScoreModel {
       checkRows(batch.rows, this.info)
       checkWanted(this.spec, want.scores)
       const scores = new Map<Row, RowScores>()
-      for (const pack of packRows(batch.rows, batch.tokenBudget)) {
+      for (const pack of packRows(batch.rows, batch.tokenBudget, 'row', sharedCounter)) {
         const all = await this.scorePack(pack, want.adapter !== 'off', false, signal)
         this.deal(pack, all, want.scores, scores)
       }
@@ -24,7 +24,7 @@ export class NativeScoreModel extends NativeModel implements ScoreModel {
   }
 
   protected async scorePack(pack: Row[], adapter: boolean, keep: boolean, signal: AbortSignal): Promise<NativeScores> {
-    return this.run(signal, () => this.addon.forward(this.handle, packed(pack), adapter, keep))
+    return this.run(signal, () => this.addon.forward(this.handle, packedShared(pack), adapter, keep))
   }
 
   /** Hands the scores of a pack to its rows. */

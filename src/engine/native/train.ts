@@ -6,7 +6,7 @@ import { mergeMetrics } from '../metrics.js'
 import { checkRows, packRows } from '../pack.js'
 import type { NativeScores } from './addon.js'
 import { loadState, saveHuggingFace, saveState } from './checkpoint.js'
-import { concat } from './packed.js'
+import { concat, sharedCounter } from './packed.js'
 import { NativeScoreModel } from './score.js'
 
 /**
@@ -47,12 +47,12 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
     this.#touched = false
     const norms = loss.norms(batch.rows)
     const coupling = loss.coupling === 'bundle' ? 'bundle' : 'row'
-    const whole = packRows(batch.rows, batch.tokenBudget, coupling)
+    const whole = packRows(batch.rows, batch.tokenBudget, coupling, sharedCounter)
     if (loss.coupling === 'batch' && whole.length > 1) return this.#learnWhole(batch, loss, norms, whole, signal)
     const scores = new Map<Row, RowScores>()
     const results: Evaluation[] = []
     const { silent, heard } = apart(batch.rows, silentRows(loss.graph, batch.rows, norms), loss.coupling)
-    for (const pack of packRows(silent, batch.tokenBudget, coupling)) {
+    for (const pack of packRows(silent, batch.tokenBudget, coupling, sharedCounter)) {
       // Without a gradient they are scored for the metrics alone, which takes a third of the time.
       const own = await this.scorePack(pack, true, false, signal)
       const result = evaluateLoss(loss, pack, norms, filled(own))
@@ -61,7 +61,7 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
         results.push(result)
       } else heard.push(...pack)
     }
-    for (const pack of packRows(heard, batch.tokenBudget, coupling)) {
+    for (const pack of packRows(heard, batch.tokenBudget, coupling, sharedCounter)) {
       const own = await this.scorePack(pack, true, true, signal)
       const result = evaluateLoss(loss, pack, norms, filled(own))
       await this.#backward(result.grads, signal)
@@ -92,7 +92,7 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
     const perRow = new Map<Row, NativeScores>()
     this.deal([...batch.rows], grads, kindsOf(grads), perRow as Map<Row, RowScores>)
     const heard = ordinary(all) ? batch.rows.filter((row) => !isZero(perRow.get(row)!)) : batch.rows
-    for (const pack of packRows(heard, batch.tokenBudget)) {
+    for (const pack of packRows(heard, batch.tokenBudget, 'row', sharedCounter)) {
       await this.scorePack(pack, true, true, signal)
       const own: NativeScores = {}
       for (const kind of kindsOf(grads)) own[kind] = concat(pack.map((row) => perRow.get(row)![kind]!))
