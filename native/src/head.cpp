@@ -35,11 +35,11 @@ void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entrop
     }
     for (int64_t r = 0; r < n; r++) {
       const SoftmaxState& s = state[r];
-      const float log_sum = std::log(s.sum), lse = s.max + log_sum;
+      const float mass = log_sum(s), lse = s.max + mass;
       a.lse[r0 + r] = lse;
-      a.entropy[r0 + r] = log_sum - s.weighted / s.sum;
+      a.entropy[r0 + r] = mass - s.weighted / s.sum;
       // In this order it is never above zero, and exact near it.
-      logprob[r0 + r] = (logprob[r0 + r] - s.max) - log_sum;
+      logprob[r0 + r] = (logprob[r0 + r] - s.max) - mass;
       entropy[r0 + r] = a.entropy[r0 + r];
     }
   }

@@ -1,6 +1,7 @@
 // The table of kernels of one instruction set. Kernels work on ranges and never start threads; the callers in src/
 // divide the work so that no sum is ever split by the number of threads.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -84,6 +85,10 @@ struct AttentionGroup {
 struct SoftmaxState {
   float max, sum, weighted;
 };
+
+// The largest term is 1, so the sum is no less, whatever rounding made of it; NaN stays NaN. Static: this header is
+// compiled for several instruction sets.
+static inline float log_sum(const SoftmaxState& s) { return std::log(s.sum < 1 ? 1.0f : s.sum); }
 
 // AdamW with everything that does not depend on the element worked out: keep = 1 - lr·decay, step = lr / (1 - β1^t),
 // root = 1 / √(1 - β2^t), mix = 1 - β.

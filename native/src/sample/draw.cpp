@@ -18,7 +18,7 @@ uint64_t mix(uint64_t x) {
 float log_prob(float logit, float inv_t, const SoftmaxState& state) {
   // As scoring for training writes it: the product is rounded before the difference, also where the compiler fuses.
   volatile float scaled = logit * inv_t;
-  return (scaled - state.max) - std::log(state.sum);
+  return (scaled - state.max) - log_sum(state);
 }
 
 double uniform(uint64_t seed, int32_t index, int32_t position) {
@@ -102,7 +102,7 @@ int32_t Drawer::from_some(int64_t vocab, const DrawParams& p, double u, double* 
 
 Drawn Drawer::draw(const float* logits, int64_t vocab, const SoftmaxState& state, const DrawParams& p) {
   const Drawn broken{-1, NAN, NAN};
-  if (!std::isfinite(state.max + std::log(state.sum))) return broken;
+  if (!std::isfinite(state.max + log_sum(state))) return broken;
   const float* scores = adjust(logits, vocab, p);
   Drawn out = broken;
   if (p.greedy) {

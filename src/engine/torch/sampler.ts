@@ -16,8 +16,8 @@ import type {
   SampleSpec,
   VersionSpan,
 } from '../contract.js'
-import { type Wish, wishOf } from '../native/sampler/params.js'
 import { checkRows } from '../pack.js'
+import { type Wish, wishOf } from '../wish.js'
 import type { Answer } from './connection.js'
 import type { Tensor } from './frames.js'
 import { TorchModel } from './model.js'

@@ -1,5 +1,5 @@
 import type { OnToken, Sample, VersionSpan } from '../../contract.js'
-import type { Wish } from './params.js'
+import type { Wish } from '../../wish.js'
 import { room } from './step.js'
 import type { StopStrings } from './stop.js'
 

@@ -1,18 +1,10 @@
+import type { DrawSpec } from '../../wish.js'
+
 /** Numbers per entry of the arrays below; native/src/sample/sampler.h has the same. */
 const SEGMENT = 4
 const OUT = 2
 const DRAW = 13
 const DRAW_FLOATS = 3
-
-export interface DrawSpec {
-  readonly greedy: boolean
-  readonly topK: number
-  readonly topP: number
-  readonly minP: number
-  readonly penalty: number
-  readonly seedLow: number
-  readonly seedHigh: number
-}
 
 /**
  * One step as the addon takes it: what to compute in, what was drawn out, in the same arrays step after step.

@@ -1,6 +1,16 @@
-import { TrinityError } from '../../../error.js'
-import type { ModelInfo, SampleRequest } from '../../contract.js'
-import type { DrawSpec } from './step.js'
+import { TrinityError } from '../error.js'
+import type { ModelInfo, SampleRequest } from './contract.js'
+
+/** How one token is drawn. */
+export interface DrawSpec {
+  readonly greedy: boolean
+  readonly topK: number
+  readonly topP: number
+  readonly minP: number
+  readonly penalty: number
+  readonly seedLow: number
+  readonly seedHigh: number
+}
 
 /** A request with everything checked and worked out once. */
 export interface Wish extends DrawSpec {
