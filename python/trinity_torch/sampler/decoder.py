@@ -139,7 +139,7 @@ def check(hf: Any) -> None:
         raise WorkerError(
             "engine/unsupported",
             f"the torch sampler does not know {what}",
-            "sample with an engine behind HTTP (explorer.rollout_model.engine_type: openai), which may",
+            f"models of these families can be sampled: {', '.join(FAMILIES)}; others can be trained and scored",
         )
 
     kind = config.model_type
