@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type FakeFaults, FakePython } from '../../test/support/fake-python.js'
 import type { TorchOptions } from '../engine/torch/options.js'
@@ -28,7 +29,7 @@ describe('trinity setup torch', () => {
     verified.length = 0
     out = ''
     vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-      out += text
+      out += stripVTControlCharacters(String(text))
       return true
     })
   })
