@@ -16,8 +16,8 @@ std::vector<std::vector<int64_t>> Pack::families() const {
   std::vector<std::vector<int64_t>> all;
   std::vector<int64_t> place(sequences());
   for (int64_t s = 0; s < sequences(); s++) {
-    place[s] = prefix[s] < 0 ? static_cast<int64_t>(all.size()) : place[prefix[s]];
-    if (prefix[s] < 0) all.emplace_back();
+    place[s] = after(s) < 0 ? static_cast<int64_t>(all.size()) : place[after(s)];
+    if (after(s) < 0) all.emplace_back();
     all[place[s]].push_back(s);
   }
   const auto size = [this](const std::vector<int64_t>& family) {

@@ -14,7 +14,7 @@ namespace trinity {
 struct Pack {
   std::vector<int32_t> ids, positions;
   std::vector<int64_t> starts;
-  std::vector<int64_t> prefix;  // of each sequence: the one it goes on from, or -1
+  std::vector<int64_t> prefix;  // of each sequence: the one it goes on from, or -1; empty: all stand alone
   // Scored positions: which hidden row predicts, which token it must predict, and 1/temperature.
   std::vector<int64_t> rows;
   std::vector<int32_t> targets;
@@ -25,8 +25,9 @@ struct Pack {
   int64_t scored() const { return static_cast<int64_t>(rows.size()); }
   int64_t sequences() const { return static_cast<int64_t>(starts.size()) - 1; }
   int64_t length(int64_t s) const { return starts[s + 1] - starts[s]; }
+  int64_t after(int64_t s) const { return prefix.empty() ? -1 : prefix[s]; }
   // Tokens that stand before sequence s in its prefix.
-  int64_t before(int64_t s) const { return prefix[s] < 0 ? 0 : length(prefix[s]); }
+  int64_t before(int64_t s) const { return after(s) < 0 ? 0 : length(after(s)); }
   // Longest first: work that is dealt in this order ends with short tasks.
   std::vector<int64_t> by_length() const;
   // Each sequence that goes on from none, followed by those that go on from it; longest first.

@@ -207,7 +207,7 @@ void attention_after_back(const Back& b, const Pack& pack, const LayerActs& acts
   const int64_t ld = l.qkv_width(), before = pack.before(s), own = pack.length(s), hd = c.head_dim;
   const int group = c.heads / c.kv_heads;
   const int64_t q = kv * group * hd, k = l.q_p + kv * hd, v = k + l.kv_p, origin = pack.starts[s] - before;
-  const int64_t shared = pack.starts[pack.prefix[s]];
+  const int64_t shared = pack.starts[pack.after(s)];
   for (int64_t t = 0; t < before + own; t++) {
     const float* from = acts.qkv.data() + (t < before ? shared + t : origin + t) * ld;
     float* to = rows + t * wide;

@@ -28,7 +28,7 @@ void attention_after(const Pass& p, const Pack& pack, LayerActs& acts, int64_t s
   float* work = kt + keys;
   float* values = work + QUERIES * (KEYS + pad) + std::max(c.head_dim, KEYS) * k.mr;
   float* queries = values + rows;  // first the keys, then the queries of one head after the other
-  const float* first = acts.qkv.data() + pack.starts[pack.prefix[s]] * ld;
+  const float* first = acts.qkv.data() + pack.starts[pack.after(s)] * ld;
   const float* mine = acts.qkv.data() + pack.starts[s] * ld;
   const auto both = [&](int64_t column, float* to) {
     gather(first + column, ld, before, c.head_dim, to, pad);
@@ -63,7 +63,7 @@ void attention_forward(const Pass& p, const Pack& pack, LayerActs& acts) {
   // One task: a sequence and a key/value head. Its keys are packed once for all query heads of the group.
   parallel_for(static_cast<int>(pack.sequences() * c.kv_heads), [&](int task) {
     const int64_t s = order[task / c.kv_heads], kv = task % c.kv_heads;
-    if (pack.prefix[s] >= 0) return attention_after(p, pack, acts, s, kv);
+    if (pack.after(s) >= 0) return attention_after(p, pack, acts, s, kv);
     const int64_t first = pack.starts[s];
     const int length = static_cast<int>(pack.length(s));
     const int64_t blocks = (length + KEYS - 1) / KEYS;
