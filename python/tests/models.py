@@ -21,6 +21,14 @@ FAMILIES = {
 }
 
 
+F32 = {"dtype": "float32", "compile": False}
+
+
+def never() -> bool:
+    """No call is cancelled."""
+    return False
+
+
 def tiny(family: str, seed: int = 0) -> str:
     """A fresh model directory."""
     config_class, model_class, extra = FAMILIES[family]

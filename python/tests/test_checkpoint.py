@@ -19,11 +19,10 @@ from trinity_torch.errors import WorkerError
 from trinity_torch.train import open_model
 from trinity_torch.world import World
 
-from .models import CLIPPED, batch, tiny
+from .models import CLIPPED, batch, never, tiny
 from .ranks import run
 from .test_parallel import SQUARED, whole
 
-never = lambda: False  # noqa: E731
 LORA = {"rank": 4, "alpha": 8, "targetModules": ["q_proj", "down_proj"]}
 FIXTURES = os.path.join(os.path.dirname(__file__), "../../../shared/data/ckpt_fixtures")
 STORIES = os.path.join(FIXTURES, "../models/stories260K/hf")

@@ -15,11 +15,9 @@ from trinity_torch.rows import Rows
 from trinity_torch.train import open_model
 from trinity_torch.world import World
 
-from .models import CLIPPED, batch, node, tiny
+from .models import CLIPPED, F32, batch, never, node, tiny
 from .ranks import run
 
-never = lambda: False  # noqa: E731
-F32 = {"dtype": "float32", "compile": False}
 SQUARED = {
     "version": 1,
     "nodes": [

@@ -15,10 +15,8 @@ from trinity_torch.train import open_model
 from trinity_torch.world import World
 
 from .kernels import settings
-from .models import CLIPPED, FAMILIES, batch, tiny
+from .models import CLIPPED, F32, FAMILIES, batch, never, tiny
 
-F32 = {"dtype": "float32", "compile": False}
-never = lambda: False  # noqa: E731
 
 
 class Desk:

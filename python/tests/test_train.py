@@ -11,10 +11,8 @@ from trinity_torch import head
 from trinity_torch.train import open_model
 from trinity_torch.world import World
 
-from .models import CLIPPED, FAMILIES, batch, tiny
+from .models import CLIPPED, F32, FAMILIES, batch, never, tiny
 
-never = lambda: False  # noqa: E731
-F32 = {"dtype": "float32", "compile": False}
 
 
 def plain(path, rows, norms):

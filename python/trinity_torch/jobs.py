@@ -50,55 +50,66 @@ class Outcome:
     scores: dict[str, Tensor]
 
 
+@dataclass(frozen=True)
+class Objective:
+    """A loss as it comes over the wire, with the normalisers of the whole mini-batch."""
+
+    graph: dict[str, Any]
+    norms: dict[str, float]
+    coupling: str
+
+
 @dataclass
 class Learn:
     """The loss on the rows of one micro-batch."""
 
     rows: Rows
-    graph: dict[str, Any]
-    norms: dict[str, float]
-    coupling: str
+    objective: Objective
     device: torch.device
     metrics: list[Tensor] = field(default_factory=list)
 
     def __call__(self, network: Network, pack: Pack) -> Outcome:
         hidden = network.scored(pack)
-        if network.kind != "lm":
-            return self._scored(pack, {"value": network.values(hidden)})
-        weight, targets = network.head_module.weight, network.targets(pack)
-        units = self.rows.units(self.coupling == "bundle")
-        in_order = [row for unit in units for row in unit] == list(range(len(self.rows)))
-        sizes = [sum(pack.scored[row] for row in unit) for unit in units]
-        chunks = head.chunk_units(sizes, head.chunk_rows(weight.shape[0])) if in_order else None
-        if chunks is None or self.coupling == "batch" or pack.share:
-            logprob, entropy = head.Scores.apply(hidden, weight, network.head_total, targets)
-            return self._scored(pack, {"logprob": logprob, "entropy": entropy})
-        by_row = [[row for unit in chunk for row in units[unit]] for chunk in chunks]
-        return self._fused(network, hidden, targets, by_row, pack)
+        chunks = self._chunks(network, pack)
+        if chunks is None:
+            return self._scored(pack, _scores(network, pack, hidden))
+        return self._fused(network, hidden, chunks, pack)
 
-    def _fused(
-        self, network: Network, hidden: Tensor, targets: head.Targets, chunks: list[list[int]], pack: Pack
-    ) -> Outcome:
+    def _chunks(self, network: Network, pack: Pack) -> list[list[int]] | None:
+        """Rows whose logits exist together; None: the loss cannot be taken in parts, or is not of logits."""
+        coupling = self.objective.coupling
+        if network.kind != "lm" or coupling == "batch" or pack.share:
+            return None
+        units = self.rows.units(coupling == "bundle")
+        if [row for unit in units for row in unit] != list(range(len(self.rows))):
+            return None
+        sizes = [sum(pack.scored[row] for row in unit) for unit in units]
+        chunks = head.chunk_units(sizes, head.chunk_rows(network.head_module.weight.shape[0]))
+        return None if chunks is None else [[row for unit in chunk for row in units[unit]] for chunk in chunks]
+
+    def _fused(self, network: Network, hidden: Tensor, chunks: list[list[int]], pack: Pack) -> Outcome:
         parts = [self.rows if len(chunks) == 1 else self.rows.take(rows) for rows in chunks]
         inputs = [loss_graph.Inputs(part, self.device) for part in parts]
         scores: dict[str, Tensor] = {}
 
         def loss_of(chunk: int, logprob: Tensor, entropy: Tensor) -> tuple[Tensor, Tensor | None, Tensor | None]:
-            found = loss_graph.evaluate(self.graph, inputs[chunk], self.norms, {"logprob": logprob, "entropy": entropy})
-            self.metrics.append(found.metrics)
+            found = self._evaluate(inputs[chunk], {"logprob": logprob, "entropy": entropy})
             return found.loss, found.grads.get("logprob"), found.grads.get("entropy")
 
         sizes = [sum(pack.scored[row] for row in rows) for rows in chunks]
-        loss = head.FusedLoss.apply(
-            hidden, network.head_module.weight, network.head_total, targets, sizes, loss_of, scores
-        )
+        weight, targets = network.head_module.weight, network.targets(pack)
+        loss = head.FusedLoss.apply(hidden, weight, network.head_total, targets, sizes, loss_of, scores)
         return Outcome(loss, loss.detach(), self.metrics, scores)
 
     def _scored(self, pack: Pack, scores: dict[str, Tensor]) -> Outcome:
         whole = _whole(pack, scores)
-        found = loss_graph.evaluate(self.graph, loss_graph.Inputs(self.rows, self.device), self.norms, whole)
-        self.metrics.append(found.metrics)
+        found = self._evaluate(loss_graph.Inputs(self.rows, self.device), whole)
         return Outcome(_along(pack, found.grads, scores), found.loss, self.metrics, whole)
+
+    def _evaluate(self, inputs: loss_graph.Inputs, scores: dict[str, Tensor]) -> loss_graph.Evaluation:
+        found = loss_graph.evaluate(self.objective.graph, inputs, self.objective.norms, scores)
+        self.metrics.append(found.metrics)
+        return found
 
 
 @dataclass
@@ -108,15 +119,17 @@ class Pull:
     grads: dict[str, Tensor]
 
     def __call__(self, network: Network, pack: Pack) -> Tensor:
-        hidden = network.scored(pack)
-        if network.kind != "lm":
-            scores = {"value": network.values(hidden)}
-        else:
-            logprob, entropy = head.Scores.apply(
-                hidden, network.head_module.weight, network.head_total, network.targets(pack)
-            )
-            scores = {"logprob": logprob, "entropy": entropy}
+        scores = _scores(network, pack, network.scored(pack))
         return _along(pack, self.grads, scores)
+
+
+def _scores(network: Network, pack: Pack, hidden: Tensor) -> dict[str, Tensor]:
+    """With gradients."""
+    if network.kind != "lm":
+        return {"value": network.values(hidden)}
+    weight, targets = network.head_module.weight, network.targets(pack)
+    logprob, entropy = head.Scores.apply(hidden, weight, network.head_total, targets)
+    return {"logprob": logprob, "entropy": entropy}
 
 
 def _whole(pack: Pack, scores: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -217,7 +217,7 @@ class TrainModel(ScoreModel):
         self.touched = False
         try:
             with self.present():
-                result = self.learn(rows, graph, norms, wants, coupling, token_budget, cancelled)
+                result = self.learn(rows, jobs.Objective(graph, norms, coupling), wants, token_budget, cancelled)
         except BaseException:
             # a half-added gradient must never be applied; alone it is dropped, so that the call can be repeated
             if before == "none":
@@ -229,19 +229,12 @@ class TrainModel(ScoreModel):
         return result
 
     def learn(
-        self,
-        rows: Rows,
-        graph: dict[str, Any],
-        norms: dict[str, float],
-        wants: list[str],
-        coupling: str,
-        token_budget: int,
-        cancelled: IsCancelled,
+        self, rows: Rows, objective: jobs.Objective, wants: list[str], token_budget: int, cancelled: IsCancelled
     ) -> Result:
         began = time.perf_counter()
-        packs, in_all = self.rounds(rows, token_budget, coupling == "bundle")
-        if coupling == "batch" and in_all > 1:
-            return self.learn_whole(rows, graph, norms, wants, packs, cancelled)
+        packs, in_all = self.rounds(rows, token_budget, objective.coupling == "bundle")
+        if objective.coupling == "batch" and in_all > 1:
+            return self.learn_whole(rows, objective, wants, packs, cancelled)
         parts: list[tuple[list[int], dict[str, Tensor]]] = []
         losses: list[Tensor] = []
         metrics: list[Tensor] = []
@@ -251,7 +244,7 @@ class TrainModel(ScoreModel):
                 self.idle().backward()
                 continue
             taken = rows.take(chosen)
-            job = jobs.Learn(taken, graph, norms, coupling, self.world.device)
+            job = jobs.Learn(taken, objective, self.world.device)
             outcome = self.network(self.pack(taken), job)
             self.touched = True
             outcome.surrogate.backward()
@@ -261,15 +254,14 @@ class TrainModel(ScoreModel):
         launched = time.perf_counter() - began
         scores = self.gather(rows, parts, wants)
         loss = float(self.ranks.sum(torch.stack(losses).sum().cpu() if losses else torch.zeros(()).double()))
-        merged = loss_graph.merge(graph, self.ranks.gather(loss_graph.condense(graph, metrics)))
+        merged = loss_graph.merge(objective.graph, self.ranks.gather(loss_graph.condense(objective.graph, metrics)))
         # work is handed to a GPU and waited for at the end: launch near compute means that the GPU waits for the CPU
         return Result(loss, merged, scores, {"compute": time.perf_counter() - began, "launch": launched})
 
     def learn_whole(
         self,
         rows: Rows,
-        graph: dict[str, Any],
-        norms: dict[str, float],
+        objective: jobs.Objective,
         wants: list[str],
         packs: list[list[int]],
         cancelled: IsCancelled,
@@ -277,7 +269,8 @@ class TrainModel(ScoreModel):
         """The loss needs every score at once: all forward passes first, then each micro-batch again with its gradients."""
         began = time.perf_counter()
         scores = self.score_packs(rows, self.scores, packs, cancelled)
-        found = loss_graph.evaluate(graph, loss_graph.Inputs(rows, torch.device("cpu")), norms, scores)
+        inputs = loss_graph.Inputs(rows, torch.device("cpu"))
+        found = loss_graph.evaluate(objective.graph, inputs, objective.norms, scores)
         for chosen in packs:
             stop_if(cancelled)
             if not chosen:
@@ -288,7 +281,7 @@ class TrainModel(ScoreModel):
             surrogate = self.network(self.pack(rows.take(chosen)), jobs.Pull(grads))
             self.touched = True
             surrogate.backward()
-        merged = loss_graph.merge(graph, [found.metrics])
+        merged = loss_graph.merge(objective.graph, [found.metrics])
         wanted = {kind: scores[kind] for kind in wants}
         return Result(float(found.loss), merged, wanted, {"compute": time.perf_counter() - began})
 
