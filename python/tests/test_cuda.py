@@ -6,7 +6,7 @@ import unittest
 
 import torch
 
-from trinity_torch import attention, softmax
+from trinity_torch import attention, cudnn_attention, softmax
 from trinity_torch import graph as loss_graph
 from trinity_torch.linear import add_product
 from trinity_torch.train import open_model
@@ -41,21 +41,53 @@ class Cuda(unittest.TestCase):
                 self.assertLess(off(mine.cpu(), softmax.backward(*on_cpu, torch.float32)), 1e-5)
                 self.assertEqual(float(mine[3].abs().max()), 0.0)
 
-    def test_attention_over_packed_sequences(self):
+    def check_attention(self, window: int | None, by_cudnn: bool) -> None:
         bounds = torch.tensor([0, 1, 130, 131, 400, 512], dtype=torch.int32, device="cuda")
+        q = torch.randn(1, 8, 512, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+        k, v = (torch.randn(1, 2, 512, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in "kv")
+        out, _ = attention.packed_attention(
+            torch.nn.Module(), q, k, v, None, scaling=0.2, sliding_window=window, bounds=bounds, longest=512, by_cudnn=by_cudnn
+        )
+        grads = torch.autograd.grad(out.float().square().sum(), (q, k, v))
+        twins = [x.detach().float().requires_grad_() for x in (q, k, v)]
+        parts = (x[0].transpose(0, 1) for x in twins)
+        plain = attention.each_sequence(*parts, bounds, 0.2, window)
+        self.assertLess(off(out[0], plain), 1e-2)
+        for mine, other in zip(grads, torch.autograd.grad(plain.square().sum(), twins)):
+            self.assertLess(off(mine, other), 2e-2)
+
+    def test_attention_over_packed_sequences(self):
         for window in (None, 64):
-            q = torch.randn(1, 8, 512, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True)
-            k, v = (torch.randn(1, 2, 512, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in "kv")
-            out, _ = attention.packed_attention(
-                torch.nn.Module(), q, k, v, None, scaling=0.2, sliding_window=window, bounds=bounds, longest=512
-            )
-            grads = torch.autograd.grad(out.float().square().sum(), (q, k, v))
+            self.check_attention(window, by_cudnn=False)
+
+    def test_attention_by_cudnn(self):
+        if not cudnn_attention.usable(torch.device("cuda"), torch.bfloat16, 8, 2, 64):
+            self.skipTest("nvidia-cudnn-frontend is not installed, or this card is too old for it")
+        for window in (None, 64):
+            self.check_attention(window, by_cudnn=True)
+
+    def test_one_plan_serves_packs_of_about_the_same_size(self):
+        device = torch.device("cuda")
+        if not cudnn_attention.usable(device, torch.bfloat16, 4, 4, 128):
+            self.skipTest("nvidia-cudnn-frontend is not installed, or this card is too old for it")
+        kept = cudnn_attention._on(torch.zeros(1, device=device).device)
+        made = set()
+        for seed in range(6):
+            torch.manual_seed(seed)
+            cuts = sorted(set(torch.randint(1, 900, (9 + seed,)).tolist()))
+            bounds = torch.tensor([0, *cuts, 1024], dtype=torch.int32, device=device)
+            # k and v are parts of one tensor, as a fused projection makes them
+            q, kv = torch.randn(1024, 4, 128, device=device, dtype=torch.bfloat16), torch.randn(1024, 8, 128, device=device, dtype=torch.bfloat16)
+            k, v = kv.split(4, dim=1)
             twins = [x.detach().float().requires_grad_() for x in (q, k, v)]
-            parts = (x[0].transpose(0, 1) for x in twins)
-            plain = attention.each_sequence(*parts, bounds, 0.2, window)
-            self.assertLess(off(out[0], plain), 1e-2)
-            for mine, other in zip(grads, torch.autograd.grad(plain.square().sum(), twins)):
+            ours = [x.detach().requires_grad_() for x in (q, k, v)]
+            out = cudnn_attention.attend(*ours, bounds, 1024, 0.1)
+            plain = attention.each_sequence(*twins, bounds, 0.1, None)
+            self.assertLess(off(out, plain), 1e-2)
+            for mine, other in zip(torch.autograd.grad(out.sum(), ours), torch.autograd.grad(plain.sum(), twins)):
                 self.assertLess(off(mine, other), 2e-2)
+            made.add(len(kept.plans))
+        self.assertEqual(len(made), 1)
 
     def test_the_head_adds_up_in_float32(self):
         hidden = torch.randn(700, 64, device="cuda", dtype=torch.bfloat16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,9 +11,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import AttentionInterface
 
-from . import sequence
+from . import cudnn_attention, sequence
 
 NAME = "trinity"
+# the same with cuDNN's kernels, for models that they serve
+CUDNN_NAME = "trinity_cudnn"
 
 
 def packed_attention(
@@ -27,6 +30,7 @@ def packed_attention(
     bounds: Tensor | None = None,
     longest: int = 0,
     sequence_group: dist.ProcessGroup | None = None,
+    by_cudnn: bool = False,
     **_: Any,
 ) -> tuple[Tensor, None]:
     """
@@ -37,7 +41,9 @@ def packed_attention(
     q, k, v = (x[0].transpose(0, 1) for x in (query, key, value))
     if sequence_group is not None:
         q, k, v = sequence.to_heads(q, k, v, sequence_group)
-    if q.is_cuda and q.dtype in (torch.bfloat16, torch.float16):
+    if by_cudnn and sliding_window is None and scaling is not None:
+        out = cudnn_attention.attend(q, k, v, bounds, longest, scaling)
+    elif q.is_cuda and q.dtype in (torch.bfloat16, torch.float16):
         left = None if sliding_window is None else sliding_window - 1
         out = torch.ops.aten._flash_attention_forward(
             q, k, v, bounds, bounds, longest, longest, 0.0, True, False,
@@ -70,4 +76,14 @@ def each_sequence(
     return torch.cat(parts)
 
 
+def choose(hf: Any, device: torch.device, dtype: torch.dtype) -> None:
+    """The fastest attention for a model, before its layers are compiled."""
+    config = hf.config.get_text_config()
+    heads = config.num_attention_heads
+    size = getattr(config, "head_dim", None) or config.hidden_size // heads
+    if cudnn_attention.usable(device, dtype, heads, getattr(config, "num_key_value_heads", None) or heads, size):
+        hf.set_attn_implementation(CUDNN_NAME)
+
+
 AttentionInterface.register(NAME, packed_attention)
+AttentionInterface.register(CUDNN_NAME, partial(packed_attention, by_cudnn=True))

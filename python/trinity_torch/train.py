@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import checkpoint, jobs, lora
+from . import attention, checkpoint, jobs, lora
 from . import graph as loss_graph
 from .errors import Cancelled, WorkerError
 from .network import Network, load
@@ -74,6 +74,7 @@ class Model:
         layers = self.network.layers
         if self.spec.get("gradientCheckpointing"):
             self.network.hf.gradient_checkpointing_enable({"use_reentrant": False})
+        attention.choose(self.network.hf, self.world.device, self.dtype)
         if self.options.get("compile", self.world.device.type == "cuda"):
             for layer in layers:
                 layer.compile(dynamic=True)
