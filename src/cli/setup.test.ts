@@ -43,6 +43,7 @@ describe('trinity setup torch', () => {
     expect(await setup({ dryRun: true, cpu: false })).toBe(0)
     expect(out).toMatch(/torch with CUDA \(2\.11 or newer\)/)
     expect(out).toMatch(/transformers \(5\.0 or newer\)/)
+    expect(out).toMatch(/cuDNN's attention \(1\.18 or newer\)/)
     expect(out).toMatch(/about 2\.5 GiB to download, about 5\.9 GiB on the disk/)
     expect(out).toContain('Nothing was done')
     expect(python.calls).toEqual([])
@@ -71,6 +72,7 @@ describe('trinity setup torch', () => {
   it('takes packages from where it is told', async () => {
     await setup({ cpu: false, indexUrl: 'http://mirror/simple' })
     expect(python.calls.slice(1).every((call) => call.includes('--index-url http://mirror/simple'))).toBe(true)
+    expect(python.calls.at(-1)).toContain('nvidia-cudnn-frontend>=1.18,<1.21')
     rmSync(dir, { recursive: true })
     await setup({ indexUrl: 'http://mirror/simple', torchIndexUrl: 'http://mirror/cpu' })
     expect(python.calls.at(-2)).toContain('--index-url http://mirror/cpu torch')

@@ -27,6 +27,11 @@ describe('describePython', () => {
     expect(found('python.ray')).toMatchObject({ status: 'ok', found: '2.49.0' })
     expect(found('python.vllm')).toMatchObject({ status: 'missing', fix: 'python3 -m pip install vllm' })
     expect(found('python.transformers')).toMatchObject({ status: 'missing', fix: 'trinity setup torch' })
+    expect(found('python.nvidia-cudnn-frontend')).toMatchObject({ status: 'missing', fix: 'trinity setup torch' })
+  })
+  it('asks for no kernels of cuDNN where torch has no CUDA', async () => {
+    const checks = await look({ python3: answer('3.12.3', { torch: '2.11.0' }) })
+    expect(checks.map(({ id }) => id)).not.toContain('python.nvidia-cudnn-frontend')
   })
   it('refuses releases that the torch engine cannot run with', async () => {
     const checks = await look({ python3: answer('3.12.3', { torch: '2.10.1', transformers: '4.57.0' }) })

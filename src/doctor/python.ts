@@ -21,7 +21,8 @@ export function describePython(probe: PythonProbe): Check[] {
   const found = `${info.version} from ${source.from}: ${info.executable}`
   const data = { version: info.version, executable: info.executable, source: source.from }
   if (!isRecent(info.version)) return [{ ...base, status: 'wrong', found: `${found} is too old`, fix, data }]
-  const packages = PYTHON_PACKAGES.map((name) => describePackage(name, info, source.command))
+  const useful = PYTHON_PACKAGES.filter((name) => name !== 'nvidia-cudnn-frontend' || info.torchCuda !== undefined)
+  const packages = useful.map((name) => describePackage(name, info, source.command))
   return [{ ...base, status: 'ok', found, data }, ...packages]
 }
 

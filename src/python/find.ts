@@ -11,6 +11,7 @@ export interface PythonHost {
 export const PYTHON_PACKAGES = [
   'torch',
   'transformers',
+  'nvidia-cudnn-frontend',
   'vllm',
   'sglang',
   'ray',

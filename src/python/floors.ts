@@ -2,6 +2,13 @@
 export const FLOORS: Readonly<Record<string, readonly [major: number, minor: number]>> = {
   torch: [2, 11],
   transformers: [5, 0],
+  'nvidia-cudnn-frontend': [1, 18],
+}
+
+/** The first releases that it does not run with. */
+const CEILINGS: Readonly<Record<string, string>> = {
+  // asks for a newer cuDNN than torch 2.11 brings
+  'nvidia-cudnn-frontend': '1.21',
 }
 
 /** `2.9.1+cu128` is below `2.11`. */
@@ -14,5 +21,6 @@ export function belowFloor(name: string, version: string): boolean {
 
 /** As pip takes it: `torch>=2.11`. */
 export function requirement(name: keyof typeof FLOORS): string {
-  return `${name}>=${FLOORS[name].join('.')}`
+  const ceiling = Object.hasOwn(CEILINGS, name) ? `,<${CEILINGS[name]}` : ''
+  return `${name}>=${FLOORS[name].join('.')}${ceiling}`
 }

@@ -61,6 +61,7 @@ export function planSetup(options: SetupOptions, base: { command: string }, home
         indexUrl: torchIndexUrl ?? (cpu ? CPU_INDEX : indexUrl),
       },
       { what: 'transformers', packages: [requirement('transformers')], indexUrl },
+      ...(cpu ? [] : [{ what: "cuDNN's attention", packages: [requirement('nvidia-cudnn-frontend')], indexUrl }]),
     ],
     download: torch.download + SIZES.rest.download,
     disk: torch.disk + SIZES.rest.disk,

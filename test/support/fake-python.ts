@@ -61,7 +61,7 @@ if (tool === 'venv') {
   fs.writeFileSync(path.join(dir, 'packages.json'), '{}')
 } else if (tool === 'pip') {
   for (const wanted of rest.filter((word) => word.includes('>='))) {
-    const [name, floor] = wanted.split('>=')
+    const [name, floor] = wanted.split(/>=|,/)
     console.log('Collecting ' + wanted + '\\n  Downloading ' + name + '.whl (1.2 MB)\\nnoise')
     if (faults.pip) {
       if (faults.once) fs.writeFileSync(path.join(__dirname, 'faults.json'), '{}')
