@@ -44,9 +44,16 @@ describe('GPU split', () => {
     expect(gpuError({ ...GPUS, mode: 'explore', ...engines(9) })?.message).toMatch(/^the GPUs do not suffice/)
   })
 
-  it('one GPU is no reason to change the mode silently', () => {
-    expect(gpuError({ 'cluster.node_num': 1, 'cluster.gpu_per_node': 1 })?.hint).toBe('with one GPU set mode: colocate')
+  it('explorer and trainer share one GPU, and a note says so; no other mode changes', () => {
+    const one = resolveAll(BASE, { gpus: 1, torch: true })
+    expect(one.stages[0].config.mode).toBe('colocate')
+    expect(one.remarks).toContainEqual(expect.objectContaining({ code: 'one-gpu', path: 'mode' }))
+    expect(withKeys({}, { gpus: 1, torch: true }).cluster).toMatchObject({ trainer_gpu_num: 1, rollout_gpu_num: 1 })
     expect(withKeys({ mode: 'bench' }, { gpus: 1, torch: true }).mode).toBe('bench')
+    expect(withKeys({}, { gpus: 2, torch: true }).mode).toBe('both')
+    expect(withKeys({}, { gpus: 1, torch: false }).mode).toBe('both')
+    const two = { 'cluster.node_num': 1, 'cluster.gpu_per_node': 1, ...engines(2) }
+    expect(gpuError(two)?.message).toMatch(/^the GPUs do not suffice/)
   })
 
   it('several nodes: the trainer gets whole ones', () => {

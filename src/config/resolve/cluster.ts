@@ -6,6 +6,16 @@ import type { Scope } from './scope.js'
 type Cluster = Config['cluster']
 const EXPLORING = ['both', 'explore', 'bench', 'serve', 'colocate']
 
+/** Where there is one GPU, explorer and trainer share it. Other modes stay what they are. */
+export function resolveMode(config: Config, engines: Engines, scope: Scope): Config['mode'] {
+  const { cluster, explorer, mode } = config
+  const total = Math.max(1, cluster.node_num) * (cluster.gpu_per_node || scope.facts.gpus)
+  const alone = total === 1 && explorer.rollout_model.engine_num === 1 && explorer.auxiliary_models.length === 0
+  if (mode !== 'both' || !alone || engines.trainer !== 'torch' || engines.rollout !== 'torch') return mode
+  scope.note('one-gpu', 'mode', 'there is one GPU, which explorer and trainer share: colocate')
+  return 'colocate'
+}
+
 /** Splits nodes × GPUs into rollout engines, auxiliary models and what is left for the trainer. */
 export function resolveCluster(config: Config, engines: Engines, scope: Scope): Cluster {
   const given = config.cluster

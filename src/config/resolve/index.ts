@@ -5,7 +5,7 @@ import type { Config } from '../section/config.js'
 import type { Parsed, ParsedStage } from '../stages.js'
 import { resolveAlgorithm } from './algorithm.js'
 import { resolveBuffer } from './buffer.js'
-import { resolveCluster } from './cluster.js'
+import { resolveCluster, resolveMode } from './cluster.js'
 import { resolveDataProcessor } from './data-processor.js'
 import { resolveEngines } from './engine.js'
 import { finishExplorer, resolveExplorer } from './explorer.js'
@@ -64,6 +64,7 @@ function resolveStage(
   let config: Config = { ...stage.config, extends: null, stages: [] }
   config = { ...config, ...resolveTop(config, scope) }
   const engines = resolveEngines(config, scope)
+  config = { ...config, mode: resolveMode(config, engines, scope) }
   config = { ...config, algorithm: resolveAlgorithm(config, scope) }
   config = { ...config, model: resolveModel(config, engines, scope) }
   config = { ...config, explorer: resolveExplorer(config, engines, scope) }
