@@ -47,7 +47,7 @@ describe('GPU split', () => {
   it('explorer and trainer share one GPU, and a note says so; no other mode changes', () => {
     const one = resolveAll(BASE, { gpus: 1, torch: true })
     expect(one.stages[0].config.mode).toBe('colocate')
-    expect(one.remarks).toContainEqual(expect.objectContaining({ code: 'one-gpu', path: 'mode' }))
+    expect(one.remarks).toContainEqual(expect.objectContaining({ code: 'one-gpu', key: 'mode' }))
     expect(withKeys({}, { gpus: 1, torch: true }).cluster).toMatchObject({ trainer_gpu_num: 1, rollout_gpu_num: 1 })
     expect(withKeys({ mode: 'bench' }, { gpus: 1, torch: true }).mode).toBe('bench')
     expect(withKeys({}, { gpus: 2, torch: true }).mode).toBe('both')
