@@ -45,7 +45,7 @@ const shapes = [
 const SKIP = 3
 
 /** Runs the quick start for some steps; gives what its monitors recorded of each step, and the pace of the whole. */
-function trinity(settings, steps) {
+export function trinity(settings, steps) {
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   const set = {
     'buffer.total_steps': steps,
