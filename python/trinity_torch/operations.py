@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import WorkerError
+from .memory_plan import MemoryPlan
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -94,6 +95,12 @@ class Worker:
     def models(self) -> list[Any]:
         return list(self._models.values())
 
+    def make_room(self, gradients: bool) -> None:
+        """Before what needs much memory for a while: caches of samplers give way where they have to."""
+        for model in self.models():
+            if hasattr(model, "cede"):
+                model.cede(gradients)
+
     def send(self, header: dict[str, Any], tensors: Tensors | None = None) -> None:
         """An event for Trinity. Said by rank 0 alone; the others may call it all the same."""
         if self._send is not None:
@@ -112,6 +119,9 @@ Operation = Callable[[Worker, Request], "Answer | None"]
 
 def open_(worker: Worker, request: Request) -> Answer:
     kind, spec, options = (request.arg(name) for name in ("kind", "spec", "options"))
+    plan = MemoryPlan.of(options)
+    if plan is not None and not worker.models():
+        plan.check(worker.world.device)
     if kind != "sample":
         model = worker.open_model(kind, spec, options, worker.world)
     else:
@@ -139,6 +149,7 @@ def forward(worker: Worker, request: Request) -> Answer:
 
     model = worker.model(request)
     rows = Rows.from_tensors(request.tensors, request.arg("columns"))
+    worker.make_room(gradients=False)
     wants, adapter, budget = request.arg("wants"), request.arg("adapter"), request.arg("tokenBudget")
     return Answer(tensors=model.forward(rows, wants, adapter, budget, request.cancelled))
 
@@ -150,6 +161,7 @@ def forward_backward(worker: Worker, request: Request) -> Answer:
     rows = Rows.from_tensors(request.tensors, request.arg("columns"))
     # a norm may be NaN or infinite, which JSON has as text
     norms = {name: float(value) for name, value in request.arg("norms").items()}
+    worker.make_room(gradients=True)
     result = model.forward_backward(
         rows,
         request.arg("graph"),
@@ -168,6 +180,7 @@ def forward_backward(worker: Worker, request: Request) -> Answer:
 def optim_step(worker: Worker, request: Request) -> Answer:
     names = ("lr", "betas", "eps", "weightDecay", "gradClip")
     model = worker.model(request)
+    worker.make_room(gradients=True)
     norm, applied = model.optim_step(*(request.arg(name) for name in names))
     return Answer({"gradNorm": float(norm), "applied": bool(applied), "memory": model.memory()})
 
@@ -195,6 +208,7 @@ def save_weights(worker: Worker, request: Request) -> Answer:
 def reward(worker: Worker, request: Request) -> Answer:
     model = worker.model(request)
     tokens, lengths = request.tensors["tokens"], request.tensors["lengths"]
+    worker.make_room(gradients=False)
     return Answer(tensors={"reward": model.reward(tokens, lengths, request.arg("tokenBudget"), request.cancelled)})
 
 

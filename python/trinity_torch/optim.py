@@ -121,6 +121,10 @@ class Optimizer:
             make = (lambda: host_tensors(shapes, self.store.device)) if self.store.moments else self._zeros
             self.m, self.v = make(), make()
 
+    def to_come(self) -> int:
+        """Bytes of the device that the first step will take for good."""
+        return 0 if self.m or self.store.moments else 8 * sum(master.numel() for master in self.masters)
+
     def _update(self, grads: list[Tensor], numbers: dict[str, Any]) -> None:
         store = self.store
         if not store.masters and not store.moments:

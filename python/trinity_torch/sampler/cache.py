@@ -8,6 +8,8 @@ themselves are the key, not a hash of them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -99,8 +101,21 @@ class Pages:
         del self._chain[page]
 
 
-def allocate(layers: int, pages: int, kv: int, size: int, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Keys and values [layers, pages, kv heads, page, size]."""
-    shape = (layers, pages, kv, PAGE, size)
-    # zeros: what a masked place holds must be finite, or it would reach the sums it is masked from
-    return torch.zeros(shape, dtype=dtype, device=device), torch.zeros(shape, dtype=dtype, device=device)
+@dataclass(frozen=True)
+class Shape:
+    """Of keys and of values, each [layers, pages, kv heads, page, size]."""
+
+    layers: int
+    pages: int
+    kv: int
+    size: int
+    dtype: torch.dtype
+
+    @property
+    def bytes(self) -> int:
+        return 2 * self.layers * self.pages * self.kv * PAGE * self.size * self.dtype.itemsize
+
+    def cut(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values in so many bytes, which have to be zero: what a masked place holds must be finite."""
+        keys, values = memory.view(self.dtype).view(2, self.layers, self.pages, self.kv, PAGE, self.size)
+        return keys, values

@@ -16,6 +16,8 @@ from ..world import World
 from . import draw
 from .cache import PAGE, Pages
 from .decoder import Decoder
+from .pool import can_sleep
+from .room import fits_beside, pages_of
 from .runner import Runner
 from .scheduler import Scheduler
 from .sequence import Job, Sample, Sequence, Wish
@@ -27,9 +29,6 @@ if TYPE_CHECKING:
 
 MAX_BATCH = {"cuda": 1024, "cpu": 256}
 MAX_QUEUE = 4096
-# Most memory that a cache takes on the CPU unless told otherwise.
-CPU_CACHE = 2**31
-
 
 class SampleModel(ScoreModel):
     """`trainer`: sample with its weights; without a copy where they lie here whole, unquantised and unadapted."""
@@ -59,8 +58,14 @@ class SampleModel(ScoreModel):
             else:
                 self.take_from(trainer)
         max_batch = int(spec.get("maxBatch") or MAX_BATCH[world.device.type])
-        self.cache_pages = self._cache_pages(max_batch, trainer)
-        runner = Runner(self.decoder, self.cache_pages, max_batch, graphs=not options.get("eager"))
+        # sampling and training take turns, and so may the cache and activations
+        sleeps = trainer is not None and options.get("shareStorage") is not False and can_sleep(world.device)
+        given = spec.get("cacheTokens")
+        self.cache_pages = (
+            pages_of(self.decoder, max_batch, options, trainer, sleeps) if given is None else max(1, int(given) // PAGE)
+        )
+        runner = Runner(self.decoder, self.cache_pages, max_batch, graphs=not options.get("eager"), sleeps=sleeps)
+        self.pool = runner.pool
         queue = spec.get("maxQueue")
         self.scheduler = Scheduler(
             runner,
@@ -112,13 +117,28 @@ class SampleModel(ScoreModel):
         for number in cancelled:
             if number in self._jobs:
                 self.scheduler.abort(self._jobs[number])
+        if self.scheduler.busy():
+            self.pool.wake()
         with torch.no_grad():
             self.scheduler.step()
         self._send_tokens()
 
+    def cede(self, gradients: bool) -> None:
+        """
+        Somebody on this device is about to compute much: where that does not fit beside the cache, the cache makes room.
+        Samples under way keep their tokens and are computed again later, as when pages run out.
+        """
+        if not self.pool.can_sleep or not self.pool.awake:
+            return
+        trainers = [model for model in self.worker.models() if isinstance(model, TrainModel)] if self.worker else []
+        if not fits_beside(self.world.device, self.options, trainers, gradients, bool(self._jobs)):
+            self.scheduler.restart()
+            self.pool.sleep()
+
     def fail(self, error: dict[str, Any]) -> None:
         self.scheduler.drop()
-        for job in self.scheduler.jobs(begun_only=True):
+        # without a cache nobody can begin either
+        for job in self.scheduler.jobs(begun_only=self.pool.awake):
             for sequence in list(job.live):
                 self.scheduler._leave(sequence)
             self._refuse(job, error)
@@ -139,8 +159,7 @@ class SampleModel(ScoreModel):
         report = super().memory()
         if self.shared:
             report["weights"] = 0
-        cache = self.scheduler.runner.bytes() if hasattr(self, "scheduler") else 0
-        return {**report, "cache": cache}
+        return {**report, "cache": self.pool.held}
 
     def close(self) -> None:
         """Requests end with what they have."""
@@ -149,7 +168,7 @@ class SampleModel(ScoreModel):
         self._send_tokens()
         if self.worker is not None and self in self.worker.background:
             self.worker.background.remove(self)
-        del self.scheduler, self.decoder
+        del self.scheduler, self.decoder, self.pool
         super().close()
 
     # weights
@@ -232,31 +251,6 @@ class SampleModel(ScoreModel):
         self._events.pop(job.id, None)
         if self.worker is not None:
             self.worker.refuse(job.id, error)
-
-    def _cache_pages(self, max_batch: int, trainer: TrainModel | None) -> int:
-        """As many as fit into the memory, at least one whole sequence, at most a full batch of them."""
-        whole = -(-self.info["maxModelLen"] // PAGE)
-        given = self.spec.get("cacheTokens")
-        if given is not None:
-            return max(1, int(given) // PAGE)
-        decoder = self.decoder
-        page = 2 * len(decoder.layers) * decoder.kv * decoder.size * PAGE * decoder.embedding.element_size()
-        if self.world.device.type != "cuda":
-            return max(whole, min(CPU_CACHE // page, whole * max_batch))
-        free, total = torch.cuda.mem_get_info(self.world.device)
-        room = int(total * float(self.options.get("memoryFraction") or 0.9)) - (total - free)
-        if trainer is not None:
-            # its moments come with the first step; what is left is halved between the cache and its activations
-            moments = 8 * trainer.info["trainableParameters"]
-            room = min(room, (free - moments) // 2)
-        if room < whole * page:
-            raise WorkerError(
-                "engine/memory",
-                f"one sequence of {self.info['maxModelLen']} tokens needs {whole * page / 2**30:.1f} GiB of cache, "
-                f"{max(0, room) / 2**30:.1f} GiB are left",
-                "lower max_model_len, or raise explorer.rollout_model.gpu_memory_utilization",
-            )
-        return min(room // page, whole * max_batch)
 
 
 def can_share(trainer: TrainModel) -> bool:

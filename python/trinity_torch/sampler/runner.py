@@ -13,9 +13,10 @@ from torch import Tensor
 
 from .. import softmax
 from . import draw, paged
-from .cache import PAGE, allocate
+from .cache import PAGE, Shape
 from .decoder import Decoder
 from .kernels import fast, tl, triton
+from .pool import Pool
 
 LADDER = (1, 2, 4, 8, 16, 32, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
 
@@ -54,12 +55,14 @@ class Result:
 
 
 class Runner:
-    """`graphs`: record decode steps once for each size of batch, and replay them."""
+    """`graphs`: record decode steps once for each size of batch, and replay them. `sleeps`: the cache's memory can."""
 
-    def __init__(self, decoder: Decoder, pages: int, slots: int, graphs: bool = True):
+    def __init__(self, decoder: Decoder, pages: int, slots: int, graphs: bool = True, sleeps: bool = False):
         device = decoder.device
         self.decoder, self.device, self.slots = decoder, device, slots
-        self.keys, self.values = allocate(len(decoder.layers), pages, decoder.kv, decoder.size, decoder.dtype, device)
+        shape = Shape(len(decoder.layers), pages, decoder.kv, decoder.size, decoder.dtype)
+        self.pool = (Pool.sleeping if sleeps else Pool)(shape.bytes, device)
+        self.keys, self.values = shape.cut(self.pool.bytes)
         self.state = torch.zeros(slots, draw.WIDTH, dtype=torch.int32, device=device)
         self.tables = torch.zeros(slots, -(-decoder.max_len // PAGE), dtype=torch.int32, device=device)
         self.rows = torch.full((slots,), -1, dtype=torch.int32, device=device)
@@ -240,9 +243,6 @@ class Runner:
         """The same kind of model in other memory."""
         self.decoder = decoder
         self._graphs.clear()
-
-    def bytes(self) -> int:
-        return self.keys.nbytes + self.values.nbytes
 
 
 def begin(rows: Tensor, state: Tensor, tables: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -1,0 +1,135 @@
+"""The memory of the sampler's cache, given to the trainer and taken back, on a GPU."""
+
+from __future__ import annotations
+
+import time
+import unittest
+from typing import Any
+
+import torch
+
+from trinity_torch.errors import WorkerError
+from trinity_torch.operations import Worker
+from trinity_torch.sampler.pool import Pool, can_sleep, free_bytes
+from trinity_torch.train import open_model
+from trinity_torch.world import World
+
+from .models import CLIPPED, batch, never, tiny
+from .test_sampler import Desk, prompt, wish
+
+GIB = 2**30
+
+
+class CudaDesk(Desk):
+    def __init__(self, **options: Any) -> None:
+        super().__init__({"dtype": "bfloat16", "compile": False, **options})
+        self.worker = Worker(World.alone("cuda"), open_model, self._heard)
+
+
+@unittest.skipUnless(torch.cuda.is_available(), "no CUDA device")
+class CudaPool(unittest.TestCase):
+    device = torch.device("cuda")
+
+    def setUp(self) -> None:
+        torch.zeros(1, device=self.device)
+        torch.cuda.empty_cache()
+        self.assertTrue(can_sleep(self.device))
+
+    def test_a_recorded_graph_outlives_a_sleep(self) -> None:
+        before, total = torch.cuda.mem_get_info()
+        size = min(8 * GIB, before // 2)
+        pool = Pool.sleeping(size, self.device)
+        numbers = pool.bytes.view(torch.int32)
+        address = numbers.data_ptr()
+        self.assertTrue(numbers.is_cuda)
+        self.assertEqual(int(numbers[:1000].abs().max()), 0)
+        self.assertGreaterEqual(before - torch.cuda.mem_get_info()[0], size)
+        step = torch.ones((), dtype=torch.int32, device=self.device)
+        ends = (numbers[:4096], numbers[-4096:])
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for part in ends:
+                part.add_(step)
+        graph.replay()
+        graph.replay()
+        self.assertEqual([int(part.sum()) for part in ends], [8192, 8192])
+        for turn in range(3):
+            asleep = time.perf_counter()
+            pool.sleep()
+            asleep = time.perf_counter() - asleep
+            self.assertEqual((pool.awake, pool.held), (False, 0))
+            # somebody else has the memory, and fills it with what must not be seen later
+            free = torch.cuda.mem_get_info()[0]
+            self.assertGreater(free, before - GIB)
+            other = torch.empty(free - 2 * GIB, dtype=torch.uint8, device=self.device)
+            other.fill_(255)
+            del other
+            # PyTorch still keeps it: waking has to make it let go
+            awake = time.perf_counter()
+            pool.wake()
+            torch.cuda.synchronize()
+            awake = time.perf_counter() - awake
+            self.assertEqual((pool.awake, numbers.data_ptr()), (True, address))
+            self.assertEqual([int(part.abs().max()) for part in (*ends, numbers[size // 8 : size // 8 + 4096])], [0, 0, 0])
+            graph.replay()
+            self.assertEqual([int(part.sum()) for part in ends], [4096, 4096])
+            print(f"{size / GIB:.1f} GiB: asleep in {asleep * 1e3:.1f} ms, awake in {awake * 1e3:.1f} ms")
+        del graph, ends, numbers, pool
+        torch.cuda.empty_cache()
+        self.assertGreater(torch.cuda.mem_get_info()[0], before - GIB)
+
+    def test_no_room_to_wake_is_an_error_and_not_the_end(self) -> None:
+        pool = Pool.sleeping(4 * GIB, self.device)
+        pool.sleep()
+        free = torch.cuda.mem_get_info()[0]
+        other = torch.zeros(free - 2 * GIB, dtype=torch.uint8, device=self.device)
+        with self.assertRaisesRegex(WorkerError, "no room after training") as caught:
+            pool.wake()
+        self.assertEqual((caught.exception.code, pool.awake), ("engine/memory", False))
+        del other
+        pool.wake()
+        pool.bytes.fill_(3)
+        self.assertEqual(int(pool.bytes[-1]), 3)
+
+    def steps(self, path: str, sleeps: bool, eager: bool) -> tuple[list[Any], int]:
+        """Sampling and training by turns; a plan that fits, or that does not, decides whether the cache sleeps."""
+        plan = {"standing": 0, "training": 0 if not sleeps else 2**50, "scoring": 0, "rollout": 0, "phases": []}
+        desk = CudaDesk(memory=plan, eager=eager)
+        trainer = desk.open(path, "train")
+        sampler = desk.open(path, share=trainer, maxBatch=64)
+        model, train = desk.worker.named(sampler), desk.worker.named(trainer)
+        found: list[Any] = []
+        for version in range(3):
+            numbers = [
+                desk.ask("sample", prompt(*range(i, i + 40)), model=sampler, n=4, wish=wish(seedLow=i, maxTokens=60)) for i in range(8)
+            ]
+            desk.run()
+            found += [desk.samples(number) for number in numbers]
+            found += [desk.answers[number][1]["logprobs"].tolist() for number in numbers]
+            desk.worker.make_room(gradients=True)
+            if sleeps:
+                # what the trainer leaves behind
+                junk = torch.full((free_bytes(self.device) - 2 * GIB,), 255, dtype=torch.uint8, device=self.device)
+                del junk
+            result = train.forward_backward(batch(24), CLIPPED, {"tokens": 100.0}, ["logprob"], "row", 120, never)
+            found.append(round(result.loss, 4))
+            desk.worker.make_room(gradients=True)
+            train.optim_step(0.01, (0.9, 0.999), 1e-8, 0.0, 1.0)
+            desk.ask("transfer", model=trainer, to=[sampler], version=version, inFlight="finish")
+            desk.run()
+        sleeps_done = model.pool.sleeps
+        desk.ask("close", model=sampler)
+        desk.ask("close", model=trainer)
+        return found, sleeps_done
+
+    def test_samples_are_those_of_a_cache_that_never_sleeps(self) -> None:
+        path = tiny("qwen2")
+        for eager in (True, False):
+            wanted, never_slept = self.steps(path, False, eager)
+            found, slept = self.steps(path, True, eager)
+            self.assertEqual((never_slept, slept), (0, 3))
+            self.assertEqual(found, wanted)
+
+
+if __name__ == "__main__":
+    unittest.main()
