@@ -1,5 +1,6 @@
 // A GRPO step on the torch engine, as the loop makes it, in one process with trainer and sampler on one device:
 // seconds of rollout, advantage, training and hand-over, and what of it is not arithmetic. Random weights in a published shape.
+// --loop: the same by `trinity run`, with everything that a run does.
 // --shape=1.5b --prompts=64 --answers=8 --prompt=256 --response=512 --budget=8192 --steps=3 (a GPU); --shape=tiny for a CPU.
 // Training and sampling alone, with their peers: bench/torch/train.py and sample.py, which need no Node.
 import { spawnSync } from 'node:child_process'
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { format, median, printTable } from '../lib.mjs'
+import { loop } from './loop.mjs'
 
 export const title = 'Torch engine: a GRPO step'
 export const about = 'seconds by part, and the share that TypeScript and transport take (needs Python with torch)'
@@ -25,6 +27,21 @@ export async function run(options = []) {
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   const made = spawnSync(python, [join(here, 'make.py'), shape, folder], { encoding: 'utf8' })
   if (made.status !== 0) throw new Error(`the model could not be made: ${made.stderr}`)
+  const work = {
+    prompts: number('prompts', 64),
+    answers: number('answers', 8),
+    prompt: number('prompt', 256),
+    response: number('response', 512),
+    budget: number('budget', 8192),
+  }
+  if (options.includes('--loop')) {
+    try {
+      loop(folder, { ...work, steps: 4 + number('steps', 3) })
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+    return
+  }
   const engine = new lib.TorchEngine({ devices: 1, python, shareStorage: true })
   let seq = 0
   const call = () => ({ seq: ++seq, deadlineMs: 600_000 })
@@ -32,13 +49,6 @@ export async function run(options = []) {
     const policy = await engine.openTrain({ path: folder, seed: 1 }, call())
     const sampler = await engine.openSample({ path: folder, seed: 1, shareWith: policy }, call())
     const link = engine.link(policy, [sampler])
-    const work = {
-      prompts: number('prompts', 64),
-      answers: number('answers', 8),
-      prompt: number('prompt', 256),
-      response: number('response', 512),
-      budget: number('budget', 8192),
-    }
     const steps = []
     // the first step compiles
     for (let step = 0; step <= number('steps', 3); step++) {
@@ -54,6 +64,7 @@ export async function run(options = []) {
 
 async function grpoStep(lib, { policy, sampler, link, call }, work, step) {
   const clock = stopwatch()
+  const idle = performance.eventLoopUtilization()
   const prompts = Array.from({ length: work.prompts }, () =>
     Int32Array.from({ length: work.prompt }, () => Math.floor(Math.random() * policy.info.vocabSize)),
   )
@@ -92,11 +103,13 @@ async function grpoStep(lib, { policy, sampler, link, call }, work, step) {
   clock.lap('optimizer')
   await link.transfer(step + 1, 'finish', call())
   clock.lap('sync')
+  const busy = performance.eventLoopUtilization(idle).active / 1000
 
   const off = learned.scores.map(({ logprob }, i) => logprob.map((x, t) => Math.abs(x - scored[i].logprobs[t])))
   const all = off.flatMap((row) => [...row]).sort((a, b) => a - b)
   return {
     seconds: clock.parts,
+    busy,
     transport: train - learned.computeSeconds,
     sampled: samples.flat().reduce((sum, { tokens }) => sum + tokens.length, 0),
     trained: rows.reduce((sum, { tokens }) => sum + tokens.length, 0),
@@ -132,6 +145,10 @@ function report(steps, work) {
   const share = median(steps.map((one) => (100 * one.transport) / one.seconds.train))
   console.log(
     `frames and TypeScript ${format(share)} % of the training call (target < 3 ${share < 3 ? 'met' : 'MISSED'})`,
+  )
+  const busy = median(steps.map((one) => (100 * one.busy) / total(one)))
+  console.log(
+    `TypeScript works ${format(busy)} % of the whole step, ${work.prompts * work.answers} answers in flight (target < 3 ${busy < 3 ? 'met' : 'MISSED'})`,
   )
   console.log(
     `log-probs of sampler and trainer: mean ${of((one) => one.mismatch.mean)}, p99 ${of((one) => one.mismatch.p99)}`,

@@ -114,7 +114,7 @@ class Places:
     def __init__(self, bounds: Tensor):
         # kept: as long as it is, nothing else lies at its address
         self.bounds = bounds
-        self.sequences = rounded(bounds.numel() - 1, 8)
+        self.sequences = rounded(bounds.numel() - 1, 4)
         self._all = bounds[-1:].repeat(self.sequences + 1)
         self._all[: bounds.numel()] = bounds
         self.lengths = self._all.diff()

@@ -1,0 +1,49 @@
+// Whole GRPO steps by `trinity run`, explorer and trainer on one device: what each part takes, as the run's monitors saw it.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { trinity } from '../grpo.mjs'
+import { format, median, printTable } from '../lib.mjs'
+
+/** `model`: a folder made by make.py, whose tokenizer makes one token of each letter. */
+export function loop(model, { prompts, answers, prompt, response, budget, steps }) {
+  const tasks = join(model, 'tasks')
+  mkdirSync(tasks)
+  const letters = 'abcdefghijklmnopqrstuvwxyz '
+  // three tokens are the template's
+  const question = () =>
+    Array.from({ length: prompt - 3 }, () => letters[Math.floor(Math.random() * letters.length)]).join('')
+  const lines = Array.from({ length: prompts * 4 }, () => JSON.stringify({ question: question(), answer: '' }))
+  writeFileSync(join(tasks, 'train.jsonl'), `${lines.join('\n')}\n`)
+  const { parts, work, pace } = trinity(
+    {
+      mode: 'colocate',
+      'trainer.trainer_type': 'torch',
+      'explorer.rollout_model.engine_type': 'torch',
+      'model.model_path': model,
+      'model.max_prompt_tokens': prompt,
+      'model.max_response_tokens': response,
+      'buffer.batch_size': prompts,
+      'buffer.explorer_input.taskset.path': tasks,
+      'buffer.explorer_input.default_reward_fn_type': 'letters',
+      'algorithm.repeat_times': answers,
+      'algorithm.optimizer.lr': 1e-6,
+      'explorer.runner_per_model': prompts,
+      'trainer.max_token_len_per_gpu': budget,
+      'trainer.trainer_config.actor_rollout_ref.model.enable_gradient_checkpointing': false,
+    },
+    steps,
+  )
+  const of = (what) => median(parts.map(what))
+  printTable(
+    Object.keys(parts[0]).map((part) => ({
+      part,
+      s: format(of((one) => one[part])),
+      '% of the step': format(of((one) => (100 * one[part]) / one.step)),
+    })),
+  )
+  const tokens = (name) => median(work.map((one) => one[name]))
+  console.log(
+    `${format(pace)} s from step to step; ${format(tokens('sampled') / of((one) => one.rollout))} tokens/s sampled, ` +
+      `${format((tokens('sampled') + tokens('prompt')) / of((one) => one.train))} tokens/s trained`,
+  )
+}
