@@ -11,11 +11,14 @@ import torch
 
 from trinity_torch.errors import WorkerError
 from trinity_torch.memory_plan import MemoryPlan
+from trinity_torch.operations import OPERATIONS, Request, Worker
 from trinity_torch.sampler import pool as pools
 from trinity_torch.sampler.pool import Pool
 from trinity_torch.sampler.virtual import Driver, Virtual, missing
+from trinity_torch.world import World
 
-from .models import CLIPPED, F32, batch, tiny
+from .fake import FakeModel
+from .models import CLIPPED, F32, batch, never, tiny
 from .test_sampler import Desk, prompt, wish
 
 STEP = 2 << 20
@@ -358,6 +361,27 @@ class Plans(unittest.TestCase):
                 plan.compare(free * gib, total * gib)
             self.assertEqual((caught.exception.code, caught.exception.hint), ("engine/memory", hint))
         self.assertIsNone(MemoryPlan.of({}))
+
+    def test_the_first_model_is_not_opened_where_all_of_them_do_not_fit(self) -> None:
+        opened: list[str] = []
+
+        def open_model(kind: str, spec: dict[str, Any], *rest: Any) -> Any:
+            opened.append(kind)
+            return FakeModel(kind, spec, None)
+
+        worker = Worker(World(0, 1, 0, torch.device("cuda", 0)), open_model)
+        phases = [{"name": "training", "bytes": 60, "share": 1, "hint": "lower this"}]
+        plan = {"standing": 1, "training": 2, "scoring": 3, "rollout": 4, "phases": phases}
+        request = Request(1, "open", {"kind": "train", "spec": {}, "options": {"memory": plan}}, {}, never)
+        with mock.patch.object(torch.cuda, "mem_get_info", lambda device: (59, 80)), self.assertRaises(WorkerError) as caught:
+            OPERATIONS["open"](worker, request)
+        self.assertEqual((caught.exception.code, opened), ("engine/memory", []))
+        with mock.patch.object(torch.cuda, "mem_get_info", lambda device: (60, 80)):
+            OPERATIONS["open"](worker, request)
+        # the others have been counted then
+        with mock.patch.object(torch.cuda, "mem_get_info", lambda device: (20, 80)):
+            OPERATIONS["open"](worker, request)
+        self.assertEqual(opened, ["train", "train"])
 
 
 class Log(unittest.TestCase):

@@ -25,6 +25,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--dry-run', 'check and show the resolved configuration, run nothing')
     .option('--json', 'with --dry-run: the resolved configuration as JSON')
     .option('--yaml', 'with --dry-run: the resolved configuration alone, without the plan')
+    .option('--gpu-memory <size>', 'with --dry-run: compare the memory plan with a GPU of this size, such as 80GB')
     .action(async (options) => done(await (await import('./run.js')).run(options)))
 
   program

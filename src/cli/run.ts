@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 import { loadCatalog, machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
-import { planOf, tooFewTasks } from '../config/plan.js'
+import { type PlanLine, planOf, tooFewTasks } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
@@ -12,6 +12,7 @@ export interface RunOptions {
   dryRun?: boolean
   json?: boolean
   yaml?: boolean
+  gpuMemory?: string
   set?: string[]
   fresh?: boolean
   yes?: boolean
@@ -25,7 +26,7 @@ export async function run(options: RunOptions): Promise<ExitCode> {
   if (options.dryRun) {
     if (options.json) process.stdout.write(asJson(resolved))
     else process.stdout.write(asYaml(resolved))
-    if (!options.json && !options.yaml) process.stdout.write(asPlan(resolved, facts, await stops(resolved, facts)))
+    if (!options.json && !options.yaml) process.stdout.write(await planText(resolved, facts, options))
     return 0
   }
   const { execute } = await import('./execute.js')
@@ -41,6 +42,17 @@ function asYaml({ stages }: Resolved): string {
   return stages.map(({ config }) => printConfig(config)).join('---\n')
 }
 
+async function planText(resolved: Resolved, facts: Facts, options: RunOptions): Promise<string> {
+  const { cardOf, memoryOf } = await import('./memory.js')
+  const card = await cardOf(options.gpuMemory)
+  const memory = await Promise.all(resolved.stages.map(({ config }) => memoryOf(config, card)))
+  const lines = memory.map((one) => one.lines)
+  return asPlan(resolved, facts, lines, [
+    ...(await stops(resolved, facts)),
+    ...memory.flatMap(({ warnings }) => warnings.map((text) => `  ${pc.yellow('warning')} ${text}`)),
+  ])
+}
+
 /** What a real run would stop at. A configuration of another version or with plugins may well name such things. */
 async function stops({ stages }: Resolved, facts: Facts): Promise<string[]> {
   const { unknownNames } = await import('../run/names.js')
@@ -51,12 +63,17 @@ async function stops({ stages }: Resolved, facts: Facts): Promise<string[]> {
 }
 
 /** What would happen, in words. */
-function asPlan({ file, stages, remarks }: Resolved, facts: Facts, warnings: readonly string[]): string {
+function asPlan(
+  { file, stages, remarks }: Resolved,
+  facts: Facts,
+  memory: readonly (readonly PlanLine[])[],
+  warnings: readonly string[],
+): string {
   const lines: string[] = []
   for (const [i, stage] of stages.entries()) {
     const of = stage.name === null ? '' : `, stage ${i + 1} of ${stages.length}: ${stage.name}`
     lines.push(pc.bold(`${file}${of}`))
-    for (const [label, text] of planOf(stage, facts)) lines.push(`  ${pc.cyan(label.padEnd(11))} ${text}`)
+    for (const [label, text] of planOf(stage, facts, memory[i])) lines.push(`  ${pc.cyan(label.padEnd(11))} ${text}`)
     lines.push('')
   }
   const told = [...warnings, ...remarkLines(remarks)]

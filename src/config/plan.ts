@@ -16,7 +16,8 @@ const MODES: Record<Config['mode'], string> = {
   colocate: 'explorer and trainer on one GPU',
 }
 
-export function planOf(stage: ResolvedStage, facts: Facts): PlanLine[] {
+/** `memory`: what the engine says about the GPUs' memory. */
+export function planOf(stage: ResolvedStage, facts: Facts, memory: readonly PlanLine[] = []): PlanLine[] {
   const { config } = stage
   const explores = config.mode !== 'train'
   const trains = config.mode === 'both' || config.mode === 'train' || config.mode === 'colocate'
@@ -29,6 +30,7 @@ export function planOf(stage: ResolvedStage, facts: Facts): PlanLine[] {
     ['step', stepText(config, facts)],
     ['engines', enginesText(config, explores, trains, facts)],
     ...(config.cluster.total_gpu_num > 0 ? [['GPUs', gpuText(config)] as const] : []),
+    ...memory,
     ...(explores && trains ? [['weights', weightsText(config)] as const] : []),
     ...evalLine(config, explores),
     ['files', filesText(config, explores, trains)],

@@ -41,7 +41,7 @@ export function fingerprint({ explorer, model }: Config): string {
 /** Opens the models in this process. */
 export async function openModels(context: DebugContext): Promise<ContextParts> {
   const whole = { ...context, startFrom: null, nativeNamed: true }
-  const base = await openBase(whole, context.config.explorer.rollout_model.engine_type)
+  const base = await openBase(whole, context.config.explorer.rollout_model.engine_type, 'bench')
   const model = await openSamplers(whole, base)
   return { config: context.config, model, text: base.text, auxiliary: await openAuxiliary(whole, base) }
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.js'
-import type { Engine, LoraSpec, SampleModel, ScoreModel, TrainModel, WeightLink } from '../engine/contract.js'
+import type { Engine, SampleModel, ScoreModel, TrainModel, WeightLink } from '../engine/contract.js'
 import { checkEngine, type OpenEngine } from '../engine/open.js'
+import type { TorchOptions } from '../engine/torch/options.js'
 import { TrinityError } from '../error.js'
 import type { OpenAuxiliary } from '../explorer/index.js'
 import type { LogDir } from '../log/logger.js'
@@ -11,6 +12,8 @@ import { type ModelText, openModelText } from '../workflow/text.js'
 import type { Closers } from './closers.js'
 import { tooLarge } from './fit.js'
 import { modelDir } from './model-dir.js'
+import { criticRecomputes, loraSpec, policyRecomputes } from './specs.js'
+import { torchNeeds } from './torch-memory.js'
 import { engineOptions } from './torch-options.js'
 
 export interface ModelContext {
@@ -33,13 +36,26 @@ export interface BaseModel {
   readonly text: ModelText
 }
 
-/** The engine of the policy, and the directory and the text side of its model. */
-export async function openBase(context: ModelContext, type: string): Promise<BaseModel> {
-  const { config, view, signal, closers } = context
-  const engine = closers.add(await context.openEngine(type, engineOptions(type, config, context.logs)))
+/** The engine of the policy, and the directory and the text side of its model. `mode`: what decides which models follow. */
+export async function openBase(context: ModelContext, type: string, mode = context.config.mode): Promise<BaseModel> {
+  const { config, view, signal, closers, logs } = context
   view.phase('model', 'looking at the model')
   const dir = context.startFrom ?? (await modelDir(config.model.model_path, view, signal))
+  const memory = type === 'torch' ? await memoryNeeds({ ...context, config: { ...config, mode } }, dir) : undefined
+  const engine = closers.add(await context.openEngine(type, engineOptions(type, config, logs, memory)))
   return { engine, dir, text: await openModelText(dir, config.model.custom_chat_template) }
+}
+
+/** What the workers have to find free; undefined for models that the plan cannot read, though Transformers may. */
+async function memoryNeeds({ config, view, signal }: ModelContext, dir: string): Promise<TorchOptions['memory']> {
+  const dirOf = async (path: string) => (path === config.model.model_path ? dir : modelDir(path, view, signal))
+  try {
+    return await torchNeeds(config, async (path) => (await readModelConfig(await dirOf(path))).config)
+  } catch (error) {
+    if (!(error instanceof TrinityError && error.code.startsWith('model/'))) throw error
+    view.note(`the GPU's memory is not planned: ${error.message}`)
+    return undefined
+  }
 }
 
 export interface TrainedModels {
@@ -53,11 +69,10 @@ export async function openTrained(context: ModelContext, { engine, dir }: BaseMo
   const { config, view, signal, closers } = context
   if (engine.name === 'native') await checkSize(context, dir)
   const needs = trainerNeeds(config)
-  const { actor_rollout_ref: actor, critic: own } = config.trainer.trainer_config as Tree
   const common = { seed: config.explorer.rollout_model.seed, maxModelLen: config.model.max_model_len ?? undefined }
   view.phase('model', 'opening the policy')
   const lora = loraSpec(config)
-  const gradientCheckpointing = recomputes(engine, actor)
+  const gradientCheckpointing = policyRecomputes(config, engine.name)
   const policy = closers.add(
     await engine.openTrain({ ...common, path: dir, lora, gradientCheckpointing }, nextCall(signal)),
   )
@@ -71,7 +86,7 @@ export async function openTrained(context: ModelContext, { engine, dir }: BaseMo
     view.phase('model', 'opening the critic')
     const from = config.model.critic_model_path
     const path = from === config.model.model_path ? dir : await modelDir(from, view, signal)
-    const gradientCheckpointing = recomputes(engine, own)
+    const gradientCheckpointing = criticRecomputes(config, engine.name)
     critic = closers.add(
       await engine.openTrain({ ...common, path, head: 'value', gradientCheckpointing }, nextCall(signal)),
     )
@@ -153,33 +168,4 @@ async function checkSize({ config, nativeNamed, view }: ModelContext, dir: strin
   if (!wrong) return
   if (!nativeNamed) throw wrong
   view.note(`${wrong.message}; it is tried because the native engine was asked for by name`)
-}
-
-type Part = { model?: { enable_gradient_checkpointing?: unknown } } | undefined
-type Tree = { actor_rollout_ref?: Part; critic?: Part }
-
-/** On unless switched off, as veRL has it; on the processor, where memory is plenty and time is not, off unless asked for. */
-function recomputes(engine: Engine, part: Part): boolean {
-  const asked = part?.model?.enable_gradient_checkpointing
-  return engine.name === 'torch' ? asked !== false : asked === true
-}
-
-function loraSpec({ model }: Config): LoraSpec | undefined {
-  const lora = model.lora_configs?.[0]
-  if (!lora) return undefined
-  return {
-    rank: lora.lora_rank,
-    alpha: lora.lora_alpha,
-    targetModules: lora.target_modules === 'all-linear' ? 'all-linear' : names(lora.target_modules),
-    excludeModules: lora.exclude_modules ? names(lora.exclude_modules) : undefined,
-    path: lora.path ?? undefined,
-  }
-}
-
-/** `q_proj, v_proj` or `[q_proj, v_proj]`. */
-function names(text: string): string[] {
-  return text
-    .replace(/[[\]'"]/g, '')
-    .split(/[\s,]+/)
-    .filter((name) => name !== '')
 }

@@ -6,9 +6,14 @@ import type { LogDir } from '../log/logger.js'
 
 type Tree = Readonly<Record<string, unknown>>
 
-/** What an engine has to know of a configuration before it is opened. */
-export function engineOptions(type: string, config: Config, logs?: LogDir): EngineOptions {
-  return type === 'torch' ? { torch: torchOptions(config, logs) } : {}
+/** What an engine has to know of a configuration before it is opened. `memory`: of a plan, where there is one. */
+export function engineOptions(
+  type: string,
+  config: Config,
+  logs?: LogDir,
+  memory?: TorchOptions['memory'],
+): EngineOptions {
+  return type === 'torch' ? { torch: { ...torchOptions(config, logs), memory } } : {}
 }
 
 /** What a configuration says about the torch engine: `trainer`, `cluster`, and veRL's tree below trainer_config. */

@@ -82,16 +82,25 @@ function common(config: Config, tree: Tree): Pick<UpdateSettings, 'epochs' | 'mi
   }
 }
 
-/** By tokens, or as much as the given number of the longest rows takes. */
 function tokenBudget(config: Config, tree: Tree): UpdateSettings['budget'] {
-  const { use_dynamic_bsz, max_token_len_per_gpu } = config.trainer
-  const rows = number(tree, 'ppo_micro_batch_size_per_gpu') ?? number(tree, 'ppo_micro_batch_size') ?? 1
   const longest = (batch: readonly Row[]) => batch.reduce((most, row) => Math.max(most, row.tokens.length), 1)
-  if (flag(tree, 'use_dynamic_bsz') ?? use_dynamic_bsz) {
-    const tokens = number(tree, 'ppo_max_token_len_per_gpu') ?? max_token_len_per_gpu
-    return (batch) => tokens ?? 2 * longest(batch)
-  }
-  return (batch) => rows * longest(batch)
+  return (batch) => microBatchTokens(config, tree, longest(batch))
+}
+
+/** By tokens, or as much as the given number of the longest rows takes. */
+function microBatchTokens({ trainer }: Config, tree: Tree, longest: number): number {
+  const rows = number(tree, 'ppo_micro_batch_size_per_gpu') ?? number(tree, 'ppo_micro_batch_size') ?? 1
+  if (!(flag(tree, 'use_dynamic_bsz') ?? trainer.use_dynamic_bsz)) return rows * longest
+  return number(tree, 'ppo_max_token_len_per_gpu') ?? trainer.max_token_len_per_gpu ?? 2 * longest
+}
+
+/** Tokens of a micro-batch when the longest row has so many. */
+export function actorTokens(config: Config, longest: number): number {
+  return microBatchTokens(config, child(child(config.trainer.trainer_config, 'actor_rollout_ref'), 'actor'), longest)
+}
+
+export function criticTokens(config: Config, longest: number): number {
+  return microBatchTokens(config, child(config.trainer.trainer_config, 'critic'), longest)
 }
 
 function adam(optim: { betas: number[]; weight_decay: number }, config: Config, tree: Tree): Omit<AdamStep, 'lr'> {

@@ -106,6 +106,9 @@ describe('GPU split', () => {
       withKeys({ ...one, 'explorer.rollout_model.gpu_memory_utilization': 0.8 }).explorer.rollout_model
         .gpu_memory_utilization,
     ).toBe(0.25)
+    // its cache and the trainer's activations take turns
+    const torch = { ...one, 'trainer.trainer_type': 'torch', 'explorer.rollout_model.engine_type': 'torch' }
+    expect(withKeys(torch, { gpus: 1, torch: true }).explorer.rollout_model.gpu_memory_utilization).toBe(0.9)
     expect(gpuError({ ...GPUS, mode: 'colocate' })?.message).toMatch(/exactly one GPU/)
   })
 

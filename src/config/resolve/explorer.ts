@@ -38,8 +38,9 @@ function runners(config: Config): number {
 function rolloutModel(config: Config, engines: Engines, scope: Scope): InferenceModelConfig {
   const given = config.explorer.rollout_model
   const filled = fill(given, config, 'explorer.rollout_model', engines.rollout, scope)
-  const memory =
-    config.mode === 'colocate' ? Math.min(0.25, given.gpu_memory_utilization) : given.gpu_memory_utilization
+  // the torch engine's sampler gives up its memory while the trainer computes: it need not be small
+  const small = config.mode === 'colocate' && engines.rollout !== 'torch'
+  const memory = small ? Math.min(0.25, given.gpu_memory_utilization) : given.gpu_memory_utilization
   return {
     ...filled,
     ...adapters(config),

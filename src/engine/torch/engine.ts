@@ -129,7 +129,8 @@ export class TorchEngine implements Engine {
       const group = await (apart ?? this.#workers(signal))
       // a processor without matrix units gains nothing from bfloat16
       const dtype = options?.dtype ?? (group.hello.device.type === 'cuda' ? 'bfloat16' : 'float32')
-      const args = { kind, spec: { ...spec }, options: { ...options, dtype }, ...more }
+      const need = apart ? this.#options.memory?.sampler : this.#options.memory?.trainer
+      const args = { kind, spec: { ...spec }, options: { ...options, dtype, memory: need }, ...more }
       const { result } = await group.request({ op: 'open', args }, signal)
       const { model, info, memory } = result as JsonObject & { model: number; info: ModelInfo; memory: MemoryReport }
       const opened = new Model({ group, handle: model, info, memory }, spec)

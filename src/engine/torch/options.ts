@@ -11,6 +11,23 @@ export interface TorchModelOptions {
   readonly compile?: boolean
 }
 
+/** Bytes that a job takes on each device, checked by its workers before they open anything. */
+export interface MemoryNeed {
+  /** As long as its models are open. */
+  readonly standing: number
+  /** On top: while gradients are computed, scores without them, samples (less the cache). */
+  readonly training: number
+  readonly scoring: number
+  readonly rollout: number
+  /** Everything that is there at a time; of the device's memory `share` may be filled then. */
+  readonly phases: readonly {
+    readonly name: string
+    readonly bytes: number
+    readonly share: number
+    readonly hint: string
+  }[]
+}
+
 export interface TorchOptions {
   /** Number of devices, one worker process each; default 1. */
   readonly devices?: number
@@ -25,6 +42,8 @@ export interface TorchOptions {
   readonly exact?: boolean
   /** Share of the device's memory that a sampler may fill. */
   readonly memoryFraction?: number
+  /** What everything that will be opened takes; of samplers with processes of their own apart from the rest. */
+  readonly memory?: { readonly trainer?: MemoryNeed; readonly sampler?: MemoryNeed }
   /**
    * Samplers opened with `shareWith` read the trainer's weights where they lie (default), which is right as long as
    * nothing is sampled between a step and the transfer after it. False: they keep a copy, renewed by each transfer.

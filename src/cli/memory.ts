@@ -1,0 +1,64 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Config } from '../config/index.js'
+import type { PlanLine } from '../config/plan.js'
+import { type Card, memoryText, misfits } from '../engine/torch/memory-text.js'
+import { TrinityError } from '../error.js'
+import { openRepo } from '../hub/index.js'
+import type { ModelConfig } from '../model/config.js'
+import { readModelConfig } from '../model/index.js'
+import { gpuMemory } from '../python/gpu-memory.js'
+import { adviceFor } from '../run/memory-advice.js'
+import { planTorch } from '../run/torch-memory.js'
+
+export interface StageMemory {
+  readonly lines: PlanLine[]
+  /** What a run would stop at. */
+  readonly warnings: string[]
+}
+
+/** The device memory of a stage on the torch engine, compared with a GPU where one is known. */
+export async function memoryOf(config: Config, card: Card | undefined): Promise<StageMemory> {
+  try {
+    const plans = await planTorch(config, readLocal)
+    if (!plans) return { lines: [], warnings: [] }
+    const lines: PlanLine[] = []
+    const warnings: string[] = []
+    for (const [part, plan] of Object.entries(plans)) {
+      const whose = plan.ranks > 1 ? `each of ${plan.ranks} GPUs` : plans.sampler ? `a GPU of the ${part}` : 'one GPU'
+      const [first, ...rest] = memoryText(plan, card)
+      lines.push(['memory', `${whose}, about: ${first}`], ...rest.map((text): PlanLine => ['', text]))
+      for (const { phase, text } of card ? misfits(plan, card) : [])
+        warnings.push(`${text} (${adviceFor(plan)(phase)})`)
+    }
+    if (!card)
+      lines.push(['', 'not compared: no GPU is visible here (--gpu-memory 80GB compares with one of that size)'])
+    return { lines, warnings }
+  } catch (error) {
+    if (!(error instanceof TrinityError)) throw error
+    return { lines: [['memory', `not planned: ${error.message}`]], warnings: [] }
+  }
+}
+
+/** The smallest of the GPUs that may be used, or the one that a person describes: 80GB, 40 GiB, 24. */
+export async function cardOf(given: string | undefined): Promise<Card | undefined> {
+  if (given === undefined) {
+    const [first, ...rest] = await gpuMemory()
+    return rest.reduce((least, one) => (one.bytes < least.bytes ? one : least), first)
+  }
+  const found = /^\s*(\d+(?:\.\d+)?)\s*(G|GB|GiB|)\s*$/i.exec(given)
+  const size = Number(found?.[1])
+  if (size > 0) return { name: 'as given', bytes: size * (/^gib$/i.test(found?.[2] ?? '') ? 2 ** 30 : 1e9) }
+  throw new TrinityError('cli/gpu-memory', `'${given}' is no size of a GPU's memory`, {
+    hint: 'such as --gpu-memory 80GB',
+  })
+}
+
+/** Of a model that is on this machine: a dry run downloads nothing. */
+async function readLocal(path: string): Promise<ModelConfig> {
+  if (await stat(path).catch(() => undefined)) return (await readModelConfig(resolve(path))).config
+  const repo = await openRepo('model', path, { env: { ...process.env, HF_HUB_OFFLINE: '1' } }).catch(() => undefined)
+  const dir = await repo?.download(['config.json']).catch(() => undefined)
+  if (dir === undefined) throw new TrinityError('model/missing', `the model ${path} is not on this machine`)
+  return (await readModelConfig(dir)).config
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import { withKeys } from '../../test/config-kit.js'
+import { type ShapeName, shapeOf } from '../../test/support/model-shapes.js'
+import { total } from '../engine/torch/memory-model.js'
+import { phasesOf } from '../engine/torch/memory-plan.js'
+import { adviceFor } from './memory-advice.js'
+import { planTorch, torchNeeds } from './torch-memory.js'
+
+const TORCH = {
+  'explorer.rollout_model.engine_type': 'torch',
+  'trainer.trainer_type': 'torch',
+  'algorithm.algorithm_type': 'grpo',
+  'algorithm.kl_loss_fn': 'none',
+}
+const TREE = 'trainer.trainer_config'
+
+const read = async (path: string) => shapeOf(path as ShapeName)
+const configOf = (keys: Record<string, unknown>, gpus: number) =>
+  withKeys({ ...TORCH, 'model.model_path': '1.5b', ...keys }, { gpus, torch: true })
+const plansOf = (keys: Record<string, unknown> = {}, gpus = 1) => planTorch(configOf(keys, gpus), read)
+const names = (items: readonly { what: string }[]) => items.map(({ what }) => what)
+
+describe('what a configuration takes of the GPUs', () => {
+  it('on one GPU: the policy, whose weights the sampler reads, by turns', async () => {
+    const { trainer, sampler } = (await plansOf())!
+    expect(sampler).toBeUndefined()
+    expect(trainer).toMatchObject({ ranks: 1, turns: true, share: 0.9, samplers: [{ copies: 0, maxModelLen: 2048 }] })
+    expect(trainer!.models).toMatchObject([
+      { name: 'policy', longest: 2048, trains: { checkpointing: true, lora: undefined } },
+    ])
+    expect(names(trainer!.standing)).toEqual(['policy: weights', 'float32 weights', 'gradients', 'moments', 'CUDA'])
+  })
+
+  it('tokens of a micro-batch as the trainer takes them', async () => {
+    const tokens = async (keys: Record<string, unknown>) => (await plansOf(keys))!.trainer!.models[0].tokens
+    expect(await tokens({ 'trainer.max_token_len_per_gpu': 16_384 })).toBe(16_384)
+    expect(await tokens({ 'trainer.max_token_len_per_gpu': 100 })).toBe(2048)
+    const fixed = {
+      'trainer.use_dynamic_bsz': false,
+      [`${TREE}.actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu`]: 3,
+    }
+    expect(await tokens(fixed)).toBe(3 * 2048)
+  })
+
+  it('a copy of the weights where sampling does not wait for training, or an adapter is merged', async () => {
+    const ahead = (await plansOf({ 'synchronizer.sync_offset': 1 }))!.trainer!
+    expect(ahead).toMatchObject({ turns: false, samplers: [{ copies: 1 }] })
+    expect(phasesOf(ahead).map(({ name }) => name)).toEqual(['training beside rollout', 'rollout'])
+    const adapted = (await plansOf({ 'model.lora_configs': [{ lora_rank: 8 }] }))!.trainer!
+    expect(adapted).toMatchObject({
+      turns: true,
+      samplers: [{ copies: 1 }],
+      models: [{ trains: { lora: { rank: 8 } } }],
+    })
+    expect((await plansOf({ 'trainer.param_offload': true }))!.trainer!.samplers[0].copies).toBe(1)
+  })
+
+  it('critics and references', async () => {
+    const keys = {
+      'algorithm.algorithm_type': 'ppo',
+      'algorithm.kl_loss_fn': 'k2',
+      'model.critic_model_path': '0.5b',
+      [`${TREE}.critic.model.enable_gradient_checkpointing`]: false,
+      [`${TREE}.actor_rollout_ref.ref.fsdp_config.param_offload`]: true,
+    }
+    const { models, standing } = (await plansOf(keys))!.trainer!
+    expect(models.map(({ name, trains }) => [name, trains?.checkpointing])).toEqual([
+      ['policy', true],
+      ['reference', undefined],
+      ['critic', false],
+    ])
+    expect(models[2].config.hiddenSize).toBe(896)
+    expect(names(standing).filter((what) => what.includes(':'))).toEqual(['policy: weights', 'critic: weights'])
+  })
+
+  it('GPUs of samplers have a plan of their own, those of the trainer share', async () => {
+    const split = {
+      mode: 'both',
+      'cluster.node_num': 1,
+      'cluster.gpu_per_node': 4,
+      'explorer.rollout_model.engine_num': 2,
+    }
+    const { trainer, sampler } = (await plansOf(split, 4))!
+    expect(trainer).toMatchObject({ ranks: 2, samplers: [], cache: undefined })
+    expect(sampler).toMatchObject({ ranks: 1, models: [], turns: false, samplers: [{ copies: 2 }] })
+    expect(names(sampler!.standing)).toEqual(['sampler: weights', 'new weights that arrive', 'CUDA'])
+    expect(total(trainer!.standing)).toBeLessThan(total((await plansOf())!.trainer!.standing))
+  })
+
+  it('alone a trainer has no cache and an explorer nothing else', async () => {
+    const train = (await plansOf({ mode: 'train', 'buffer.train_batch_size': 8 }))!.trainer!
+    expect(phasesOf(train).map(({ name }) => name)).toEqual(['training'])
+    const explore = (await plansOf({ mode: 'explore' }))!.trainer!
+    expect(phasesOf(explore).map(({ name }) => name)).toEqual(['rollout'])
+    expect(explore.samplers[0].copies).toBe(1)
+    expect(await planTorch(withKeys({ 'model.model_path': '1.5b' }), read)).toBeUndefined()
+  })
+
+  it('goes to the workers', async () => {
+    const needs = await torchNeeds(configOf({}, 1), read)
+    expect(needs?.trainer?.phases.map(({ name, share }) => [name, share])).toEqual([
+      ['training', 1],
+      ['rollout', 0.9],
+    ])
+    expect(needs?.sampler).toBeUndefined()
+  })
+})
+
+describe('what to change when a phase does not fit', () => {
+  const advice = async (keys: Record<string, unknown>, name: string) => {
+    const plan = (await plansOf(keys))!.trainer!
+    return adviceFor(plan)(phasesOf(plan).find((phase) => phase.name === name)!)
+  }
+
+  it('names the keys that help, the largest saving first', async () => {
+    const off = {
+      [`${TREE}.actor_rollout_ref.model.enable_gradient_checkpointing`]: false,
+      'trainer.max_token_len_per_gpu': 8192,
+    }
+    const text = await advice(off, 'training')
+    expect(text).toMatch(
+      /^set one or more of: trainer.*enable_gradient_checkpointing: true \(saves 17\.4 GiB\); trainer\.optimizer_offload: true \(saves 17\.3 GiB\); trainer\.max_token_len_per_gpu: 4096 instead of 8192 \(saves 9\.\d GiB\)/,
+    )
+    expect(text).toMatch(/model\.lora_configs; a smaller model$/)
+  })
+
+  it('and not those that are set already, or that change nothing', async () => {
+    const keys = {
+      'trainer.optimizer_offload': true,
+      'trainer.max_token_len_per_gpu': 2048,
+      'model.lora_configs': [{ lora_rank: 8 }],
+    }
+    const text = await advice(keys, 'training')
+    expect(text).not.toMatch(/optimizer_offload|checkpointing|max_token_len_per_gpu|lora_configs/)
+    expect(text).toMatch(/model\.max_model_len: 1024 instead of 2048/)
+    expect(await advice({}, 'rollout')).toMatch(/gpu_memory_utilization \(now 0\.9\)/)
+  })
+})
