@@ -221,7 +221,7 @@ def load_weights(worker: Worker, request: Request) -> None:
 
     sampler = worker.model(request)
     weights = sampler.load(request.arg("dir"))
-    Change(worker, request.id, [sampler], request.arg("version"), request.arg("inFlight"), lambda to: to.take(weights))
+    Change(worker, request.id, [sampler], request.arg("version"), request.arg("inFlight"), lambda to: to.take(weights.items()))
 
 
 def transfer(worker: Worker, request: Request) -> None:

@@ -53,7 +53,7 @@ class Hold:
         sampler, scheduler = self.sampler, self.sampler.scheduler
         if version is not None:
             scheduler.restart()
-            sampler.take(sampler.arrived)
+            sampler.take(sampler.arrived.items())
             sampler.install(version)
         sampler.arrived = {}
         scheduler.held = scheduler.draining = False

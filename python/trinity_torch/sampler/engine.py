@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -182,7 +183,7 @@ class SampleModel(ScoreModel):
             self.decoder.refresh()
             return
         with torch.no_grad(), trainer.present():
-            self.take(dict(weights_of(trainer)))
+            self.take(weights_of(trainer))
 
     def check_fit(self, other: Network) -> None:
         theirs = {name: tuple(p.shape) for name, p in other.hf.named_parameters() if not lora.is_adapter(name)}
@@ -199,13 +200,14 @@ class SampleModel(ScoreModel):
         self.check_fit(network)
         return dict(network.hf.named_parameters())
 
-    def take(self, weights: dict[str, Tensor]) -> None:
-        """Copies weights into place."""
+    def take(self, weights: Iterable[tuple[str, Tensor]]) -> None:
+        """Copies weights into place, one by one: some are made only when they are asked for."""
         if self.shared:
             self._part()
+        places = dict(self.network.hf.named_parameters())
         with torch.no_grad():
-            for name, p in self.network.hf.named_parameters():
-                p.data.copy_(weights[name])
+            for name, weight in weights:
+                places[name].data.copy_(weight)
         self.decoder.refresh()
 
     def install(self, version: int) -> None:

@@ -6,6 +6,7 @@ import {
   ALIGN,
   BUCKET,
   CHUNK,
+  COMPILED_FROM,
   type PlannedModel,
   parameters,
   SLOTS,
@@ -55,6 +56,7 @@ describe('memory of a model on the torch engine', () => {
     const read = (file: string) => readFileSync(resolve('python/trinity_torch', file), 'utf8')
     expect(read('head.py')).toContain(`CHUNK = 2**${Math.log2(CHUNK)}`)
     expect(read('offload.py')).toContain(`BUCKET = 2**${Math.log2(BUCKET)}\nSLOTS = ${SLOTS}`)
+    expect(read('train.py')).toContain(`COMPILED_FROM = 10**${Math.log10(COMPILED_FROM)}`)
     expect(read('rows.py')).toContain(`ALIGN = ${ALIGN}`)
     expect(read(join('sampler', 'engine.py'))).toContain(`MAX_BATCH = {"cuda": ${MAX_BATCH}`)
     expect(read(join('sampler', 'scheduler.py'))).toContain(`PREFILL_BESIDE = ${PREFILL},`)

@@ -34,6 +34,8 @@ export const BUCKET = 2 ** 25
 export const SLOTS = 3
 /** Lengths of micro-batches are rounded up to this (trinity_torch/rows.py). */
 export const ALIGN = 128
+/** Parameters from which on layers are compiled unless told otherwise (trinity_torch/train.py). */
+export const COMPILED_FROM = 10 ** 8
 /** What the allocator cannot use between blocks, and what this arithmetic does not know of. */
 const SLACK = 1.1
 /** Layers that exist whole where weights are sharded: the one that is computed and the one that comes. */
@@ -110,7 +112,9 @@ function presence(model: PlannedModel, ranks: number, backward: boolean): Memory
 }
 
 /** Numbers that one layer keeps of each token for the backward pass. */
-function numbersPerToken({ config, options, trains }: PlannedModel): number {
+function numbersPerToken(model: PlannedModel): number {
+  const { config, options, trains } = model
+  const { trained, frozen } = parameters(model)
   const { hiddenSize: hidden, intermediateSize: inner } = config
   const q = config.heads * config.headDim
   const kv = config.kvHeads * config.headDim
@@ -118,7 +122,7 @@ function numbersPerToken({ config, options, trains }: PlannedModel): number {
   // the attention; gate, up and their product.
   const compiled = 5 * hidden + (q + 2 * kv) + (q + kv) + q + 3 * inner
   // each operation keeps its own: float32 copies in norms, halves of rotations, the gate's activation
-  const eager = options.compile === false ? 8 * hidden + 2 * (q + kv) + inner : 0
+  const eager = !(options.compile ?? trained + frozen >= COMPILED_FROM) ? 8 * hidden + 2 * (q + kv) + inner : 0
   const adapters = trains?.lora ? targets(config, trains.lora).length * trains.lora.rank : 0
   return compiled + eager + adapters
 }
