@@ -54,6 +54,10 @@ class Model:
         self.ranks.check(self.network.config)
         self.guests: Guests | None = None
         if not self.ranks.several:
+            for p in self.network.parameters():
+                if not p.requires_grad:
+                    # one by one: in float32 all of them may be more than the device has
+                    p.data = p.data.to(world.device).to(self.dtype)
             self.network.to(world.device)
         config = self.network.config
         count = lambda given: sum(p.numel() for p in given)  # noqa: E731
