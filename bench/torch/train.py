@@ -12,9 +12,9 @@ import statistics
 import time
 
 import torch
-from shapes import config_of, network_of, parameters_of, rows_of
+from shapes import SHAPES, config_of, network_of, parameters_of, rows_of
 from trinity_torch import cudnn_attention, head
-from trinity_torch.train import TrainModel
+from trinity_torch.train import ScoreModel, TrainModel
 from trinity_torch.world import World
 
 PEAK = 990e12
@@ -172,6 +172,49 @@ def peer(name: str, compiled: bool, tokens: int) -> None:
     print(json.dumps({"peer": "transformers" + (" compiled" if compiled else ""), "tokens_per_s": round(rate), "mfu": round(mfu, 4)}), flush=True)
 
 
+def accuracy(model: str, tokens: int) -> None:
+    """Log-probs in bfloat16 against those of Transformers in float32: of a shape with random weights, or of a folder."""
+    from transformers import AutoModelForCausalLM
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    if model in SHAPES:
+        network, spec = network_of(model, device), {"path": model}
+        twin = network_of(model, device).hf
+        twin.set_attn_implementation("sdpa")
+    else:
+        network, spec = None, {"path": model}
+        twin = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation="sdpa").to(device)
+    vocabulary = twin.config.vocab_size
+    rows = rows_of(tokens, vocabulary, longest=512)
+    if model not in SHAPES:
+        # what the model itself says, not noise
+        noise, sizes = torch.Generator(device).manual_seed(1), rows.lengths.tolist()
+        torch.manual_seed(1)
+        begin = torch.randint(0, vocabulary, (len(sizes), 1), device=device, generator=noise)
+        said = twin.generate(begin, min_new_tokens=max(sizes) - 1, max_new_tokens=max(sizes) - 1, do_sample=True, top_k=0, top_p=1.0, temperature=1.0)
+        rows.tokens = torch.cat([row[:n] for row, n in zip(said, sizes)]).int().cpu()
+
+    def transformers() -> torch.Tensor:
+        found = []
+        with torch.no_grad():
+            for row in rows.tokens.split(rows.lengths.tolist()):
+                ids = row.long().to(device)
+                logits = twin(input_ids=ids[None]).logits[0, :-1].float()
+                found.append(logits.log_softmax(-1).gather(-1, ids[1:, None])[:, 0].cpu())
+        return torch.cat(found)
+
+    wanted = transformers()
+    twin.to(torch.bfloat16)
+    peer = transformers()
+    del twin
+    ours = ScoreModel(spec, {"dtype": "bfloat16"}, World.alone(device), network=network)
+    found = ours.forward(rows, ["logprob"], True, tokens, lambda: False)["logprob"]
+    for name, scores in (("trinity", found), ("transformers", peer)):
+        off = (scores - wanted).abs()
+        mean, p99, most = off.mean().item(), off.quantile(0.99).item(), off.max().item()
+        print(json.dumps({"accuracy": model, "bfloat16": name, "tokens": off.numel(), "mean": round(mean, 5), "p99": round(p99, 5), "max": round(most, 4)}), flush=True)
+
+
 def ceilings(name: str, tokens: int) -> None:
     """Rates of the products that the step is made of, and of attention."""
     config = config_of(name)
@@ -251,8 +294,11 @@ if __name__ == "__main__":
     parser.add_argument("--host", action="store_true", help="where the time of the CPU goes, and what waits for the GPU")
     parser.add_argument("--peer", choices=["eager", "compiled"])
     parser.add_argument("--ceilings", action="store_true")
+    parser.add_argument("--accuracy", help="a shape, or the folder of a model")
     chosen = parser.parse_args()
-    if chosen.ceilings:
+    if chosen.accuracy:
+        accuracy(chosen.accuracy, chosen.tokens)
+    elif chosen.ceilings:
         ceilings(chosen.shape, chosen.tokens)
     elif chosen.peer:
         peer(chosen.shape, chosen.peer == "compiled", chosen.tokens)

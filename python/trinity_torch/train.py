@@ -24,6 +24,9 @@ from .world import World
 
 IsCancelled = Callable[[], bool]
 
+# Parameters from which on compiled layers are worth the half minute that compiling them takes.
+COMPILED_FROM = 10**8
+
 
 class Model:
     """A network on the device of this rank."""
@@ -79,7 +82,8 @@ class Model:
         if self.spec.get("gradientCheckpointing"):
             self.network.hf.gradient_checkpointing_enable({"use_reentrant": False})
         attention.choose(self.network.hf, self.world.device, self.dtype)
-        if self.options.get("compile", self.world.device.type == "cuda"):
+        large = self.world.device.type == "cuda" and self.info["parameters"] >= COMPILED_FROM
+        if self.options.get("compile", large):
             for layer in layers:
                 layer.compile(dynamic=True)
         offload = bool(self.options.get("paramOffload"))
