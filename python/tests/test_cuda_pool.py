@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 import unittest
 from typing import Any
 
 import torch
+from transformers import Qwen2Config, Qwen2ForCausalLM
 
 from trinity_torch.errors import WorkerError
 from trinity_torch.operations import Worker
@@ -14,10 +17,26 @@ from trinity_torch.sampler.pool import Pool, can_sleep, free_bytes
 from trinity_torch.train import open_model
 from trinity_torch.world import World
 
-from .models import CLIPPED, batch, never, tiny
+from .models import CLIPPED, batch, never
 from .test_sampler import Desk, prompt, wish
 
 GIB = 2**30
+
+
+def plan(training: int) -> dict[str, Any]:
+    return {"standing": 0, "training": training, "scoring": 0, "rollout": 0, "phases": []}
+
+
+def small() -> str:
+    """Large enough for every kernel."""
+    torch.manual_seed(3)
+    config = Qwen2Config(
+        vocab_size=1000, hidden_size=256, intermediate_size=512, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=512, tie_word_embeddings=True,
+    )  # fmt: skip
+    path = os.path.join(tempfile.mkdtemp(prefix="trinity-torch-"), "small")
+    Qwen2ForCausalLM(config).save_pretrained(path)
+    return path
 
 
 class CudaDesk(Desk):
@@ -37,7 +56,7 @@ class CudaPool(unittest.TestCase):
 
     def test_a_recorded_graph_outlives_a_sleep(self) -> None:
         before, total = torch.cuda.mem_get_info()
-        size = min(8 * GIB, before // 2)
+        size = min(48 * GIB, before // 2)
         pool = Pool.sleeping(size, self.device)
         numbers = pool.bytes.view(torch.int32)
         address = numbers.data_ptr()
@@ -74,7 +93,7 @@ class CudaPool(unittest.TestCase):
             graph.replay()
             self.assertEqual([int(part.sum()) for part in ends], [4096, 4096])
             print(f"{size / GIB:.1f} GiB: asleep in {asleep * 1e3:.1f} ms, awake in {awake * 1e3:.1f} ms")
-        del graph, ends, numbers, pool
+        del graph, ends, part, numbers, pool
         torch.cuda.empty_cache()
         self.assertGreater(torch.cuda.mem_get_info()[0], before - GIB)
 
@@ -91,44 +110,47 @@ class CudaPool(unittest.TestCase):
         pool.bytes.fill_(3)
         self.assertEqual(int(pool.bytes[-1]), 3)
 
-    def steps(self, path: str, sleeps: bool, eager: bool) -> tuple[list[Any], int]:
-        """Sampling and training by turns; a plan that fits, or that does not, decides whether the cache sleeps."""
-        plan = {"standing": 0, "training": 0 if not sleeps else 2**50, "scoring": 0, "rollout": 0, "phases": []}
-        desk = CudaDesk(memory=plan, eager=eager)
-        trainer = desk.open(path, "train")
-        sampler = desk.open(path, share=trainer, maxBatch=64)
-        model, train = desk.worker.named(sampler), desk.worker.named(trainer)
-        found: list[Any] = []
-        for version in range(3):
-            numbers = [
-                desk.ask("sample", prompt(*range(i, i + 40)), model=sampler, n=4, wish=wish(seedLow=i, maxTokens=60)) for i in range(8)
-            ]
-            desk.run()
-            found += [desk.samples(number) for number in numbers]
-            found += [desk.answers[number][1]["logprobs"].tolist() for number in numbers]
-            desk.worker.make_room(gradients=True)
-            if sleeps:
-                # what the trainer leaves behind
-                junk = torch.full((free_bytes(self.device) - 2 * GIB,), 255, dtype=torch.uint8, device=self.device)
-                del junk
-            result = train.forward_backward(batch(24), CLIPPED, {"tokens": 100.0}, ["logprob"], "row", 120, never)
-            found.append(round(result.loss, 4))
-            desk.worker.make_room(gradients=True)
-            train.optim_step(0.01, (0.9, 0.999), 1e-8, 0.0, 1.0)
-            desk.ask("transfer", model=trainer, to=[sampler], version=version, inFlight="finish")
-            desk.run()
-        sleeps_done = model.pool.sleeps
-        desk.ask("close", model=sampler)
-        desk.ask("close", model=trainer)
-        return found, sleeps_done
-
     def test_samples_are_those_of_a_cache_that_never_sleeps(self) -> None:
-        path = tiny("qwen2")
+        path = small()
         for eager in (True, False):
-            wanted, never_slept = self.steps(path, False, eager)
-            found, slept = self.steps(path, True, eager)
-            self.assertEqual((never_slept, slept), (0, 3))
-            self.assertEqual(found, wanted)
+            with self.subTest(eager=eager):
+                self.take_turns(path, eager)
+
+    def take_turns(self, path: str, eager: bool) -> None:
+        """A sampler whose cache sleeps while the trainer computes, beside one with weights and a cache of its own."""
+        desk = CudaDesk(eager=eager, memory=plan(training=2**50))
+        trainer = desk.open(path, "train")
+        one = desk.open(path, share=trainer, maxBatch=64)
+        desk.options = {**desk.options, "shareStorage": False, "memory": plan(training=0)}
+        other = desk.open(path, share=trainer, maxBatch=64)
+        model, train = desk.worker.named(one), desk.worker.named(trainer)
+        self.assertTrue(model.shared and model.pool.can_sleep)
+        self.assertFalse(desk.worker.named(other).pool.can_sleep)
+        seen = set()
+        for version in range(4):
+            found = []
+            for sampler in (one, other):
+                numbers = [
+                    desk.ask("sample", prompt(*range(i, i + 40)), model=sampler, n=4, wish=wish(seedLow=i, maxTokens=60))
+                    for i in range(8)
+                ]
+                desk.run()
+                found.append([(desk.samples(n), desk.answers[n][1]["logprobs"].tolist()) for n in numbers])
+            self.assertEqual(found[0], found[1])
+            seen.add(str(found[0]))
+            self.assertEqual((model.pool.awake, model.pool.sleeps), (True, version))
+            desk.worker.make_room(gradients=True)
+            self.assertFalse(model.pool.awake)
+            # the trainer has all there is, and leaves it behind
+            junk = torch.full((free_bytes(self.device) - 2 * GIB,), 255, dtype=torch.uint8, device=self.device)
+            del junk
+            train.forward_backward(batch(24), CLIPPED, {"tokens": 100.0}, ["logprob"], "row", 120, never)
+            train.optim_step(0.01, (0.9, 0.999), 1e-8, 0.0, 1.0)
+            desk.ask("transfer", model=trainer, to=[one, other], version=version, inFlight="finish")
+            desk.run()
+        self.assertEqual(len(seen), 4)
+        for handle in (one, other, trainer):
+            desk.ask("close", model=handle)
 
 
 if __name__ == "__main__":
