@@ -76,3 +76,45 @@ describe.skipIf(python.absent)(`a training job on torch${python.note}`, () => {
     expect(readdirSync(bench.job('two', 'global_step_8', 'actor'))).toContain('model_world_size_2_rank_1.pt')
   }, 240_000)
 })
+
+describe.skipIf(python.absent)(`rollouts and training on torch${python.note}`, () => {
+  let bench: Bench
+  beforeAll(async () => {
+    vi.stubEnv('TRINITY_PYTHON', python.path)
+    vi.stubEnv('CUDA_VISIBLE_DEVICES', '')
+    bench = await Bench.make()
+  })
+  afterAll(() => {
+    vi.unstubAllEnvs()
+    bench.remove()
+  })
+  const TORCH = { 'trainer.trainer_type': 'torch', 'explorer.rollout_model.engine_type': 'torch' }
+  /** One worker trains, another one samples, and weights go from process to process. */
+  const APART = { 'cluster.node_num': 1, 'cluster.gpu_per_node': 2, 'synchronizer.sync_method': 'nccl' }
+
+  const NO_EVALUATION = { 'buffer.explorer_input.eval_tasksets': [] }
+
+  it.each([
+    ['one worker for both', { mode: 'colocate' }, 1e-4],
+    ['ahead', { ...APART, 'synchronizer.sync_offset': 1 }, Number.POSITIVE_INFINITY],
+    ['explorer_driven', { ...APART, 'synchronizer.sync_style': 'explorer_driven' }, Number.POSITIVE_INFINITY],
+    ['fully_async', { ...APART, 'synchronizer.sync_style': 'fully_async' }, Number.POSITIVE_INFINITY],
+  ])(
+    '%s',
+    async (name, keys, agree) => {
+      const { end } = await bench.run(
+        { name, ...TORCH, ...keys, 'buffer.total_steps': 3, ...NO_EVALUATION },
+        { openEngine },
+      )
+      expect(end).toBe('finished')
+      const trainer = bench.metrics('trainer', name).filter(({ step }) => step > 0)
+      expect(trainer.map(({ step }) => step)).toEqual([1, 2, 3])
+      for (const metrics of trainer) {
+        expect(metrics['actor/grad_norm']).toBeGreaterThan(0)
+        expect(metrics['mismatch/logprob_diff/max']).toBeLessThan(agree)
+      }
+      expect(readFileSync(bench.job(name, 'log', 'synchronizer.log'), 'utf8')).toMatch(/weights of training step \d/)
+    },
+    120_000,
+  )
+})
