@@ -1,51 +1,76 @@
-// Seconds of a GRPO step of the quick start by part; with --against torch also TRL's GRPOTrainer on the same model,
-// tasks, batch and lengths, interleaved. Styles of synchronisation are compared by the benchmark `overlap`.
+// Seconds of a GRPO step by part; with --against torch also TRL's GRPOTrainer on the same model, tasks, batch and
+// lengths, interleaved. Styles of synchronisation are compared by the benchmark `overlap`.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { format, median, printTable } from './lib.mjs'
 import { startPeer } from './peer/peer.mjs'
 
-export const title = 'GRPO end to end: the quick start'
+export const title = 'GRPO end to end'
 export const about =
-  'seconds per GRPO step by part (--against torch: against TRL; --only=quick, --only=chat, --rounds=5)'
+  'seconds per GRPO step by part (--against torch: against TRL; --only=GSM8K|quick|cut, --rounds=5, --from=1)'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const example = join(root, 'examples/quickstart')
-const real = fileURLToPath(new URL('../../shared/data/models/minimind2_small_hf', import.meta.url))
-/** The quick start as it is; and a chat model with a real vocabulary on the same puzzles, where it is present. */
+const shared = fileURLToPath(new URL('../../shared/data', import.meta.url))
+const chatModel = join(shared, 'models/minimind2_small_hf')
+const puzzles = join(example, 'countdown/train.jsonl')
+/**
+ * `skip` of the `steps` are not counted; of the peer's likewise. `split`: parts in which the peer's batch goes through
+ * its model, as it is fastest. Where rewards would be equal (the chat model solves nothing), letters are counted
+ * instead: they always differ, and groups of equal rewards cost no backward pass here.
+ */
 const shapes = [
   {
+    // Answers end by themselves, at lengths of their own: what people train on.
+    name: 'GSM8K, 26M',
+    model: chatModel,
+    data: join(shared, 'gsm8k/train.jsonl'),
+    reward: 'letters',
+    tasks: 4,
+    answers: 8,
+    response: 512,
+    lr: 1e-6,
+    steps: 1,
+    skip: 0,
+    peer: { steps: 1, skip: 0, split: 8 },
+  },
+  {
+    // Hardly learning, so that every step is the same work; the compiler of JavaScript needs a while to be done.
     name: 'quick start, 0.35M',
     model: join(example, 'model'),
+    data: puzzles,
     reward: 'countdown',
     tasks: 16,
     answers: 8,
     response: 16,
-    lr: 2e-4,
-    steps: 24,
-    peerSteps: 4,
+    lr: 1e-7,
+    steps: 120,
+    skip: 80,
+    peer: { steps: 8, skip: 2, split: 1 },
   },
   {
-    name: 'chat model, 26M',
-    model: real,
-    // It solves no puzzle, and groups of equal rewards cost no backward pass here: letters always differ.
+    // Puzzles that it does not understand: nearly every answer is cut off.
+    name: 'cut off, 26M',
+    model: chatModel,
+    data: puzzles,
     reward: 'letters',
     tasks: 4,
     answers: 8,
     response: 64,
     lr: 1e-6,
     steps: 5,
-    peerSteps: 2,
+    skip: 2,
+    peer: { steps: 2, skip: 1, split: 4 },
   },
 ]
 /** The first steps warm up caches and the compiler of JavaScript. */
 const SKIP = 3
 
-/** Runs the quick start for some steps; gives what its monitors recorded of each step, and the pace of the whole. */
-export function trinity(settings, steps) {
+/** Runs some steps; gives what its monitors recorded of each that counts, and the pace of them all. */
+export function trinity(settings, steps, skip = SKIP) {
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   const set = {
     'buffer.total_steps': steps,
@@ -70,13 +95,14 @@ export function trinity(settings, steps) {
         .map((line) => JSON.parse(line))
         .filter(({ step }) => step > 0)
     const [explorer, trainer] = [read('explorer'), read('trainer')]
-    const later = trainer.filter(({ step }) => step >= SKIP)
-    const pace = (later.at(-1).time - later[0].time) / (later.length - 1)
-    const steps = later.slice(1).map(({ step, metrics }) => [metrics, explorer[step - 1]?.metrics ?? {}])
+    const counted = trainer.filter(({ step }) => step > skip)
+    const begin = skip > 0 ? trainer[skip - 1].time : counted[0].time - counted[0].metrics['time/step']
+    const pace = (counted.at(-1).time - begin) / counted.length
+    const pairs = counted.map(({ step, metrics }) => [metrics, explorer[step - 1]?.metrics ?? {}])
     return {
       pace,
-      parts: steps.map(([train, explore]) => partsOf(train, explore)),
-      work: steps.map(([train, explore]) => workOf(train, explore)),
+      parts: pairs.map(([train, explore]) => partsOf(train, explore)),
+      work: pairs.map(([train, explore]) => workOf(train, explore)),
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -105,6 +131,7 @@ function workOf(train, explore) {
   return {
     prompt: rows * train['prompt_length/mean'],
     sampled: rows * train['response_length/mean'],
+    longest: train['response_length/max'],
     equal: explore['experience_pipeline/group_advantages/reward_std/zero_ratio'] ?? 0,
   }
 }
@@ -112,20 +139,25 @@ function workOf(train, explore) {
 export async function run(options = []) {
   const value = (name) => options.find((option) => option.startsWith(`--${name}=`))?.slice(name.length + 3)
   const rounds = options.includes('--short') ? 1 : Number(value('rounds') ?? 5)
+  const first = Number(value('from') ?? 1)
   for (const shape of shapes.filter(({ name }) => name.includes(value('only') ?? ''))) {
-    if (existsSync(shape.model)) await measure(shape, rounds, options.includes('--against=torch'))
-    else console.log(`\n${shape.name}: skipped, ${shape.model} is not here`)
+    const missing = [shape.model, shape.data].find((path) => !existsSync(path))
+    if (missing) console.log(`\n${shape.name}: skipped, ${missing} is not here`)
+    else await measure(shape, first, rounds, options.includes('--against=torch'))
   }
 }
 
-async function measure({ name, model, reward, tasks, answers, response, lr, steps, peerSteps }, rounds, torch) {
+async function measure(shape, first, rounds, torch) {
+  const { name, model, reward, tasks, answers, response, lr } = shape
   const peer = torch ? startPeer('grpo_trl.py') : undefined
-  const wish = { cmd: 'run', tasks_per_step: tasks, answers, response, lr, reward }
+  const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-tasks-'))
+  const wish = { cmd: 'run', tasks_per_step: tasks, answers, lr, reward }
   const fixed = {
     'model.model_path': model,
-    'model.max_prompt_tokens': 64,
+    'model.max_prompt_tokens': 512,
     'model.max_response_tokens': response,
     'buffer.batch_size': tasks,
+    'buffer.explorer_input.taskset.data_selector.selector_type': 'sequential',
     'algorithm.repeat_times': answers,
     'algorithm.optimizer.lr': lr,
     ...(reward === 'letters' && { 'buffer.explorer_input.default_reward_fn_type': 'letters' }),
@@ -135,37 +167,66 @@ async function measure({ name, model, reward, tasks, answers, response, lr, step
   let against = ''
   try {
     if (peer) {
-      const data = join(example, 'countdown/train.jsonl')
-      const { torch: version, trl } = await peer.call({ cmd: 'open', model, tasks: data })
+      const { torch: version, trl } = await peer.call({ cmd: 'open', model })
       against = `TRL ${trl}, PyTorch ${version}`
-      await peer.call({ ...wish, steps: 1 })
+      const { file } = questions(shape, 0, folder)
+      await peer.call({ ...wish, ...shape.peer, tasks: file, response: Math.min(response, 32), steps: 1, skip: 0 })
     }
-    for (let round = 0; round < rounds; round++) {
-      const { pace, parts, work } = trinity(fixed, steps)
+    for (let round = first; round < first + rounds; round++) {
+      const asked = questions(shape, round, folder)
+      const settings = { ...fixed, 'buffer.explorer_input.taskset.path': asked.folder }
+      const { pace, parts, work } = trinity(settings, shape.steps, shape.skip)
       own.paces.push(pace)
       own.parts.push(...parts)
       own.work.push(...work)
-      if (peer) theirs.push(await peer.call({ ...wish, steps: peerSteps }))
+      if (peer) theirs.push(await peer.call({ ...wish, ...shape.peer, tasks: asked.file, response }))
+      const ratio = peer ? `, × ${format(median(theirs.at(-1).seconds) / pace)}` : ''
+      console.log(`${name}, round ${round}: ${format(1000 * pace)} ms a step${ratio}`)
     }
   } finally {
     peer?.close()
+    rmSync(folder, { recursive: true, force: true })
   }
   console.log(`\n${name}: ${tasks} tasks × ${answers} answers of at most ${response} tokens, one gradient`)
   report(own.parts)
   if (theirs.length === 0) return
   console.log(`${against}, the same work`)
   reportPeer(theirs)
-  const all = (name) => theirs.flatMap((one) => one[name])
-  const mine = (name) => own.work.map((one) => one[name])
-  printTable(
-    ['prompt', 'sampled', 'equal'].map((what) => ({
-      'per step': { prompt: 'prompt tokens', sampled: 'sampled tokens', equal: 'share without gradient' }[what],
-      here: format(median(mine(what))),
-      TRL: format(median(all(what))),
-    })),
-  )
+  reportWork(own.work, theirs)
   const faster = median(theirs.map(({ seconds }, i) => median(seconds) / own.paces[i]))
   console.log(`× ${format(faster)} (target ≥ 5 ${faster >= 5 ? 'met' : 'MISSED'})`)
+}
+
+/** The tasks of a round, the same for both sides and other ones in every round. */
+function questions({ data, tasks, steps }, round, folder) {
+  const lines = readFileSync(data, 'utf8').trim().split('\n')
+  const count = tasks * steps
+  const at = (round * count) % Math.max(1, lines.length - count)
+  const own = join(folder, String(round))
+  mkdirSync(own)
+  const file = join(own, 'train.jsonl')
+  writeFileSync(file, `${lines.slice(at, at + count).join('\n')}\n`)
+  return { folder: own, file }
+}
+
+function reportWork(own, theirs) {
+  const names = {
+    prompt: 'prompt tokens',
+    sampled: 'sampled tokens',
+    longest: 'longest answer',
+    equal: 'share without gradient',
+  }
+  printTable(
+    Object.entries(names).map(([what, text]) => ({
+      'per step': text,
+      here: format(mean(own.map((one) => one[what]))),
+      TRL: format(mean(theirs.flatMap((one) => one[what]))),
+    })),
+  )
+}
+
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 function reportPeer(runs) {

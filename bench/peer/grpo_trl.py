@@ -1,13 +1,16 @@
 """GRPO with TRL's GRPOTrainer on the CPU, the peer of bench/grpo.mjs.
 
-    {"cmd": "open", "model": DIR, "tasks": FILE, "threads": 2}  -> versions, parameters
-    {"cmd": "run", "tasks_per_step": 16, "answers": 8, "response": 16, "steps": 4, "lr": 3e-4, "reward": "countdown"}
-        -> seconds, generate, forward, prompt, sampled, equal
+    {"cmd": "open", "model": DIR, "threads": 2}  -> versions, parameters
+    {"cmd": "run", "tasks": FILE, "tasks_per_step": 16, "answers": 8, "response": 16, "split": 1, "steps": 4, "skip": 1,
+     "lr": 3e-4, "reward": "countdown"}
+        -> seconds, generate, forward, prompt, sampled, longest, equal
 
-`seconds` holds the time of every optimiser step but the first: generation, rewards, advantages, training. One gradient
-per batch of rollouts, no KL term, f32, temperature 1: what the quick start does. Nothing is logged, saved or evaluated.
+`seconds` holds the time of every optimiser step but the first `skip`: generation, rewards, advantages, training. One
+gradient per batch of rollouts, no KL term, f32, temperature 1: what the quick start does. The batch goes through the
+model in `split` parts; the tasks come in the order of their file. Nothing is logged, saved or evaluated.
 `generate` and `forward` are the parts of the same steps (the rest is the backward pass and the optimiser), `prompt` and
-`sampled` the tokens of the prompts and of the answers of a step, `equal` the share of answers without a gradient.
+`sampled` the tokens of the prompts and of the answers of a step, `longest` the longest answer, `equal` the share of
+answers without a gradient.
 """
 
 import json
@@ -61,7 +64,7 @@ class Watched(GRPOTrainer):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.notes = {"generate": [], "forward": [], "prompt": [], "sampled": [], "equal": []}
+        self.notes = {"generate": [], "forward": [], "prompt": [], "sampled": [], "longest": [], "equal": []}
 
     def _generate(self, *args, **kwargs):
         return self._timed("generate", super()._generate, args, kwargs)
@@ -72,7 +75,9 @@ class Watched(GRPOTrainer):
     def _generate_and_score_completions(self, inputs):
         output = super()._generate_and_score_completions(inputs)
         self.notes["prompt"].append(int(output["prompt_mask"].sum()))
-        self.notes["sampled"].append(int(output["completion_mask"].sum()))
+        lengths = output["completion_mask"].sum(1)
+        self.notes["sampled"].append(int(lengths.sum()))
+        self.notes["longest"].append(int(lengths.max()))
         self.notes["equal"].append(float((output["advantages"] == 0).float().mean()))
         return output
 
@@ -81,7 +86,9 @@ class Watched(GRPOTrainer):
         try:
             return work(*args, **kwargs)
         finally:
-            self.notes[name].append(time.perf_counter() - begin)
+            spent = self.notes[name]
+            spent += [0.0] * (self.state.global_step + 1 - len(spent))
+            spent[-1] += time.perf_counter() - begin
 
 
 class StepTimes(TrainerCallback):
@@ -96,20 +103,29 @@ class StepTimes(TrainerCallback):
         self.seconds.append(time.perf_counter() - self.begin)
 
 
-def open_model(model, tasks, threads=2):
-    torch.set_num_threads(threads)
-    rows = [json.loads(line) for line in open(tasks, encoding="utf-8")]
-    state["model"] = model
-    state["data"] = Dataset.from_list(
-        [{"prompt": [{"role": "user", "content": row["question"]}], **row["answer"]} for row in rows]
+def read_tasks(path):
+    rows = [json.loads(line) for line in open(path, encoding="utf-8")]
+    return Dataset.from_list(
+        [
+            {
+                "prompt": [{"role": "user", "content": row["question"]}],
+                **(row["answer"] if isinstance(row["answer"], dict) else {}),
+            }
+            for row in rows
+        ]
     )
+
+
+def open_model(model, threads=2):
+    torch.set_num_threads(threads)
+    state["model"] = model
     state["tokenizer"] = AutoTokenizer.from_pretrained(model)
     net = AutoModelForCausalLM.from_pretrained(model)
     versions = {"torch": torch.__version__, "transformers": transformers.__version__, "trl": trl.__version__}
     return {"parameters": sum(p.numel() for p in net.parameters()), "threads": threads, **versions}
 
 
-def run(tasks_per_step, answers, response, steps, lr, reward="countdown", seed=1):
+def run(tasks, tasks_per_step, answers, response, steps, lr, reward="countdown", split=1, skip=1, seed=1):
     net = AutoModelForCausalLM.from_pretrained(state["model"], dtype=torch.float32)
     times = StepTimes()
     with tempfile.TemporaryDirectory() as folder:
@@ -117,18 +133,20 @@ def run(tasks_per_step, answers, response, steps, lr, reward="countdown", seed=1
             model=net,
             processing_class=state["tokenizer"],
             reward_funcs=REWARDS[reward],
-            train_dataset=state["data"],
+            train_dataset=read_tasks(tasks),
             callbacks=[times],
             args=GRPOConfig(
                 output_dir=folder,
-                per_device_train_batch_size=tasks_per_step * answers,
+                per_device_train_batch_size=tasks_per_step * answers // split,
+                gradient_accumulation_steps=split,
+                shuffle_dataset=False,
                 num_generations=answers,
                 max_completion_length=response,
                 temperature=1.0,
                 beta=0.0,
                 learning_rate=lr,
                 lr_scheduler_type="constant",
-                max_steps=steps + 1,
+                max_steps=steps + skip,
                 seed=seed,
                 use_cpu=True,
                 bf16=False,
@@ -140,7 +158,7 @@ def run(tasks_per_step, answers, response, steps, lr, reward="countdown", seed=1
             ),
         )
         trainer.train()
-    return {"seconds": times.seconds[1:], **{name: values[1:] for name, values in trainer.notes.items()}}
+    return {"seconds": times.seconds[skip:], **{name: values[skip:] for name, values in trainer.notes.items()}}
 
 
 if __name__ == "__main__":
