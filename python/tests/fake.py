@@ -14,6 +14,8 @@ from trinity_torch.errors import Cancelled, WorkerError
 class FakeModel:
     """Scores of row r are r, its weight is one number, and `spec` may ask for trouble."""
 
+    gradient = "none"
+
     def __init__(self, kind: str, spec: dict[str, Any], world: Any) -> None:
         self.kind, self.spec, self.world = kind, spec, world
         self.info = {

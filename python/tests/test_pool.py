@@ -205,6 +205,8 @@ class States(unittest.TestCase):
 class Phases(unittest.TestCase):
     """A sampler on a trainer's weights whose cache can sleep: the same samples as from one whose cache cannot."""
 
+    PLAN = {"standing": 0, "training": 5000, "scoring": 1000, "rollout": 0, "phases": []}
+
     def setUp(self) -> None:
         self.path = tiny("qwen2")
         self.free = 0
@@ -287,7 +289,7 @@ class Phases(unittest.TestCase):
         self.assertFalse(self.model.pool.awake)
 
     def test_stays_where_the_plan_fits_beside_it(self) -> None:
-        self.open(sleeps=True, memory={"standing": 0, "training": 5000, "scoring": 1000, "rollout": 0, "phases": []})
+        self.open(sleeps=True, memory=self.PLAN)
         moments = 8 * self.model.trainer.info["trainableParameters"]
         self.free = 5000 + moments
         self.train()
@@ -336,6 +338,30 @@ class Phases(unittest.TestCase):
             self.train()
         self.assertTrue(self.model.pool.awake)
         self.assertEqual(self.desk.worker.named(self.trainer).gradient, "none")
+
+    def test_a_plan_that_was_wrong_is_made_up_for(self) -> None:
+        self.open(sleeps=True, memory=self.PLAN)
+        self.free = 2**40
+        train = self.desk.worker.named(self.trainer)
+        real = train.learn
+        tries: list[bool] = []
+
+        def learn(*args: Any) -> Any:
+            tries.append(self.model.pool.awake)
+            if self.model.pool.awake:
+                train.touched = True
+                raise torch.OutOfMemoryError("CUDA out of memory")
+            return real(*args)
+
+        with mock.patch.object(train, "learn", learn):
+            self.train()
+            self.assertEqual((tries, self.model.pool.sleeps), ([True, False], 1))
+            # what was added to a gradient that was there before cannot be taken away
+            self.model.pool.wake()
+            train.gradient = "whole"
+            with self.assertRaisesRegex(torch.OutOfMemoryError, "CUDA out of memory"):
+                self.train()
+            self.assertEqual(tries, [True, False, True])
 
     def test_turns_need_a_trainer_that_waits(self) -> None:
         self.open(sleeps=True, shareStorage=False)

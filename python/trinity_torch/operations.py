@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from .errors import WorkerError
+from .errors import WorkerError, is_memory
 from .memory_plan import MemoryPlan
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from .world import World
 
+T = TypeVar("T")
 Tensors = dict[str, "Tensor"]
 Send = Callable[[dict[str, Any], "Tensors | None"], None]
 # kind, spec, options, world; of a sampler also the trainer whose weights it takes
@@ -95,11 +97,24 @@ class Worker:
     def models(self) -> list[Any]:
         return list(self._models.values())
 
-    def make_room(self, gradients: bool) -> None:
-        """Before what needs much memory for a while: caches of samplers give way where they have to."""
-        for model in self.models():
-            if hasattr(model, "cede"):
-                model.cede(gradients)
+    def make_room(self, gradients: bool, anyway: bool = False) -> bool:
+        """
+        Before what needs much memory for a while: caches of samplers give way where they have to, or `anyway`. Whether one
+        did.
+        """
+        return any([model.cede(gradients, anyway) for model in self.models() if hasattr(model, "cede")])
+
+    def with_room(self, gradients: bool, work: Callable[[], T], repeatable: Callable[[], bool] = lambda: True) -> T:
+        """Where memory does not suffice all the same, the plan was wrong: caches give way, and the work is done again."""
+        self.make_room(gradients)
+        try:
+            return work()
+        except Exception as error:
+            if not is_memory(error) or not repeatable() or not self.make_room(gradients, anyway=True):
+                raise
+            # frames of the traceback hold what filled the memory
+            traceback.clear_frames(error.__traceback__)
+        return work()
 
     def send(self, header: dict[str, Any], tensors: Tensors | None = None) -> None:
         """An event for Trinity. Said by rank 0 alone; the others may call it all the same."""
@@ -149,9 +164,8 @@ def forward(worker: Worker, request: Request) -> Answer:
 
     model = worker.model(request)
     rows = Rows.from_tensors(request.tensors, request.arg("columns"))
-    worker.make_room(gradients=False)
     wants, adapter, budget = request.arg("wants"), request.arg("adapter"), request.arg("tokenBudget")
-    return Answer(tensors=model.forward(rows, wants, adapter, budget, request.cancelled))
+    return Answer(tensors=worker.with_room(False, lambda: model.forward(rows, wants, adapter, budget, request.cancelled)))
 
 
 def forward_backward(worker: Worker, request: Request) -> Answer:
@@ -161,15 +175,12 @@ def forward_backward(worker: Worker, request: Request) -> Answer:
     rows = Rows.from_tensors(request.tensors, request.arg("columns"))
     # a norm may be NaN or infinite, which JSON has as text
     norms = {name: float(value) for name, value in request.arg("norms").items()}
-    worker.make_room(gradients=True)
-    result = model.forward_backward(
-        rows,
-        request.arg("graph"),
-        norms,
-        request.arg("wants"),
-        request.arg("coupling"),
-        request.arg("tokenBudget"),
-        request.cancelled,
+    given = [request.arg(name) for name in ("wants", "coupling", "tokenBudget")]
+    result = worker.with_room(
+        True,
+        lambda: model.forward_backward(rows, request.arg("graph"), norms, *given, request.cancelled),
+        # a gradient that was half added to others cannot be taken away again
+        lambda: model.gradient != "partial",
     )
     return Answer(
         {"loss": result.loss, "metrics": result.metrics, "seconds": result.seconds, "memory": model.memory()},
@@ -196,6 +207,8 @@ def save(worker: Worker, request: Request) -> Answer:
 
 
 def load(worker: Worker, request: Request) -> Answer:
+    # moments come with it
+    worker.make_room(gradients=True)
     worker.model(request).load(request.arg("dir"))
     return Answer()
 
@@ -208,8 +221,9 @@ def save_weights(worker: Worker, request: Request) -> Answer:
 def reward(worker: Worker, request: Request) -> Answer:
     model = worker.model(request)
     tokens, lengths = request.tensors["tokens"], request.tensors["lengths"]
-    worker.make_room(gradients=False)
-    return Answer(tensors={"reward": model.reward(tokens, lengths, request.arg("tokenBudget"), request.cancelled)})
+    budget = request.arg("tokenBudget")
+    found = worker.with_room(False, lambda: model.reward(tokens, lengths, budget, request.cancelled))
+    return Answer(tensors={"reward": found})
 
 
 def sample(worker: Worker, request: Request) -> None:

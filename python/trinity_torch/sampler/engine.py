@@ -124,17 +124,19 @@ class SampleModel(ScoreModel):
             self.scheduler.step()
         self._send_tokens()
 
-    def cede(self, gradients: bool) -> None:
+    def cede(self, gradients: bool, anyway: bool) -> bool:
         """
-        Somebody on this device is about to compute much: where that does not fit beside the cache, the cache makes room.
-        Samples under way keep their tokens and are computed again later, as when pages run out.
+        Somebody on this device is about to compute much: where that does not fit beside the cache, or `anyway`, the cache
+        makes room. Samples under way keep their tokens and are computed again later, as when pages run out.
         """
         if not self.pool.can_sleep or not self.pool.awake:
-            return
+            return False
         trainers = [model for model in self.worker.models() if isinstance(model, TrainModel)] if self.worker else []
-        if not fits_beside(self.world.device, self.options, trainers, gradients, bool(self._jobs)):
-            self.scheduler.restart()
-            self.pool.sleep()
+        if not anyway and fits_beside(self.world.device, self.options, trainers, gradients, bool(self._jobs)):
+            return False
+        self.scheduler.restart()
+        self.pool.sleep()
+        return True
 
     def fail(self, error: dict[str, Any]) -> None:
         self.scheduler.drop()

@@ -37,7 +37,7 @@ class Pool:
     def __init__(self, size: int, device: torch.device, memory: Memory | None = None):
         self.size, self._memory = size, memory
         self.sleeps = 0
-        self.seconds = 0.0  # that sleeping and waking took
+        self._since = 0.0
         if memory is None:
             self.bytes = torch.zeros(size, dtype=torch.uint8, device=device)
             return
@@ -66,10 +66,9 @@ class Pool:
     def sleep(self) -> None:
         if self._memory is None or not self.awake:
             return
-        began = time.perf_counter()
         self._memory.unmap()
         self.sleeps += 1
-        self.seconds += time.perf_counter() - began
+        self._since = time.perf_counter()
 
     def wake(self) -> None:
         """Every byte is zero afterwards. An error means that it sleeps on."""
@@ -88,7 +87,8 @@ class Pool:
             ) from error
         # what a masked place holds must be finite, or it would reach the sums it is masked from
         self.bytes.zero_()
-        self.seconds += time.perf_counter() - began
+        took, slept = (time.perf_counter() - began) * 1e3, began - self._since
+        _say(f"cache: {self.size / 2**20:.0f} MiB back in {took:.0f} ms; for {slept:.1f} s they were the trainer's")
 
 
 _told = False
@@ -102,7 +102,7 @@ def can_sleep(device: torch.device) -> bool:
     why = missing(_index(device))
     if why is not None and not _told:
         _told = True
-        print(f"the sampler's cache keeps its memory while the trainer computes: {why}", file=sys.stderr, flush=True)
+        _say(f"cache: it keeps its memory while the trainer computes, because {why}")
     return why is None
 
 
@@ -114,3 +114,8 @@ def free_bytes(device: torch.device) -> int:
 
 def _index(device: torch.device) -> int:
     return torch.cuda.current_device() if device.index is None else device.index
+
+
+def _say(text: str) -> None:
+    """In the worker's log."""
+    print(text, file=sys.stderr, flush=True)
