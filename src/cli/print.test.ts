@@ -34,6 +34,10 @@ describe('exitCodeOf', () => {
   it('tells wrong use from a failed run', () => {
     expect(exitCodeOf(new TrinityError('config/invalid', 'x'))).toBe(2)
     expect(exitCodeOf(new TrinityError('model/not-found', 'x'))).toBe(2)
+    expect(exitCodeOf(new TrinityError('data/not-found', 'x'))).toBe(2)
+    expect(exitCodeOf(new TrinityError('workflow/args', 'x'))).toBe(2)
+    expect(exitCodeOf(new TrinityError('workflow/run', 'x'))).toBe(1)
+    expect(exitCodeOf(new TrinityError('data/malformed', 'x'))).toBe(1)
     expect(exitCodeOf(new TrinityError('engine/deadline', 'x'))).toBe(1)
     expect(exitCodeOf(new Error('x'))).toBe(1)
   })

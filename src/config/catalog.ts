@@ -1,3 +1,4 @@
+import type { Config, TasksetConfig } from './section/config.js'
 import type { Parsed } from './stages.js'
 
 /** The registries a configuration is checked against. Structural, so that this folder imports none of them. */
@@ -13,6 +14,8 @@ export interface Catalog {
   readonly operators: Lookup<Component>
   readonly monitors: Lookup<Component>
   readonly rewardFns: Lookup<Component>
+  /** Those that say what arguments they take. */
+  readonly workflows: Lookup<Component>
 }
 
 export interface Lookup<T> {
@@ -55,7 +58,7 @@ export interface AlgorithmFacts {
  * operators and the grader of rewards bring libraries that take longer to load than all the rest.
  */
 export async function loadCatalog(files?: readonly Parsed[]): Promise<Catalog> {
-  const [algorithm, selector, priority, monitor, operators, rewardFns] = await Promise.all([
+  const [algorithm, selector, priority, monitor, operators, rewardFns, workflows] = await Promise.all([
     import('../algorithm/index.js'),
     import('../task/selector/index.js'),
     import('../buffer/priority/priority.js'),
@@ -66,6 +69,7 @@ export async function loadCatalog(files?: readonly Parsed[]): Promise<Catalog> {
     files === undefined || files.some(usesRewards)
       ? import('../reward/registry.js').then((m) => m.rewardFns)
       : none('reward function'),
+    files === undefined || files.some(usesWorkflowArgs) ? loadWorkflows() : none('workflow'),
   ])
   return {
     algorithms: algorithm.algorithms as unknown as Lookup<AlgorithmFacts>,
@@ -79,7 +83,17 @@ export async function loadCatalog(files?: readonly Parsed[]): Promise<Catalog> {
     operators,
     monitors: monitor.monitors,
     rewardFns,
+    workflows,
   }
+}
+
+async function loadWorkflows(): Promise<Lookup<Component>> {
+  const { argsOf, workflows } = await import('../workflow/index.js')
+  const find = (name: string): Component | undefined => {
+    const args = argsOf(workflows.find(name))
+    return args && { args }
+  }
+  return { kind: workflows.kind, find, names: () => workflows.names() }
 }
 
 function none(kind: string): Lookup<Component> {
@@ -92,8 +106,17 @@ function usesOperators({ stages }: Parsed): boolean {
 
 function usesRewards({ stages }: Parsed): boolean {
   return stages.some(({ config: { mode, buffer } }) => {
-    const { default_reward_fn_type, taskset, tasksets, eval_tasksets } = buffer.explorer_input
-    const sets = [taskset, ...tasksets, ...eval_tasksets]
-    return mode !== 'train' && (default_reward_fn_type ?? sets.find((set) => set?.default_reward_fn_type)) != null
+    const given = buffer.explorer_input.default_reward_fn_type
+    return mode !== 'train' && (given ?? tasksetsOf(buffer).find((set) => set.default_reward_fn_type)) != null
   })
+}
+
+function usesWorkflowArgs({ stages }: Parsed): boolean {
+  return stages.some(({ config: { mode, buffer } }) => {
+    return mode !== 'train' && tasksetsOf(buffer).some((set) => Object.keys(set.workflow_args).length > 0)
+  })
+}
+
+function tasksetsOf({ explorer_input: { taskset, tasksets, eval_tasksets } }: Config['buffer']): TasksetConfig[] {
+  return [...(taskset ? [taskset] : []), ...tasksets, ...eval_tasksets]
 }

@@ -132,7 +132,7 @@ describe('examples', () => {
         `mode: serve\n${MODEL}${CLUSTER}explorer: {api_port: 8010, rollout_model: {engine_type: vllm_async, engine_num: 4}, service_status_check_interval: 30}`,
       ).explorer.proxy_port,
     ).toBe(8010)
-    const bench = `mode: bench\ncontinue_from_checkpoint: false\nmodel:\n  model_path: \${oc.env:NAME,qwen3-max}\n  max_model_len: \${oc.env:LEN,64000}\n  enable_thinking: \${oc.decode:\${oc.env:THINK,true}}\n  external_model: {enable: true, model_name: "\${model.model_path}"}\nbuffer: {batch_size: 16, explorer_input: {eval_tasksets: [{name: e, path: p, default_workflow_type: math_workflow, workflow_args: {path: "\${oc.env:NO,null}"}}]}}\nexplorer: {concurrent_mode: asynchronous, runner_per_model: \${oc.env:R,32}, rollout_model: {engine_type: external}}`
+    const bench = `mode: bench\ncontinue_from_checkpoint: false\nmodel:\n  model_path: \${oc.env:NAME,qwen3-max}\n  max_model_len: \${oc.env:LEN,64000}\n  enable_thinking: \${oc.decode:\${oc.env:THINK,true}}\n  external_model: {enable: true, model_name: "\${model.model_path}"}\nbuffer: {batch_size: 16, explorer_input: {eval_tasksets: [{name: e, path: p, default_workflow_type: browse_workflow, workflow_args: {path: "\${oc.env:NO,null}"}}]}}\nexplorer: {concurrent_mode: asynchronous, runner_per_model: \${oc.env:R,32}, rollout_model: {engine_type: external}}`
     const config = resolve(bench.replace('runner_per_model: ${oc.env:R,32}', 'runner_per_model: "${oc.env:R,32}"'))
     expect(config).toMatchObject({
       model: { max_model_len: 64000, enable_thinking: true, external_model: { model_name: 'qwen3-max' } },

@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.js'
 import { TrinityError } from '../error.js'
 import { prepareReward } from '../reward/index.js'
-import { workflows } from '../workflow/index.js'
+import { argsOf, workflowArgs, workflows } from '../workflow/index.js'
 
 /** Workflows, rewards and their arguments that nothing here knows, found before a model is loaded. */
 export function unknownNames({ mode, buffer }: Config): TrinityError[] {
@@ -16,9 +16,15 @@ export function unknownNames({ mode, buffer }: Config): TrinityError[] {
     }
   }
   const { tasksets, eval_tasksets } = buffer.explorer_input
-  for (const { default_workflow_type, default_reward_fn_type, reward_fn_args } of [...tasksets, ...eval_tasksets]) {
-    if (default_workflow_type !== null) attempt(() => workflows.get(default_workflow_type))
+  for (const taskset of [...tasksets, ...eval_tasksets]) {
+    const { default_workflow_type: workflow, workflow_args, default_reward_fn_type, reward_fn_args } = taskset
+    if (workflow !== null) attempt(() => checkWorkflow(workflow, workflow_args))
     if (default_reward_fn_type !== null) attempt(() => prepareReward(default_reward_fn_type, reward_fn_args))
   }
   return problems
+}
+
+function checkWorkflow(workflow: string, given: Record<string, unknown>): void {
+  const args = argsOf(workflows.get(workflow))
+  if (args) workflowArgs({ workflow, workflowArgs: given }, args)
 }

@@ -14,4 +14,11 @@ export { deriveSeed } from './seed.js'
 export { SimpleWorkflow } from './simple.js'
 export { RewardPropagationWorkflow, StepWiseRewardWorkflow } from './step-wise.js'
 export { type ModelText, openModelText } from './text.js'
-export { Workflow, type WorkflowClass, type WorkflowEntry, type WorkflowFunction, workflows } from './workflow.js'
+export {
+  argsOf,
+  Workflow,
+  type WorkflowClass,
+  type WorkflowEntry,
+  type WorkflowFunction,
+  workflows,
+} from './workflow.js'

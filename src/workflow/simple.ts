@@ -1,5 +1,7 @@
+import type { z } from 'zod'
 import type { Experience } from '../experience/index.js'
 import type { ChatMessage } from '../model/index.js'
+import { noArgs } from './arguments.js'
 import { type Scores, scoreResponse } from './reward.js'
 import { turn } from './turn.js'
 import { Workflow } from './workflow.js'
@@ -10,6 +12,7 @@ import { Workflow } from './workflow.js'
  */
 export class SimpleWorkflow extends Workflow {
   static override readonly repeats: boolean = true
+  static override readonly args: z.ZodObject = noArgs
 
   /** Reward function of task sets that name none. */
   get defaultReward(): string | undefined {

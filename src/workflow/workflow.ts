@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Experience } from '../experience/index.js'
 import type { Logger } from '../log/logger.js'
 import type { Pcg64 } from '../random/index.js'
@@ -14,6 +15,8 @@ export abstract class Workflow {
    * Such a workflow sets `eid.run` itself, from `context.run` on. Others are run once per repetition and never see n.
    */
   static readonly repeats: boolean = false
+  /** What may stand in `workflow_args`, checked before anything runs. Of this class alone: subclasses give their own. */
+  static readonly args?: z.ZodObject
 
   readonly context: WorkflowContext
 
@@ -49,6 +52,7 @@ export abstract class Workflow {
 export interface WorkflowClass {
   new (context: WorkflowContext): Workflow
   readonly repeats: boolean
+  readonly args?: z.ZodObject
 }
 
 /** A workflow without a class. */
@@ -61,6 +65,11 @@ export const workflows = new Registry<WorkflowEntry>('workflow')
 
 export function isWorkflowClass(entry: WorkflowEntry): entry is WorkflowClass {
   return (entry as { prototype?: unknown }).prototype instanceof Workflow
+}
+
+/** What a workflow says of its arguments itself; undefined: anything goes. */
+export function argsOf(entry: WorkflowEntry | undefined): z.ZodObject | undefined {
+  return entry && isWorkflowClass(entry) && Object.hasOwn(entry, 'args') ? entry.args : undefined
 }
 
 /** Does one run of the workflow make all repetitions of a task? */

@@ -254,3 +254,23 @@ describe('rewards of a task set', () => {
     ])
   })
 })
+
+describe('arguments of workflows', () => {
+  const text = (workflow: string, args: string) =>
+    `model: {model_path: m, max_model_len: 9}\nbuffer: {explorer_input: {default_workflow_type: ${workflow}, taskset: {path: d, workflow_args: ${args}}}}`
+  const key = 'buffer.explorer_input.taskset.workflow_args'
+
+  it('are checked where a workflow says what it takes', () => {
+    expect(errorsOf(() => resolve(text('math_boxed_workflow', '{with_thnik: true}')))).toMatchObject([
+      { key: `${key}.with_thnik`, hint: 'did you mean with_think?' },
+    ])
+    expect(errorsOf(() => resolve(text('math_workflow', '{with_think: true}')))).toMatchObject([
+      { key: `${key}.with_think`, hint: 'it takes no arguments' },
+    ])
+    expect(resolve(text('math_boxed_workflow', '{with_think: true}')).mode).toBe('both')
+  })
+
+  it('of others are theirs alone', () => {
+    expect(resolve(text('of_a_plugin', '{with_thnik: true}')).mode).toBe('both')
+  })
+})

@@ -43,6 +43,7 @@ function resolveTaskset(
   const workflow = given.default_workflow_type ?? inherited
   const reward = given.default_reward_fn_type ?? input.default_reward_fn_type
   if (reward && config.mode !== 'train') checkReward(reward, given, key, scope)
+  if (workflow && config.mode !== 'train') checkWorkflow(workflow, given, key, scope)
   return {
     ...given,
     name: given.name || `${isEval ? 'eval_taskset' : 'taskset'}_${index}`,
@@ -81,6 +82,13 @@ function checkReward(name: string, given: TasksetConfig, key: string, scope: Sco
   const near = nearest(name, rewardFns.names())
   const hint = `${near ? `did you mean ${near}? ` : ''}a plugin may add it; known: ${rewardFns.names().join(', ')}`
   scope.warn('unknown-name', at, `there is no reward function '${name}' yet`, hint)
+}
+
+/** One that says what arguments it takes, plugins included. */
+function checkWorkflow(name: string, given: TasksetConfig, key: string, scope: Scope): void {
+  const component = scope.catalog.workflows.find(name)
+  const isGiven = Object.keys(given.workflow_args).length > 0
+  if (component && isGiven) resolveArguments(component, given.workflow_args, `${key}.workflow_args`, scope)
 }
 
 function warnWithoutWorkflow(sets: readonly TasksetConfig[], scope: Scope): void {

@@ -14,6 +14,7 @@ const distillArgs = z.strictObject({
 
 /** The student answers, the teacher says how likely it finds each token. What is learnt is in the tokens: the reward is 0. */
 export class OnPolicyDistillWorkflow extends SimpleWorkflow {
+  static override readonly args: z.ZodObject = distillArgs
   readonly args = workflowArgs(this.task, distillArgs)
 
   override async ask(): Promise<Experience[]> {
@@ -50,6 +51,8 @@ export class OnPolicyDistillWorkflow extends SimpleWorkflow {
 
 /** The same on mathematics, with accuracy as the reward. */
 export class OnPolicyDistillMathWorkflow extends OnPolicyDistillWorkflow {
+  static override readonly args = distillArgs
+
   override get defaultReward(): string {
     return 'math_boxed_reward'
   }

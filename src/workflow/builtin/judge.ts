@@ -32,6 +32,7 @@ interface Rubric {
  * judge gives no rating there is no reward: such an answer is counted and not trained on.
  */
 export class RubricJudgeWorkflow extends SimpleWorkflow {
+  static override readonly args = judgeArgs
   readonly args = workflowArgs(this.task, judgeArgs)
 
   override async reward(experience: Experience): Promise<Scores | undefined> {
@@ -65,6 +66,7 @@ export class RubricJudgeWorkflow extends SimpleWorkflow {
 
 /** A judge compares all answers to a task with each other and gives each a score from 0 to 1 (RULER). */
 export class MathRulerWorkflow extends MathWorkflow {
+  static override readonly args = judgeArgs
   readonly args = workflowArgs(this.task, judgeArgs)
   #scores: number[] | undefined
 

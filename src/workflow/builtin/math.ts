@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import type { Experience } from '../../experience/index.js'
-import { workflowArgs } from '../arguments.js'
+import { noArgs, workflowArgs } from '../arguments.js'
 import { type Scores, scoreResponse } from '../reward.js'
 import { SimpleWorkflow } from '../simple.js'
 import { BOXED, BOXED_THINK, EVAL_BOXED, THINK_ANSWER } from './prompts.js'
 
 /** Reasoning between think tags, the answer between answer tags. */
 export class MathWorkflow extends SimpleWorkflow {
+  static override readonly args: z.ZodObject = noArgs
+
   override get defaultReward(): string {
     return 'math_reward'
   }
@@ -25,6 +27,7 @@ const boxedArgs = z.strictObject({
 
 /** The answer in \boxed{}. Answers that ran out of room are not trained on. */
 export class MathBoxedWorkflow extends SimpleWorkflow {
+  static override readonly args = boxedArgs
   readonly args = workflowArgs(this.task, boxedArgs)
 
   override get defaultReward(): string {
@@ -53,6 +56,8 @@ export class MathBoxedWorkflow extends SimpleWorkflow {
 
 /** Evaluation as the Qwen2.5-Math report does it: fixed sampling, accuracy only. */
 export class MathEvalWorkflow extends SimpleWorkflow {
+  static override readonly args = noArgs
+
   override get defaultReward(): string {
     return 'accuracy_reward'
   }

@@ -5,9 +5,12 @@ import { auxiliaryName, workflowArgs } from '../arguments.js'
 import type { Scores } from '../reward.js'
 import { MathWorkflow } from './math.js'
 
+const modelArgs = z.strictObject({ reward_model: auxiliaryName.default(0) })
+
 /** The reward is what a reward model with a scalar head says of the conversation. */
 export class MathRewardModelWorkflow extends MathWorkflow {
-  readonly args = workflowArgs(this.task, z.strictObject({ reward_model: auxiliaryName.default(0) }))
+  static override readonly args = modelArgs
+  readonly args = workflowArgs(this.task, modelArgs)
 
   override async reward(experience: Experience): Promise<Scores> {
     const messages: ChatMessage[] = [

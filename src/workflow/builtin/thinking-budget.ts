@@ -16,6 +16,7 @@ const budgetArgs = z.strictObject({
  */
 export class ThinkingBudgetWorkflow extends SimpleWorkflow {
   static override readonly repeats = false
+  static override readonly args = budgetArgs
   readonly args = workflowArgs(this.task, budgetArgs)
 
   override async run(): Promise<Experience[]> {
