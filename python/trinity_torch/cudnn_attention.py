@@ -102,9 +102,7 @@ class Plan:
         self.workspace = int(graph.get_workspace_size())
 
     def run(self, operands: dict[int, Tensor], handle: int) -> None:
-        device = operands[Q].device
-        cudnn.set_stream(handle=handle, stream=torch.cuda.current_stream(device).cuda_stream)
-        space = torch.empty(self.workspace, dtype=torch.uint8, device=device)
+        space = torch.empty(self.workspace, dtype=torch.uint8, device=operands[Q].device)
         self.graph.execute({uid: x.data_ptr() for uid, x in operands.items()}, space.data_ptr(), handle=handle)
 
 
@@ -139,6 +137,8 @@ class Attention:
     def __init__(self, device: torch.device):
         with torch.cuda.device(device):
             self.handle = cudnn.create_handle()
+        self.device = device
+        self.stream = -1
         self.plans: dict[Shape, Plan] = {}
         self.last: Places | None = None
 
@@ -148,7 +148,15 @@ class Attention:
             last = self.last = Places(bounds)
         return last
 
+    def follow(self) -> None:
+        """The stream that the caller computes on."""
+        stream = torch.cuda.current_stream(self.device).cuda_stream
+        if stream != self.stream:
+            cudnn.set_stream(handle=self.handle, stream=stream)
+            self.stream = stream
+
     def plan(self, shape: Shape) -> Plan:
+        self.follow()
         found = self.plans.get(shape)
         if found is None:
             found = self.plans[shape] = Plan(shape, self.handle)
@@ -237,21 +245,20 @@ _library.impl("attend", lambda q, *_: (q.new_empty(q.shape), q.new_empty(q.shape
 _library.impl("attend_backward", lambda _, *more: tuple(x.new_empty(x.shape) for x in more[:3]), "Meta")
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    q, k, v, bounds, ctx.longest, ctx.scale = inputs
-    ctx.save_for_backward(q, k, v, *output, bounds)
-    ctx.set_materialize_grads(False)
+class _Attend(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, bounds: Tensor, longest: int, scale: float) -> Tensor:
+        out, stats = torch.ops.trinity.attend(q, k, v, bounds, longest, scale)
+        ctx.save_for_backward(q, k, v, out, stats, bounds)
+        ctx.longest, ctx.scale = longest, scale
+        return out
 
-
-def _backward(ctx: Any, d_out: Tensor, _: Any) -> tuple[Tensor | None, ...]:
-    *tensors, bounds = ctx.saved_tensors
-    grads = torch.ops.trinity.attend_backward(d_out, *tensors, bounds, ctx.longest, ctx.scale)
-    return *grads, None, None, None
-
-
-torch.library.register_autograd("trinity::attend", _backward, setup_context=_keep, lib=_library)
+    @staticmethod
+    def backward(ctx: Any, d_out: Tensor) -> tuple[Tensor | None, ...]:
+        grads = torch.ops.trinity.attend_backward(d_out, *ctx.saved_tensors, ctx.longest, ctx.scale)
+        return *grads, None, None, None
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, bounds: Tensor, longest: int, scale: float) -> Tensor:
     """q, k, v: [T, heads, size]."""
-    return torch.ops.trinity.attend(q, k, v, bounds, longest, scale)[0]
+    return _Attend.apply(q, k, v, bounds, longest, scale)

@@ -81,7 +81,7 @@ class Model:
         layers = self.network.layers
         if self.spec.get("gradientCheckpointing"):
             self.network.hf.gradient_checkpointing_enable({"use_reentrant": False})
-        attention.choose(self.network.hf, self.world.device, self.dtype)
+        attention.choose(self.network.hf, layers[0], self.world.device, self.dtype)
         large = self.world.device.type == "cuda" and self.info["parameters"] >= COMPILED_FROM
         if self.options.get("compile", large):
             for layer in layers:
