@@ -19,7 +19,7 @@ void Gradients::grow(const Layout& l, int64_t m, int64_t scored) {
 
 size_t Gradients::bytes() const {
   size_t total = 0;
-  for (const Buffer* b : {&dx, &dqkv, &dattn, &dact, &dnorm, &dhidden, &dlow, &transposed}) total += b->bytes();
+  for (const Buffer* b : {&dx, &dqkv, &dattn, &dact, &dnorm, &dhidden, &dlow, &packed}) total += b->bytes();
   return total;
 }
 
@@ -146,21 +146,21 @@ void norm_back(const Back& b, Ref weight, const float* x, const float* rstd, con
 void input_back(const Back& b, const Linear& l, int64_t m, const float* dy, int64_t lddy, float* dx, int64_t lddx) {
   const Weights& w = b.pass.weights;
   const Layout& layout = *w.layout;
-  linear_input_grad(dy, lddy, m, w.panels(l), dx, lddx, false, b.g.transposed);
+  linear_input_grad(dy, lddy, m, w.panels(l), dx, lddx, false, b.g.packed);
   for (const Lora& part : l.lora) {
     b.g.dlow.grow(m * layout.rank_p);
     linear_input_grad(dy + part.first, lddy, m, {w.at(part.b), part.n, layout.config.lora_rank}, b.g.dlow.data(),
-                      layout.rank_p, false, b.g.transposed);
+                      layout.rank_p, false, b.g.packed);
     kernels().scale(layout.config.lora_scale, b.g.dlow.data(), m * layout.rank_p);
     linear_input_grad(b.g.dlow.data(), layout.rank_p, m, {w.at(part.a), layout.rank_p, l.k}, dx, lddx, true,
-                      b.g.transposed);
+                      b.g.packed);
   }
 }
 
 void params_back(const Back& b, const Linear& l, int64_t m, const float* x, int64_t ldx, const float* dy, int64_t lddy) {
   const Weights& w = b.pass.weights;
   const Layout& layout = *w.layout;
-  if (b.wants(l.weight)) linear_weight_grad(dy, lddy, x, ldx, m, l.n, l.k, b.of(l.weight));
+  if (b.wants(l.weight)) linear_weight_grad(dy, lddy, x, ldx, m, l.n, l.k, b.of(l.weight), b.g.packed);
   if (b.wants(l.bias)) {
     parallel_columns(l.n, [&](int c0, int c1) { kernels().column_sum(dy, lddy, m, c0, c1, b.of(l.bias)); });
   }
@@ -171,11 +171,11 @@ void params_back(const Back& b, const Linear& l, int64_t m, const float* x, int6
     low.grow(m * layout.rank_p);
     linear(x, ldx, m, {w.at(part.a), layout.rank_p, l.k}, low.data(), layout.rank_p, false);
     kernels().scale(scale, low.data(), m * layout.rank_p);
-    linear_weight_grad(dy + part.first, lddy, low.data(), layout.rank_p, m, part.n, rank, b.of(part.b));
+    linear_weight_grad(dy + part.first, lddy, low.data(), layout.rank_p, m, part.n, rank, b.of(part.b), b.g.packed);
     linear_input_grad(dy + part.first, lddy, m, {w.at(part.b), part.n, rank}, low.data(), layout.rank_p, false,
-                      b.g.transposed);
+                      b.g.packed);
     kernels().scale(scale, low.data(), m * layout.rank_p);
-    linear_weight_grad(low.data(), layout.rank_p, x, ldx, m, layout.rank_p, l.k, b.of(part.a));
+    linear_weight_grad(low.data(), layout.rank_p, x, ldx, m, layout.rank_p, l.k, b.of(part.a), b.g.packed);
   }
 }
 

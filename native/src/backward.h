@@ -6,7 +6,7 @@ namespace trinity {
 
 struct Gradients {
   Buffer dx, dqkv, dattn, dact, dnorm, dhidden, dlow;
-  Buffer transposed;  // the weight of the product in hand
+  Buffer packed;  // an operand of the product in hand, in the order in which it is read
   void grow(const Layout& l, int64_t m, int64_t scored);
   size_t bytes() const;
 };

@@ -18,10 +18,11 @@ struct Panels {
 
 // y[m x w.n] (+)= x[m x w.k] · wᵀ
 void linear(const float* x, int64_t ldx, int64_t m, Panels w, float* y, int64_t ldy, bool accumulate);
-// dx[m x pad(w.k)] (+)= dy[m x w.n] · w; columns past w.k are written with zero. `transposed` grows to the size of w.
+// dx[m x pad(w.k)] (+)= dy[m x w.n] · w; columns past w.k are written with zero. `packed` grows to the size of w.
 void linear_input_grad(const float* dy, int64_t lddy, int64_t m, Panels w, float* dx, int64_t lddx, bool accumulate,
-                       Buffer& transposed);
-// dw (panels, n x k) += dyᵀ[n x m] · x[m x k]
-void linear_weight_grad(const float* dy, int64_t lddy, const float* x, int64_t ldx, int64_t m, int64_t n, int64_t k, float* dw);
+                       Buffer& packed);
+// dw (panels, n x k) += dyᵀ[n x m] · x[m x k]. `packed` grows to 1,024 rows of x.
+void linear_weight_grad(const float* dy, int64_t lddy, const float* x, int64_t ldx, int64_t m, int64_t n, int64_t k, float* dw,
+                        Buffer& packed);
 
 }  // namespace trinity

@@ -79,9 +79,10 @@ void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, 
         }
       });
       linear_input_grad(a.logits.data(), VOCAB_CHUNK, n, part, b.g.dhidden.data() + r0 * hp, hp, v0 > 0,
-                        b.g.transposed);
+                        b.g.packed);
       if (b.wants(l.lm_head))
-        linear_weight_grad(a.logits.data(), VOCAB_CHUNK, hidden, hp, n, width, all.k, b.of(l.lm_head) + v0 * all.k);
+        linear_weight_grad(a.logits.data(), VOCAB_CHUNK, hidden, hp, n, width, all.k, b.of(l.lm_head) + v0 * all.k,
+                           b.g.packed);
     }
   }
 }

@@ -15,13 +15,20 @@ constexpr int QUERIES = 84;
 constexpr int MC = 168;
 // The same where the right-hand side must be packed as well, once per block of rows.
 constexpr int MC_PACKING = 520;
-constexpr int KC_MAX = 256;
+// Longest block of the inner dimension, and the same where rows or panels are packed.
+constexpr int KC_MAX = 512, KC_PACKING = 256;
 // Panels of a row-major right-hand side that are packed together.
 constexpr int B_GROUP = 8;
 // Vocabulary columns whose softmax statistics are folded at once: one constant for every path, because folding rounds.
 constexpr int VOCAB_CHUNK = 1024;
 // Tokens whose probabilities are summed at once when one is drawn.
 constexpr int DRAW_BLOCK = 64;
+
+// Blocks of k of about the same length, no longer than `limit`.
+static inline int block_length(int64_t k, int limit) {
+  const int64_t count = k > limit ? (k + limit - 1) / limit : 1;
+  return static_cast<int>(((k + count - 1) / count + 31) / 32 * 32);
+}
 
 // C[m x panels*NR] (+)= A[m x k] · B. Element (i, k) of A: a[i*a_rs + k*a_ks]; row k of B's panel p: b + p*b_ps + k*b_ks
 // (NR floats); row i of C's panel p: c + i*c_rs + p*c_ps (NR floats).
@@ -36,8 +43,16 @@ struct GemmBlock {
   bool accumulate;
   float* scratch;
   // In place of b where not null: the same panels in 16 bits (bfloat16 or half precision), b_ps and b_ks in elements.
-  const uint16_t* half;
-  bool brain;
+  const uint16_t* half = nullptr;
+  bool brain = false;
+  // In place of a where not null: `tile_rows` rows packed by pack_tiles in blocks of block_length(k, KC_PACKING), one after
+  // the other; the rows of this call are tiles [first_tile, last_tile).
+  const float* tiles = nullptr;
+  int tile_rows = 0, first_tile = 0, last_tile = 0;
+  // In place of b where not null: panels of its transpose, [k/NR][turned_k][NR]; b's first panel is their `first_panel`.
+  const float* turned = nullptr;
+  int64_t turned_k = 0;
+  int first_panel = 0;
 };
 
 // One head of one sequence. q, k, v: row t at base + t*ld, already rotated. o: row t at o + t*ldo.
@@ -102,6 +117,10 @@ struct Kernels {
   bool widens_f16;  // panels of half precision can be read; those of bfloat16 always can
 
   void (*gemm_block)(const GemmBlock&);
+  // Rows of tiles [first, last) of a transposed matrix (element (row, k) at a[k*ld + row]) as gemm_block reads them:
+  // [tile][kc][GR]. `out`: where tile 0 begins.
+  void (*pack_tiles)(const float* a, ptrdiff_t ld, int rows, int first, int last, int kc, float* out);
+  // Panels of a matrix (rows [n0, n0 + count), whole panels) into panels [q0, q1) of its transpose, [count][NR] each.
   void (*transpose_panels)(const float* w, int64_t k, int64_t n0, int64_t count, int64_t q0, int64_t q1, float* out);
   double (*fma_peak)(int64_t rounds, float* sink);
 

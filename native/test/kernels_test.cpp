@@ -48,8 +48,8 @@ static void products() {
   for (int64_t j = 0; j < n; j++) test::same("a row alone", once[j], y[row * n + j]);
 
   Floats dx(m * kp), dw(n * k);
-  Buffer transposed;
-  linear_input_grad(y.p(), n, m, {w.p(), n, k}, dx.p(), kp, false, transposed);
+  Buffer packed;
+  linear_input_grad(y.p(), n, m, {w.p(), n, k}, dx.p(), kp, false, packed);
   for (int64_t i = 0; i < m; i += between(1, 9))
     for (int64_t c = 0; c < kp; c += between(1, 9)) {
       double want = 0;
@@ -57,12 +57,35 @@ static void products() {
       test::near("linear_input_grad", dx[i * kp + c], want, 1e-4);
     }
   dw.clear();
-  linear_weight_grad(y.p(), n, x.p(), kp, m, n, k, dw.p());
+  linear_weight_grad(y.p(), n, x.p(), kp, m, n, k, dw.p(), packed);
   for (int64_t j = 0; j < n; j += between(1, 9))
     for (int64_t c = 0; c < k; c += between(1, 9)) {
       double want = 0;
       for (int64_t i = 0; i < m; i++) want += static_cast<double>(y[i * n + j]) * x[i * kp + c];
       test::near("linear_weight_grad", panel(dw, j, c, k), want, 1e-4);
+    }
+}
+
+// Gradients large enough for threads to pack operands together: the bits of one thread alone.
+static void large_gradients() {
+  const int nr = kernels().nr;
+  const int64_t m = between(1030, 1300), n = pad_to(between(60, 100), nr), k = between(520, 600), kp = pad_to(k, nr);
+  Floats x(m * kp), w(n * k), dy(m * n), dx(m * kp), dw(n * k), dx1(m * kp), dw1(n * k);
+  dw.clear();
+  dw1.clear();
+  Buffer packed;
+  linear_input_grad(dy.p(), n, m, {w.p(), n, k}, dx.p(), kp, false, packed);
+  linear_weight_grad(dy.p(), n, x.p(), kp, m, n, k, dw.p(), packed);
+  const Alone scope;
+  linear_input_grad(dy.p(), n, m, {w.p(), n, k}, dx1.p(), kp, false, packed);
+  linear_weight_grad(dy.p(), n, x.p(), kp, m, n, k, dw1.p(), packed);
+  for (size_t i = 0; i < dx.n; i++) test::same("input gradient", dx[i], dx1[i]);
+  for (size_t i = 0; i < dw.n; i++) test::same("weight gradient", dw[i], dw1[i]);
+  for (int64_t j = 0; j < n; j += between(1, 9))
+    for (int64_t c = 0; c < k; c += between(1, 99)) {
+      double want = 0;
+      for (int64_t i = 0; i < m; i++) want += static_cast<double>(dy[i * n + j]) * x[i * kp + c];
+      test::near("weight gradient", panel(dw, j, c, k), want, 1e-4);
     }
 }
 
@@ -250,6 +273,7 @@ static void steps() {
 
 int main() {
   set_pool_threads(3);
+  large_gradients();
   for (int i = 0; i < 12; i++) {
     products();
     attention();

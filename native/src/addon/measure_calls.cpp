@@ -46,7 +46,7 @@ static napi_value product(napi_env env, napi_callback_info info) {
       throw std::invalid_argument("sizes out of range");
     return Loop::of(env).promise(env, measuring(), nullptr, [=]() -> Reply {
       const int64_t kp = pad_to(k, kernels().nr);
-      Buffer x(m * kp), w(n * k), y(m * n), transposed;
+      Buffer x(m * kp), w(n * k), y(m * n), packed;
       for (size_t i = 0; i < x.size(); i++) x[i] = 0.01f * static_cast<float>(i % 7);
       for (size_t i = 0; i < w.size(); i++) w[i] = 0.01f * static_cast<float>(i % 5);
       const auto rate = [&](const std::function<void()>& work) {
@@ -56,8 +56,8 @@ static napi_value product(napi_env env, napi_callback_info info) {
         return 2.0 * m * n * k * rounds / since(start);
       };
       const double forward = rate([&] { linear(x.data(), kp, m, {w.data(), n, k}, y.data(), n, false); });
-      const double input = rate([&] { linear_input_grad(y.data(), n, m, {w.data(), n, k}, x.data(), kp, false, transposed); });
-      const double weight = rate([&] { linear_weight_grad(y.data(), n, x.data(), kp, m, n, k, w.data()); });
+      const double input = rate([&] { linear_input_grad(y.data(), n, m, {w.data(), n, k}, x.data(), kp, false, packed); });
+      const double weight = rate([&] { linear_weight_grad(y.data(), n, x.data(), kp, m, n, k, w.data(), packed); });
       return [=](napi_env e) {
         napi_value out = object(e);
         set(e, out, "forward", make(e, forward));

@@ -55,17 +55,18 @@ struct Tiles {
 typedef float v8 __attribute__((vector_size(32), aligned(4), may_alias));
 static_assert(GR <= 8, "a column of a tile is copied with one store");
 
-// A matrix whose columns are contiguous (a transposed one): each is read in one run and dealt to the panels. Eight
-// floats are copied for the rows of a tile; those too many are overwritten by the next k, so the last one is exact.
-static void pack_columns(const float* a, ptrdiff_t ks, const Tiles& tiles, int kc, float* out) {
+// A matrix whose columns are contiguous (a transposed one): each is read in one run and dealt to the tiles. Eight floats
+// are copied for the rows of a tile; those too many are overwritten by the next k, so the last one is exact.
+static void pack_tiles(const float* a, ptrdiff_t ks, int rows, int first, int last, int kc, float* out) {
+  const Tiles tiles(rows);
   for (int k0 = 0; k0 < kc; k0 += K_RUN) {
     const int k1 = kc - k0 < K_RUN ? kc : k0 + K_RUN;
-    for (int t = 0; t < tiles.count; t++) {
+    for (int t = first; t < last; t++) {
       const int m = tiles.first(t), n = tiles.size(t);
       const float* from = a + k0 * ks + m;
       float* to = out + (static_cast<ptrdiff_t>(t) * kc + k0) * GR;
       int k = k0;
-      if (m + 8 <= tiles.rows)
+      if (m + 8 <= rows)
         for (; k < k1 && k + 1 < kc; k++, from += ks, to += GR) *reinterpret_cast<v8*>(to) = *reinterpret_cast<const v8*>(from);
       for (; k < k1; k++, from += ks, to += GR)
         for (int r = 0; r < n; r++) to[r] = from[r];
@@ -93,6 +94,31 @@ static void pack_b(const float* b, ptrdiff_t ps, ptrdiff_t ks, int panels, int k
       for (int k = k0; k < k1; k++)
         for (int v = 0; v < NV; v++)
           store(out + (static_cast<ptrdiff_t>(p) * kc + k) * NR + v * VL, load(b + p * ps + k * ks + v * VL));
+  }
+}
+
+// The transpose of an NR x NR block.
+TRINITY_INLINE void transpose_block(const float* src, float* dst) {
+  for (int j = 0; j < NR; j += VL)
+    for (int i = 0; i < NR; i += VL) transpose_square(src + j * NR + i, NR, dst + i * NR + j, NR);
+}
+
+// A panel matrix W (np x k, panels of NR rows) into panels of its transpose: out panel q holds rows q*NR.. of Wᵀ.
+// Panels [q0, q1) of the result, contraction rows [n0, n0 + count) of W; columns past k are zero.
+static void transpose_panels(const float* w, int64_t k, int64_t n0, int64_t count, int64_t q0, int64_t q1, float* out) {
+  for (int64_t q = q0; q < q1; q++) {
+    float* dst = out + (q - q0) * count * NR;
+    const int64_t col = q * NR;
+    const int width = static_cast<int>(k - col < NR ? k - col : NR);
+    for (int64_t p = 0; p < count; p += NR) {
+      const float* src = w + (n0 + p) * k + col * NR;
+      if (width == NR) {
+        transpose_block(src, dst + p * NR);
+        continue;
+      }
+      for (int i = 0; i < NR; i++)
+        for (int j = 0; j < NR; j++) dst[(p + i) * NR + j] = j < width ? src[j * NR + i] : 0.0f;
+    }
   }
 }
 

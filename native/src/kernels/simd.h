@@ -80,6 +80,45 @@ TRINITY_INLINE float top(vf v) {
 }
 #endif
 
+// Of each H lanes of two rows: the first ones of both, or the second ones. Doing so with H = VL/2 … 1 transposes a block.
+constexpr int lane_low(int h, int j) { return j & h ? VL + j - h : j; }
+constexpr int lane_high(int h, int j) { return j & h ? VL + j : j + h; }
+#define TRINITY_LANES4(pick, h, j) pick(h, j), pick(h, j + 1), pick(h, j + 2), pick(h, j + 3)
+#if defined(__AVX512F__)
+#define TRINITY_LANES(pick, h) \
+  TRINITY_LANES4(pick, h, 0), TRINITY_LANES4(pick, h, 4), TRINITY_LANES4(pick, h, 8), TRINITY_LANES4(pick, h, 12)
+#elif defined(__AVX2__)
+#define TRINITY_LANES(pick, h) TRINITY_LANES4(pick, h, 0), TRINITY_LANES4(pick, h, 4)
+#else
+#define TRINITY_LANES(pick, h) TRINITY_LANES4(pick, h, 0)
+#endif
+template <int H>
+TRINITY_INLINE void exchange(vf* row) {
+#pragma GCC unroll 16
+  for (int i = 0; i < VL; i++) {
+    if (i & H) continue;
+    const vf a = row[i], b = row[i + H];
+    row[i] = __builtin_shufflevector(a, b, TRINITY_LANES(lane_low, H));
+    row[i + H] = __builtin_shufflevector(a, b, TRINITY_LANES(lane_high, H));
+  }
+}
+// The transpose of VL x VL floats.
+TRINITY_INLINE void transpose_square(const float* src, ptrdiff_t lds, float* dst, ptrdiff_t ldd) {
+  vf row[VL];
+#pragma GCC unroll 16
+  for (int i = 0; i < VL; i++) row[i] = load(src + i * lds);
+#if defined(__AVX512F__)
+  exchange<8>(row);
+#endif
+#if defined(__AVX512F__) || defined(__AVX2__)
+  exchange<4>(row);
+#endif
+  exchange<2>(row);
+  exchange<1>(row);
+#pragma GCC unroll 16
+  for (int i = 0; i < VL; i++) store(dst + i * ldd, row[i]);
+}
+
 // First `n` lanes from memory, the others `fill`.
 TRINITY_INLINE vf load_part(const float* p, int n, float fill) {
   float lane[VL];

@@ -20,6 +20,7 @@ const Kernels table = {
     GR,
     WIDENS_F16,
     gemm_block,
+    pack_tiles,
     transpose_panels,
     fma_peak,
     rmsnorm,
