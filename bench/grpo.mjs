@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { format, median, printTable } from './lib.mjs'
+import { format, median, printTable, watchHost } from './lib.mjs'
 import { startPeer } from './peer/peer.mjs'
 
 export const title = 'GRPO end to end'
@@ -175,13 +175,21 @@ async function measure(shape, first, rounds, torch) {
     for (let round = first; round < first + rounds; round++) {
       const asked = questions(shape, round, folder)
       const settings = { ...fixed, 'buffer.explorer_input.taskset.path': asked.folder }
+      const stolenHere = watchHost()
       const { pace, parts, work } = trinity(settings, shape.steps, shape.skip)
+      const stolen = [stolenHere()]
       own.paces.push(pace)
       own.parts.push(...parts)
       own.work.push(...work)
-      if (peer) theirs.push(await peer.call({ ...wish, ...shape.peer, tasks: asked.file, response }))
-      const ratio = peer ? `, × ${format(median(theirs.at(-1).seconds) / pace)}` : ''
-      console.log(`${name}, round ${round}: ${format(1000 * pace)} ms a step${ratio}`)
+      let ratio = ''
+      if (peer) {
+        const stolenThere = watchHost()
+        theirs.push(await peer.call({ ...wish, ...shape.peer, tasks: asked.file, response }))
+        stolen.push(stolenThere())
+        ratio = `, × ${format(median(theirs.at(-1).seconds) / pace)}`
+      }
+      const lost = stolen.map((share) => (share === undefined ? '?' : `${format(100 * share)} %`)).join(' and ')
+      console.log(`${name}, round ${round}: ${format(1000 * pace)} ms a step${ratio}; taken by the host: ${lost}`)
     }
   } finally {
     peer?.close()

@@ -1,5 +1,6 @@
 // Measuring on a machine that others use too: absolute times mean little, so runs are interleaved and ratios printed.
 import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 
 export function median(values) {
@@ -81,6 +82,28 @@ export function printTable(rows, print = console.log) {
 /** One line that says where the numbers come from. */
 export function machineLine() {
   return `${cpus()[0]?.model ?? process.arch}, ${availableParallelism()} usable cores, Node ${process.versions.node}, ${process.platform}`
+}
+
+/**
+ * Starts to watch the host: the function it gives says what share of the processors' time it has taken away from this
+ * machine since (a virtual machine on a busy host). Undefined where that is not known.
+ */
+export function watchHost() {
+  const before = processorTimes()
+  return () => {
+    const after = processorTimes()
+    if (!before || !after) return undefined
+    const spent = after.map((ticks, i) => ticks - before[i])
+    return spent[STEAL] / spent.slice(0, STEAL + 1).reduce((sum, ticks) => sum + ticks, 0)
+  }
+}
+
+/** user, nice, system, idle, iowait, irq, softirq, steal */
+const STEAL = 7
+
+function processorTimes() {
+  if (!existsSync('/proc/stat')) return undefined
+  return readFileSync('/proc/stat', 'utf8').split('\n')[0].trim().split(/ +/).slice(1).map(Number)
 }
 
 /** Runs a program to its end without output; throws when it fails, so that nothing is measured that did not work. */
