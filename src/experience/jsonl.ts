@@ -4,8 +4,9 @@
  */
 import { messageOf, TrinityError } from '../error.js'
 import { arrayType, dtypeOf, elements, isShape } from './dtype.js'
-import { type Experience, type TensorData, TOKEN_FLOATS, uid } from './experience.js'
-import { fromFields, type NamedArray, numberIn, numberOut, toFields } from './fields.js'
+import { type Experience, TOKEN_FLOATS, uid } from './experience.js'
+import { fromFields, type NamedArray, numberIn, toFields } from './fields.js'
+import { listText } from './number-list.js'
 
 const JSONL_VERSION = 1
 
@@ -73,36 +74,6 @@ export function fromJsonLine(line: string, where = 'line'): Experience {
     throw corrupt(where, "has no 'tokens'", 'files of the Python original hold text only: train on them as sft data')
   }
   return fromFields({ plain, arrays }, where)
-}
-
-/** Writing the text ourselves is more than twice as fast as JSON.stringify of a boxed copy. */
-function listText(data: TensorData): string {
-  if (!(data instanceof Float32Array)) return `[${data.join(',')}]`
-  let text = ''
-  let last = Number.NaN
-  let lastText = ''
-  for (let i = 0; i < data.length; i++) {
-    const value = data[i]
-    // Advantages and returns are often the same number in every place; 0 and −0 are equal, but not the same text.
-    if (value !== last || value === 0) {
-      last = value
-      const out = numberOut(short(value))
-      lastText = typeof out === 'string' ? `"${out}"` : String(out)
-    }
-    text += i === 0 ? lastText : `,${lastText}`
-  }
-  return `[${text}]`
-}
-
-const SCALES = [1e3, 1e6, 1e7, 1e8, 1e9, 1e10]
-
-/** A short decimal that is the same number in float32: about half the text of what float64 would need. */
-function short(value: number): number {
-  for (const scale of SCALES) {
-    const rounded = Math.round(value * scale) / scale
-    if (Math.fround(rounded) === value) return value === 0 ? value : rounded
-  }
-  return Number.isFinite(value) ? Number(value.toPrecision(9)) : value
 }
 
 function integers<T extends Int32Array | Uint8Array>(values: unknown[], into: T, name: string, where: string): T {
