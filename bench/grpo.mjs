@@ -160,9 +160,13 @@ async function measure(shape, first, rounds, torch) {
     'buffer.explorer_input.taskset.data_selector.selector_type': 'sequential',
     'algorithm.repeat_times': answers,
     'algorithm.optimizer.lr': lr,
-    ...(reward === 'letters' && { 'buffer.explorer_input.default_reward_fn_type': 'letters' }),
+    // What the quick start sets for its own reward and its tiny model, as anybody else would have it.
+    ...(model === chatModel && {
+      'buffer.explorer_input.default_reward_fn_type': reward,
+      'trainer.max_token_len_per_gpu': 'null',
+    }),
   }
-  const own = { paces: [], parts: [], work: [] }
+  const own = new Runs()
   const theirs = []
   let against = ''
   try {
@@ -175,21 +179,23 @@ async function measure(shape, first, rounds, torch) {
     for (let round = first; round < first + rounds; round++) {
       const asked = questions(shape, round, folder)
       const settings = { ...fixed, 'buffer.explorer_input.taskset.path': asked.folder }
-      const stolenHere = watchHost()
-      const { pace, parts, work } = trinity(settings, shape.steps, shape.skip)
-      const stolen = [stolenHere()]
-      own.paces.push(pace)
-      own.parts.push(...parts)
-      own.work.push(...work)
-      let ratio = ''
-      if (peer) {
-        const stolenThere = watchHost()
-        theirs.push(await peer.call({ ...wish, ...shape.peer, tasks: asked.file, response }))
-        stolen.push(stolenThere())
-        ratio = `, × ${format(median(theirs.at(-1).seconds) / pace)}`
+      const taken = { here: [], TRL: [] }
+      const paces = []
+      // Before and after the peer: a machine that becomes slower or faster meanwhile is so for both.
+      for (const turn of peer ? ['here', 'TRL', 'here'] : ['here']) {
+        const stolen = watchHost()
+        if (turn === 'here') paces.push(own.add(trinity(settings, shape.steps, shape.skip)))
+        else theirs.push(await peer.call({ ...wish, ...shape.peer, tasks: asked.file, response }))
+        taken[turn].push(stolen())
       }
-      const lost = stolen.map((share) => (share === undefined ? '?' : `${format(100 * share)} %`)).join(' and ')
-      console.log(`${name}, round ${round}: ${format(1000 * pace)} ms a step${ratio}; taken by the host: ${lost}`)
+      own.paces.push(mean(paces))
+      const ratio = peer ? `, × ${format(median(theirs.at(-1).seconds) / own.paces.at(-1))}` : ''
+      console.log(
+        `${name}, round ${round}: ${paces.map((pace) => format(1000 * pace)).join(' and ')} ms a step${ratio}`,
+      )
+      for (const [side, shares] of Object.entries(taken)) {
+        if (shares.length > 0) console.log(`  taken by the host, ${side}: ${shares.map(percent).join(' and ')}`)
+      }
     }
   } finally {
     peer?.close()
@@ -203,6 +209,23 @@ async function measure(shape, first, rounds, torch) {
   reportWork(own.work, theirs)
   const faster = median(theirs.map(({ seconds }, i) => median(seconds) / own.paces[i]))
   console.log(`× ${format(faster)} (target ≥ 5 ${faster >= 5 ? 'met' : 'MISSED'})`)
+}
+
+/** What several runs of ours have measured. */
+class Runs {
+  paces = []
+  parts = []
+  work = []
+
+  add({ pace, parts, work }) {
+    this.parts.push(...parts)
+    this.work.push(...work)
+    return pace
+  }
+}
+
+function percent(share) {
+  return share === undefined ? '?' : `${format(100 * share)} %`
 }
 
 /** The tasks of a round, the same for both sides and other ones in every round. */
