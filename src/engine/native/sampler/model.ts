@@ -23,14 +23,14 @@ import type { NativeSampler, NativeSnapshot, SamplingAddon } from './addon.js'
 import { deliver } from './link.js'
 import { SampleLoop } from './loop.js'
 import { PagePool } from './pages.js'
-import { Scheduler, type SchedulerOptions } from './scheduler.js'
+import { prefillTokens, Scheduler, type SchedulerOptions } from './scheduler.js'
 import { Job } from './sequence.js'
 import { StopStrings } from './stop.js'
 
 /** Tokens that `score` computes at once: enough to be fast, few enough that samples wait for it only a moment. */
 const SCORE_TOKENS = 1024
 
-export interface SamplerOptions extends SchedulerOptions {
+export interface SamplerOptions extends Omit<SchedulerOptions, 'prefillTokens'> {
   readonly path: string
   readonly source: Pick<Opened, 'config' | 'configJson'>
   readonly cacheTokens: number
@@ -68,7 +68,10 @@ export class NativeSampleModel implements SampleModel {
     this.#closed = closed
     this.#shared = options.shared
     this.#sampler = addon.openSampler(snapshot, pages, info.maxModelLen)
-    this.#scheduler = new Scheduler(new PagePool(pages, addon.pageTokens), options)
+    this.#scheduler = new Scheduler(new PagePool(pages, addon.pageTokens), {
+      ...options,
+      prefillTokens: prefillTokens(info.parameters),
+    })
     this.#loop = new SampleLoop(addon, this.#sampler, this.#scheduler)
   }
 

@@ -106,7 +106,7 @@ describe('the scheduler', () => {
     await fc.assert(
       fc.asyncProperty(scenario, async ({ pages, maxBatch, prefixCaching, arrivals, restartAt }) => {
         const pool = new PagePool(pages, PAGE)
-        const scheduler = new Scheduler(pool, { maxBatch, maxQueue: 99, prefixCaching })
+        const scheduler = new Scheduler(pool, { maxBatch, maxQueue: 99, prefixCaching, prefillTokens: 512 })
         const step = new Step()
         const cache = new FakeCache()
         const results: { want: Wanted; samples: Promise<Sample[]> }[] = []
@@ -156,7 +156,7 @@ describe('the scheduler', () => {
 
   it('pushes out who came last when pages run out, and computes it again', async () => {
     const pool = new PagePool(6, PAGE)
-    const scheduler = new Scheduler(pool, { maxBatch: 4, maxQueue: 9, prefixCaching: false })
+    const scheduler = new Scheduler(pool, { maxBatch: 4, maxQueue: 9, prefixCaching: false, prefillTokens: 512 })
     const jobs = [0, 1, 2].map((seed) =>
       jobOf({ prompt: [seed, 1, 1], n: 1, maxTokens: 12, seed, scored: false }, pool.size * PAGE),
     )
@@ -175,7 +175,7 @@ describe('the scheduler', () => {
 
   it('computes long prompts in pieces beside the next tokens of others', () => {
     const pool = new PagePool(512, PAGE)
-    const scheduler = new Scheduler(pool, { maxBatch: 8, maxQueue: 9, prefixCaching: true })
+    const scheduler = new Scheduler(pool, { maxBatch: 8, maxQueue: 9, prefixCaching: true, prefillTokens: 512 })
     const long = { ...info, maxModelLen: 1000 }
     const add = (length: number) => {
       const request = { prompt: new Int32Array(length), n: 1, params: { temperature: 1, maxTokens: 20 } }
@@ -199,7 +199,7 @@ describe('the scheduler', () => {
 
   it('computes the common beginning of prompts that come together once', async () => {
     const pool = new PagePool(64, PAGE)
-    const scheduler = new Scheduler(pool, { maxBatch: 8, maxQueue: 9, prefixCaching: true })
+    const scheduler = new Scheduler(pool, { maxBatch: 8, maxQueue: 9, prefixCaching: true, prefillTokens: 512 })
     const prompts = [0, 1, 2, 3].map((i) => [1, 2, 3, 4, 0, 1, 2, 3, 4, i])
     const other = [4, 4, 4, 4, 4, 4]
     const jobs = [...prompts, other].map((prompt, seed) =>
@@ -222,7 +222,12 @@ describe('the scheduler', () => {
   })
 
   it('refuses more than its bound', () => {
-    const scheduler = new Scheduler(new PagePool(8, PAGE), { maxBatch: 1, maxQueue: 2, prefixCaching: true })
+    const scheduler = new Scheduler(new PagePool(8, PAGE), {
+      maxBatch: 1,
+      maxQueue: 2,
+      prefixCaching: true,
+      prefillTokens: 512,
+    })
     const add = () => scheduler.enqueue(jobOf({ prompt: [1], n: 1, maxTokens: 2, seed: 1, scored: false }, 32))
     for (let i = 0; i < 3; i++) add()
     expect(add).toThrow(expect.objectContaining({ code: 'engine/busy' }))

@@ -4,9 +4,8 @@ import type { PagePool } from './pages.js'
 import { type Ending, type Job, Sequence } from './sequence.js'
 import type { Step } from './step.js'
 
-/** Prompt tokens of one step: many when nobody waits for a next token, few enough not to be felt when somebody does. */
-const PREFILL_ALONE = 512
-const PREFILL_BESIDE = 256
+/** Parameters times prompt tokens of one step: about a twentieth of a second on two cores. */
+const PREFILL_WORK = 13e9
 /** Sequences at the head of the queue that are looked at for one that need not wait for another's prompt. */
 const LOOK = 64
 
@@ -14,6 +13,13 @@ export interface SchedulerOptions {
   readonly maxBatch: number
   readonly maxQueue: number
   readonly prefixCaching: boolean
+  /** Prompt tokens of one step when nobody waits for a next token; half as many when somebody does. */
+  readonly prefillTokens: number
+}
+
+/** Enough for fast products; more for a small model, whose steps are short. */
+export function prefillTokens(parameters: number): number {
+  return Math.round(Math.min(2048, Math.max(512, PREFILL_WORK / parameters)))
 }
 
 /**
@@ -77,7 +83,8 @@ export class Scheduler {
       const sequence = this.#running[i]
       if (sequence.pending === 1 && this.#makeRoom(sequence)) this.#add(step, sequence, 1)
     }
-    let budget = step.rows > 0 ? PREFILL_BESIDE : PREFILL_ALONE
+    const { prefillTokens } = this.#options
+    let budget = step.rows > 0 ? prefillTokens >> 1 : prefillTokens
     for (let i = 0; i < this.#running.length && budget > 0; i++) {
       const { pending } = this.#running[i]
       if (pending > 1) budget -= this.#add(step, this.#running[i], Math.min(pending, budget))
