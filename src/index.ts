@@ -66,7 +66,7 @@ export type * from './engine/contract.js'
 export { MockEngine, type MockOptions } from './engine/mock/engine.js'
 export { NativeEngine } from './engine/native/engine.js'
 export { TorchEngine } from './engine/torch/engine.js'
-export type { TorchModelOptions, TorchOptions } from './engine/torch/options.js'
+export type { MemoryNeed, TorchModelOptions, TorchOptions } from './engine/torch/options.js'
 // What goes wrong, and how names are found.
 export { TrinityError, type TrinityErrorOptions } from './error.js'
 export {
