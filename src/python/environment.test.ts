@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -22,6 +22,17 @@ describe('hasTorch', () => {
     expect(hasTorch({}, home)).toBe(false)
     mkdirSync(join(environmentDir(home), 'lib', 'python3.12', 'site-packages', 'torch'), { recursive: true })
     expect(hasTorch({}, home)).toBe(true)
+    rmSync(join(home, '.trinity'), { recursive: true })
+  })
+  it.each([
+    ['{"torch": "2.11.0+cu130", "transformers": "5.1.0"}', true],
+    ['{"torch": "2.6.0", "transformers": "5.1.0"}', false],
+    ['{"torch": "2.11.0", "transformers": "4.50.0"}', false],
+    ['PackageNotFoundError', false],
+  ])('a python3 that has %s: %s', (said, can) => {
+    writeFileSync(join(home, 'python3'), `#!/bin/sh\necho '${said}'\n`, { mode: 0o755 })
+    vi.stubEnv('PATH', `${home}:/bin:/usr/bin`)
+    expect(hasTorch({}, home)).toBe(can)
   })
 })
 

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { pythonSources } from './find.js'
+import { belowFloor } from './floors.js'
 
 /** Where `trinity setup torch` puts its environment. */
 export function environmentDir(home: string = homedir()): string {
@@ -10,14 +11,14 @@ export function environmentDir(home: string = homedir()): string {
 }
 
 /**
- * Whether the Python that the torch engine would take has torch, as cheaply as it can be told: it is asked when a
+ * Whether the Python that the torch engine would take has what it needs, as cheaply as it can be told: it is asked when a
  * configuration leaves the engine open, before anything is started.
  */
 export function hasTorch(env: Readonly<Record<string, string | undefined>> = process.env, home = homedir()): boolean {
   const sources = pythonSources({ env, home })
   // what the user has named is believed
   if (sources[0].chosen) return existsSync(sources[0].command)
-  return isInstalled(environmentDir(home)) || imports('python3')
+  return isInstalled(environmentDir(home)) || suits('python3')
 }
 
 function isInstalled(folder: string): boolean {
@@ -30,11 +31,15 @@ function isInstalled(folder: string): boolean {
   }
 }
 
-function imports(python: string): boolean {
-  const script = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)'
+/** Packages that are there and too old are no reason to fail where the native engine would have run. */
+function suits(python: string): boolean {
+  const script =
+    'import json; from importlib.metadata import version; print(json.dumps({n: version(n) for n in ("torch", "transformers")}))'
   try {
-    execFileSync(python, ['-I', '-c', script], { stdio: 'ignore', timeout: 5000 })
-    return true
+    const said = execFileSync(python, ['-I', '-c', script], { encoding: 'utf8', stdio: 'pipe', timeout: 5000 })
+    return Object.entries(JSON.parse(said) as Record<string, string>).every(
+      ([name, version]) => !belowFloor(name, version),
+    )
   } catch {
     return false
   }
