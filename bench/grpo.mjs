@@ -31,6 +31,7 @@ const shapes = [
     reward: 'letters',
     tasks: 4,
     answers: 8,
+    prompt: 512,
     response: 512,
     lr: 1e-6,
     steps: 1,
@@ -45,6 +46,7 @@ const shapes = [
     reward: 'countdown',
     tasks: 16,
     answers: 8,
+    prompt: 64,
     response: 16,
     lr: 1e-7,
     steps: 120,
@@ -59,6 +61,7 @@ const shapes = [
     reward: 'letters',
     tasks: 4,
     answers: 8,
+    prompt: 64,
     response: 64,
     lr: 1e-6,
     steps: 5,
@@ -154,7 +157,7 @@ async function measure(shape, first, rounds, torch) {
   const wish = { cmd: 'run', tasks_per_step: tasks, answers, lr, reward }
   const fixed = {
     'model.model_path': model,
-    'model.max_prompt_tokens': 512,
+    'model.max_prompt_tokens': shape.prompt,
     'model.max_response_tokens': response,
     'buffer.batch_size': tasks,
     'buffer.explorer_input.taskset.data_selector.selector_type': 'sequential',
