@@ -20,7 +20,7 @@ const kernels = ['-O3', '-ffp-contract=fast', '-fno-math-errno', '-fno-trapping-
 const instructionSets = {
   x64: {
     baseline: [],
-    avx2: ['-mavx2', '-mfma'],
+    avx2: ['-mavx2', '-mfma', '-mf16c'],
     avx512: ['-mavx512f', '-mavx512dq', '-mavx512bw', '-mavx512vl', '-mfma', '-mprefer-vector-width=512'],
   },
   arm64: { baseline: [] },

@@ -18,7 +18,7 @@ build() { # name, sanitizer flags
   objects=""
   for isa in $sets; do
     case $isa in
-    avx2) machine="-mavx2 -mfma" ;;
+    avx2) machine="-mavx2 -mfma -mf16c" ;;
     avx512) machine="-mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma" ;;
     *) machine="" ;;
     esac

@@ -20,7 +20,7 @@ extern const Kernels table;
 static const Kernels& pick() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  const bool has2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool has2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
   const bool has512 = has2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
   const char* wish = std::getenv("TRINITY_NATIVE_ISA");

@@ -105,7 +105,7 @@ void forward_layer(const Pass& p, const Pack& pack, int i, const float* x, float
   }
   rotate_heads(w, layer, p.rope, pack.positions.data(), m, acts.qkv.data(), acts.q_rstd.data(), acts.k_rstd.data());
   attention_forward(p, pack, acts);
-  std::memcpy(acts.mid.data(), x, m * hp * sizeof(float));
+  copy_rows(x, hp, m, acts.mid.data());
   project(w, layer.out, acts.attn.data(), l.q_p, m, acts.mid.data(), hp, true, p.adapter, a.low);
 
   p.check();
@@ -113,7 +113,7 @@ void forward_layer(const Pass& p, const Pack& pack, int i, const float* x, float
   project(w, layer.gate_up, a.normed.data(), hp, m, acts.gate_up.data(), 2 * l.inner_p, false, p.adapter, a.low);
   if (!out) return;
   gate(acts.gate_up.data(), l, m, a.act.data());
-  std::memcpy(out, acts.mid.data(), m * hp * sizeof(float));
+  copy_rows(acts.mid.data(), hp, m, out);
   project(w, layer.down, a.act.data(), l.inner_p, m, out, hp, true, p.adapter, a.low);
 }
 

@@ -25,6 +25,12 @@ void embed(const Weights& w, const int32_t* ids, int64_t m, float* x) {
   });
 }
 
+void copy_rows(const float* from, int64_t width, int64_t m, float* to) {
+  parallel_rows(m, 128, [&](int64_t first, int64_t last) {
+    std::memcpy(to + first * width, from + first * width, (last - first) * width * sizeof(float));
+  });
+}
+
 void norm_rows(const float* x, int64_t ld, const float* weight, float eps, int64_t m, int n, float* y, float* rstd) {
   parallel_rows(m, 32, [&](int64_t first, int64_t last) {
     kernels().rmsnorm(x + first * ld, ld, weight, eps, last - first, n, y + first * ld, ld, rstd ? rstd + first : nullptr, 1);

@@ -14,6 +14,8 @@ void parallel_rows(int64_t rows, int64_t grain, F&& body) {
                [&](int i) { body(i * grain, std::min<int64_t>(rows, (i + 1) * grain)); });
 }
 
+void copy_rows(const float* from, int64_t width, int64_t m, float* to);
+
 // x[m x hidden_p] = embedding rows of `ids`
 void embed(const Weights& w, const int32_t* ids, int64_t m, float* x);
 

@@ -3,8 +3,11 @@
 #pragma once
 #include "../kernels.h"
 #include "simd.h"
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__F16C__)
 #include <immintrin.h>
+#define TRINITY_WIDENS_F16 1
+#else
+#define TRINITY_WIDENS_F16 0
 #endif
 
 namespace trinity {
@@ -24,6 +27,12 @@ struct BrainFloat {
 struct HalfFloat {
   static inline __attribute__((always_inline)) vf widen(const uint16_t* p) {
     return (vf)_mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
+};
+#elif TRINITY_WIDENS_F16
+struct HalfFloat {
+  static inline __attribute__((always_inline)) vf widen(const uint16_t* p) {
+    return (vf)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
 };
 #endif
@@ -63,7 +72,7 @@ static void half_rows(const GemmBlock& g) {
   for (; p < g.panels; p++) half_panels<Format, 1>(g, p);
 }
 static void half_row(const GemmBlock& g) {
-#if defined(__AVX512F__)
+#if TRINITY_WIDENS_F16
   if (!g.brain) return half_rows<HalfFloat>(g);
 #endif
   half_rows<BrainFloat>(g);
@@ -76,18 +85,14 @@ static void widen_as(const uint16_t* w, ptrdiff_t ps, int panels, int kc, float*
     for (int i = 0; i < kc * NR; i += VL, out += VL) store(out, Format::widen(w + p * ps + i));
 }
 static void widen(const uint16_t* w, ptrdiff_t ps, int panels, int kc, bool brain, float* out) {
-#if defined(__AVX512F__)
+#if TRINITY_WIDENS_F16
   if (!brain) return widen_as<HalfFloat>(w, ps, panels, kc, out);
 #endif
   (void)brain;
   widen_as<BrainFloat>(w, ps, panels, kc, out);
 }
 
-#if defined(__AVX512F__)
-constexpr bool WIDENS_F16 = true;
-#else
-constexpr bool WIDENS_F16 = false;
-#endif
+constexpr bool WIDENS_F16 = TRINITY_WIDENS_F16;
 
 }  // namespace TRINITY_ISA
 }  // namespace trinity
