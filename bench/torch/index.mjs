@@ -36,7 +36,7 @@ export async function run(options = []) {
   }
   if (options.includes('--loop')) {
     try {
-      loop(folder, { ...work, steps: 4 + number('steps', 3) })
+      await loop(folder, { ...work, steps: 4 + number('steps', 3) })
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }

@@ -1,11 +1,12 @@
 // Whole GRPO steps by `trinity run`, explorer and trainer on one device: what each part takes, as the run's monitors saw it.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { trinity } from '../grpo.mjs'
 import { format, median, printTable } from '../lib.mjs'
 
-/** `model`: a folder made by make.py, whose tokenizer makes one token of each letter. */
-export function loop(model, { prompts, answers, prompt, response, budget, steps }) {
+/** `model`: a folder made by make.py. */
+export async function loop(model, { prompts, answers, prompt, response, budget, steps }) {
+  await writeTokenizer(model)
   const tasks = join(model, 'tasks')
   mkdirSync(tasks)
   const letters = 'abcdefghijklmnopqrstuvwxyz '
@@ -46,4 +47,16 @@ export function loop(model, { prompts, answers, prompt, response, budget, steps 
     `${format(pace)} s from step to step; ${format(tokens('sampled') / of((one) => one.rollout))} tokens/s sampled, ` +
       `${format((tokens('sampled') + tokens('prompt')) / of((one) => one.train))} tokens/s trained`,
   )
+}
+
+/** One token per byte, and for the rest of the vocabulary words that a sample may hold and no text is cut into. */
+async function writeTokenizer(model) {
+  const { writeNewTokenizer } = await import(new URL('../../dist/model/new-tokenizer.js', import.meta.url).href)
+  await writeNewTokenizer(model, { kind: 'bytes' })
+  const file = join(model, 'tokenizer.json')
+  const tokenizer = JSON.parse(readFileSync(file, 'utf8'))
+  const size = JSON.parse(readFileSync(join(model, 'config.json'), 'utf8')).vocab_size
+  const { vocab } = tokenizer.model
+  for (let id = Object.keys(vocab).length; id < size; id++) vocab[`word${id}`] = id
+  writeFileSync(file, JSON.stringify(tokenizer))
 }

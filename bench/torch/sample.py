@@ -16,9 +16,10 @@ import numpy as np
 import torch
 from shapes import SHAPES, config_of, network_of, parameters_of
 from torch import Tensor
-from transformers import AutoModelForCausalLM, Qwen2Config
+from transformers import AutoModelForCausalLM
 
 from tests import kernels as checks
+from tests.models import small_config
 from trinity_torch.sampler import cache, draw, paged, product
 from trinity_torch.sampler.decoder import Decoder
 from trinity_torch.sampler.runner import Chunk, Runner
@@ -41,11 +42,7 @@ def attempt(name: str, work: Callable[[], str | None]) -> None:
 
 def check_greedy() -> str:
     torch.manual_seed(3)
-    config = Qwen2Config(
-        vocab_size=1000, hidden_size=256, intermediate_size=512, num_hidden_layers=3, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=1024, tie_word_embeddings=True,
-    )  # fmt: skip
-    hf = AutoModelForCausalLM.from_config(config, dtype=torch.float32).cuda().eval()
+    hf = AutoModelForCausalLM.from_config(small_config(1024), dtype=torch.float32).cuda().eval()
     for p in hf.parameters():
         p.data += torch.randn_like(p) * 0.05
     prompt = torch.randint(1, 1000, (3, 300), device="cuda")  # 0 would be taken for padding

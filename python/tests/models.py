@@ -29,6 +29,14 @@ def never() -> bool:
     return False
 
 
+def small_config(positions: int) -> Qwen2Config:
+    """Large enough for every kernel of the sampler."""
+    return Qwen2Config(
+        vocab_size=1000, hidden_size=256, intermediate_size=512, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=positions, tie_word_embeddings=True,
+    )  # fmt: skip
+
+
 def tiny(family: str, seed: int = 0) -> str:
     """A fresh model directory."""
     config_class, model_class, extra = FAMILIES[family]

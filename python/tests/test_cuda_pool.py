@@ -9,7 +9,7 @@ import unittest
 from typing import Any
 
 import torch
-from transformers import Qwen2Config, Qwen2ForCausalLM
+from transformers import Qwen2ForCausalLM
 
 from trinity_torch.errors import WorkerError
 from trinity_torch.operations import Worker
@@ -17,7 +17,7 @@ from trinity_torch.sampler.pool import Pool, can_sleep, free_bytes
 from trinity_torch.train import open_model
 from trinity_torch.world import World
 
-from .models import CLIPPED, batch, never
+from .models import CLIPPED, batch, never, small_config
 from .test_sampler import Desk, prompt, wish
 
 GIB = 2**30
@@ -28,14 +28,9 @@ def plan(training: int) -> dict[str, Any]:
 
 
 def small() -> str:
-    """Large enough for every kernel."""
     torch.manual_seed(3)
-    config = Qwen2Config(
-        vocab_size=1000, hidden_size=256, intermediate_size=512, num_hidden_layers=3, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=512, tie_word_embeddings=True,
-    )  # fmt: skip
     path = os.path.join(tempfile.mkdtemp(prefix="trinity-torch-"), "small")
-    Qwen2ForCausalLM(config).save_pretrained(path)
+    Qwen2ForCausalLM(small_config(512)).save_pretrained(path)
     return path
 
 

@@ -8,9 +8,10 @@ const EXPLORING = ['both', 'explore', 'bench', 'serve', 'colocate']
 
 /** Where there is one GPU, explorer and trainer share it. Other modes stay what they are. */
 export function resolveMode(config: Config, engines: Engines, scope: Scope): Config['mode'] {
-  const { cluster, explorer, mode } = config
-  const total = Math.max(1, cluster.node_num) * (cluster.gpu_per_node || scope.facts.gpus)
-  const alone = total === 1 && explorer.rollout_model.engine_num === 1 && explorer.auxiliary_models.length === 0
+  const { explorer, mode } = config
+  const { nodes, perNode } = machines(config, engines, scope)
+  const alone =
+    nodes * perNode === 1 && explorer.rollout_model.engine_num === 1 && explorer.auxiliary_models.length === 0
   if (mode !== 'both' || !alone || engines.trainer !== 'torch' || engines.rollout !== 'torch') return mode
   scope.note('one-gpu', 'mode', 'there is one GPU, which explorer and trainer share: colocate')
   return 'colocate'
@@ -19,8 +20,7 @@ export function resolveMode(config: Config, engines: Engines, scope: Scope): Con
 /** Splits nodes × GPUs into rollout engines, auxiliary models and what is left for the trainer. */
 export function resolveCluster(config: Config, engines: Engines, scope: Scope): Cluster {
   const given = config.cluster
-  const perNode = given.gpu_per_node || (usesGpus(config, engines) ? scope.facts.gpus : 0)
-  const nodes = given.node_num || (perNode > 0 ? 1 : 0)
+  const { nodes, perNode } = machines(config, engines, scope)
   const total = nodes * perNode
   const { rollout_model: model, auxiliary_models: auxiliaries } = config.explorer
   const explores = EXPLORING.includes(config.mode)
@@ -48,6 +48,12 @@ export function resolveCluster(config: Config, engines: Engines, scope: Scope): 
   if (total > 0 && !engines.offGpu) checkSplit(config, result, engines, scope)
   if (!usesGpus(config, engines)) noteGpuKeys(trains ? engines.trainer : engines.rollout, scope)
   return result
+}
+
+function machines(config: Config, engines: Engines, scope: Scope): { nodes: number; perNode: number } {
+  const { node_num, gpu_per_node } = config.cluster
+  const perNode = gpu_per_node || (usesGpus(config, engines) ? scope.facts.gpus : 0)
+  return { perNode, nodes: node_num || (perNode > 0 ? 1 : 0) }
 }
 
 /** GPUs a model takes: those of its engine, or none where the engine computes elsewhere. */
