@@ -2,12 +2,13 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Config } from '../config/index.js'
 import type { PlanLine } from '../config/plan.js'
+import { findCuda } from '../doctor/cuda.js'
+import { type Host, localHost } from '../doctor/host.js'
 import { type Card, memoryText, misfits } from '../engine/torch/memory-text.js'
 import { TrinityError } from '../error.js'
 import { openRepo } from '../hub/index.js'
 import type { ModelConfig } from '../model/config.js'
 import { readModelConfig } from '../model/index.js'
-import { gpuMemory } from '../python/gpu-memory.js'
 import { adviceFor } from '../run/memory-advice.js'
 import { planTorch } from '../run/torch-memory.js'
 
@@ -43,7 +44,7 @@ export async function memoryOf(config: Config, card: Card | undefined): Promise<
 /** The smallest of the GPUs that may be used, or the one that a person describes: 80GB, 40 GiB, 24. */
 export async function cardOf(given: string | undefined): Promise<Card | undefined> {
   if (given === undefined) {
-    const [first, ...rest] = await gpuMemory()
+    const [first, ...rest] = await visibleCards()
     return rest.reduce((least, one) => (one.bytes < least.bytes ? one : least), first)
   }
   const found = /^\s*(\d+(?:\.\d+)?)\s*(G|GB|GiB|)\s*$/i.exec(given)
@@ -52,6 +53,12 @@ export async function cardOf(given: string | undefined): Promise<Card | undefine
   throw new TrinityError('cli/gpu-memory', `'${given}' is no size of a GPU's memory`, {
     hint: 'such as --gpu-memory 80GB',
   })
+}
+
+/** The GPUs that may be used, with all their memory; none where the driver's own tool is not there or finds none. */
+export async function visibleCards(host: Pick<Host, 'env' | 'exec'> = localHost()): Promise<Card[]> {
+  const { visible } = await findCuda(host)
+  return visible.flatMap(({ name, memoryBytes }) => (memoryBytes ? [{ name, bytes: memoryBytes }] : []))
 }
 
 /** Of a model that is on this machine: a dry run downloads nothing. */

@@ -63,7 +63,7 @@ export interface CudaProbe {
 /** Not always on PATH: Windows' Linux and some container hosts mount it elsewhere. */
 const PROGRAMS = ['nvidia-smi', '/usr/lib/wsl/lib/nvidia-smi', '/usr/local/nvidia/bin/nvidia-smi']
 
-export async function findCuda(host: Host): Promise<CudaProbe> {
+export async function findCuda(host: Pick<Host, 'env' | 'exec'>): Promise<CudaProbe> {
   const none = { devices: [], visible: [] }
   for (const program of PROGRAMS) {
     for (const fields of [FIELDS, FIELDS.slice(0, -1)]) {

@@ -2,6 +2,7 @@ import type { Config } from '../config/index.js'
 import type { PlannedModel } from '../engine/torch/memory-model.js'
 import { type MemoryPlan, needOf, type PlannedSampler, planMemory } from '../engine/torch/memory-plan.js'
 import type { TorchOptions } from '../engine/torch/options.js'
+import { REWARD_TOKENS } from '../engine/torch/reward.js'
 import type { ModelConfig } from '../model/config.js'
 import { lossOf, trainerNeeds } from '../trainer/needs.js'
 import { actorTokens, criticTokens } from '../trainer/settings.js'
@@ -17,9 +18,6 @@ export interface MemoryPlans {
   readonly trainer?: MemoryPlan
   readonly sampler?: MemoryPlan
 }
-
-/** Tokens that a reward model computes at once (engine/torch/reward.ts), and a sampler that scores. */
-const REWARD_TOKENS = 32_768
 
 /** The device memory that a configuration will take on the torch engine; undefined: it does not run there. */
 export async function planTorch(config: Config, read: ReadModel): Promise<MemoryPlans | undefined> {

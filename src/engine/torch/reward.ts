@@ -4,7 +4,7 @@ import { checkRows, plainRow } from '../pack.js'
 import { TorchModel } from './model.js'
 
 /** Tokens of one packed micro-batch; activations of a reward model are small, since nothing is kept. */
-const tokenBudget = 32_768
+export const REWARD_TOKENS = 32_768
 
 /** A sequence classifier with one label: the score of a sequence is read at its last token. */
 export class TorchRewardModel extends TorchModel implements RewardModel {
@@ -21,7 +21,7 @@ export class TorchRewardModel extends TorchModel implements RewardModel {
         at += row.length
       }
       const lengths = Int32Array.from(rows, (row) => row.length)
-      const answer = await this.ask('reward', { tokenBudget }, signal, { tokens, lengths })
+      const answer = await this.ask('reward', { tokenBudget: REWARD_TOKENS }, signal, { tokens, lengths })
       return (answer.tensors.get('reward')?.data as Float32Array | undefined) ?? new Float32Array(0)
     })
   }
