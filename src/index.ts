@@ -36,6 +36,10 @@ export {
   spread,
   toRows,
 } from './algorithm/index.js'
+// What goes wrong, and how names are found.
+export { TrinityError, type TrinityErrorOptions } from './base/error.js'
+export { Pcg64 } from './base/random/index.js'
+export { Registry } from './base/registry.js'
 // Experiences, and what stands between rollout and training.
 export {
   bufferKinds,
@@ -53,7 +57,6 @@ export {
   type Config,
   ConfigError,
   jsonSchema,
-  loadCatalog,
   loadConfig,
   machineFacts,
   parseConfig,
@@ -67,8 +70,6 @@ export { MockEngine, type MockOptions } from './engine/mock/engine.js'
 export { NativeEngine } from './engine/native/engine.js'
 export { TorchEngine } from './engine/torch/engine.js'
 export type { MemoryNeed, TorchModelOptions, TorchOptions } from './engine/torch/options.js'
-// What goes wrong, and how names are found.
-export { TrinityError, type TrinityErrorOptions } from './error.js'
 export {
   createExperience,
   decodeExperience,
@@ -77,12 +78,14 @@ export {
   type Experience,
   encodeExperience,
   encodeExperiences,
+  formatters,
   fromJsonLine,
   groupBy,
   type Message,
   responseLength,
   rid,
   sid,
+  TrainingData,
   tid,
   toJsonLine,
   uid,
@@ -99,6 +102,7 @@ export {
 } from './graph/index.js'
 // Tasks.
 export { resolveRepo } from './hub/index.js'
+export { importVerlText, type VerlImport } from './import-verl/import.js'
 export {
   Chat,
   createModel,
@@ -112,8 +116,6 @@ export {
 } from './model/index.js'
 export { createView, type Monitor, monitorEntry, monitors, type RunView } from './monitor/index.js'
 export { ExperiencePipeline, type Operator, operator, operators } from './pipeline/index.js'
-export { Pcg64 } from './random/index.js'
-export { Registry } from './registry.js'
 // Workflows and rewards.
 export {
   type AnswerParser,
@@ -131,21 +133,19 @@ export {
   rewardFns,
   toolCallReward,
 } from './reward/index.js'
+export { loadCatalog } from './run/catalog.js'
 export { type RunOptions, type RunResult, run, Stop } from './run/index.js'
 export {
   CountingSelector,
-  formatters,
   openDataset,
   selector,
   selectors,
   type Task,
   Taskset,
   TasksetScheduler,
-  TrainingData,
   taskStorages,
 } from './task/index.js'
 export { lrSchedules } from './trainer/index.js'
-export { importVerlText, type VerlImport } from './verl/import.js'
 export {
   AuxiliaryModels,
   type ChatArgs,

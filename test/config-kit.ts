@@ -1,6 +1,5 @@
 import {
   type Config,
-  loadCatalog,
   machineFacts,
   type Parsed,
   parseConfig,
@@ -10,6 +9,7 @@ import {
 } from '../src/config/index.js'
 import { ConfigError, type Problem } from '../src/config/problem.js'
 import type { Facts } from '../src/config/resolve/facts.js'
+import { loadCatalog } from '../src/run/catalog.js'
 
 export const catalog = await loadCatalog()
 

@@ -1,4 +1,4 @@
-import type { ExecResult, Host } from '../src/doctor/host.js'
+import type { ExecResult, Host } from '../src/machine/doctor/host.js'
 
 export interface Recording {
   env?: Record<string, string>

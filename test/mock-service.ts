@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Logger } from '../src/log/logger.js'
+import type { Logger } from '../src/base/log/logger.js'
 
 /** A request that the service got. */
 export interface Seen {

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync,
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import type { Report } from '../src/doctor/check.js'
+import type { Report } from '../src/machine/doctor/check.js'
 
 /** What a user gets: the packed tarball, installed into an empty folder, by somebody who is not root where possible. */
 

@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import type { Expr, LossRow, LossTrace } from '../graph/index.js'
 import type { AggMode } from './entry.js'
 

@@ -1,4 +1,4 @@
-import { Registry } from '../registry.js'
+import { Registry } from '../base/registry.js'
 import type { AggMode } from './entry.js'
 
 /** The components of an algorithm unless the user names others. */

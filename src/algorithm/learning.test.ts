@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { Pcg64 } from '../base/random/index.js'
 import { MockTrainModel } from '../engine/mock/train.js'
 import { createExperience, type Experience } from '../experience/index.js'
-import { Pcg64 } from '../random/index.js'
 import { advantageFns, algorithms, buildCriticLoss, buildLoss, parseArgs, toRows } from './index.js'
 
 const VOCAB = 6

@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { type Expr, graphInputs, type Loss, LossTrace, makeLoss } from '../graph/index.js'
 import { aggregate, type RowSet } from './aggregate.js'
 import { entropyLossFns } from './entropy/index.js'

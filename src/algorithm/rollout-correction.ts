@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { type Experience, uid } from '../experience/index.js'
 import { open, positive } from './entry.js'
 

@@ -1,5 +1,5 @@
+import { TrinityError } from '../base/error.js'
 import type { Row } from '../engine/contract.js'
-import { TrinityError } from '../error.js'
 import { type Experience, uid } from '../experience/index.js'
 import type { BuiltLoss } from './loss.js'
 

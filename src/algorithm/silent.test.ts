@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { randomBatch, scoresOf, type TestBatch } from '../../test/algorithm/batch.js'
-import { evaluateLoss, type LossRow, type Scores, silentRows } from '../graph/index.js'
+import { evaluateLoss, type LossRow, silentRows, type TokenScores } from '../graph/index.js'
 import { buildCriticLoss } from './critic-loss.js'
 import { AGG_MODES } from './entry.js'
 import { klFns } from './kl/index.js'
@@ -31,7 +31,7 @@ function quietened(batch: TestBatch, turn: number): LossRow[] {
 }
 
 /** Scores far off as well: where ratios overflow and probabilities vanish. */
-function stretched(scores: Required<Scores>, factor: number): Required<Scores> {
+function stretched(scores: Required<TokenScores>, factor: number): Required<TokenScores> {
   return { ...scores, logprob: scores.logprob.map((x) => x * factor), value: scores.value.map((x) => x * factor) }
 }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { priorityFns } from './priority/priority.js'
 import type { PriorityOf } from './priority/priority-fn.js'
 

@@ -1,7 +1,7 @@
 export type { BufferState, Cut, ExperienceBuffer, PutOptions, Restored, TakeOptions, Waiting } from './buffer.js'
 export type { BufferConfig, ReplayConfig } from './config.js'
 export { ExperienceFile } from './file/experience-file.js'
-export type { ExperienceSource, IndexOrder } from './file/file-buffer.js'
+export type { IndexOrder, RowExperiences } from './file/file-buffer.js'
 export type { Repair } from './file/jsonl-file.js'
 export { type BufferContext, bufferKinds, type OpenBuffer, openBuffer, openKeeper } from './open.js'
 export { priorityFns } from './priority/priority.js'

@@ -1,11 +1,11 @@
-import { openDatabase } from '../database/database.js'
-import { isDatabaseUrl } from '../database/names.js'
-import { TrinityError } from '../error.js'
-import { Registry } from '../registry.js'
+import { openDatabase } from '../base/database/database.js'
+import { isDatabaseUrl } from '../base/database/names.js'
+import { TrinityError } from '../base/error.js'
+import { Registry } from '../base/registry.js'
 import type { ExperienceBuffer } from './buffer.js'
 import { type BufferConfig, DEFAULT_CAPACITY, DEFAULT_TIMEOUT_S, replayOf } from './config.js'
 import { ExperienceFile } from './file/experience-file.js'
-import { type ExperienceSource, FileBuffer, type IndexOrder, SequentialOrder } from './file/file-buffer.js'
+import { FileBuffer, type IndexOrder, type RowExperiences, SequentialOrder } from './file/file-buffer.js'
 import type { Repair } from './file/jsonl-file.js'
 import { Noise } from './priority/noise.js'
 import { FifoOrder } from './queue/fifo-order.js'
@@ -25,7 +25,7 @@ export interface BufferContext {
   /** Told when a file that a crash had left unfinished was repaired. */
   onRepair?: (repair: Repair) => void
   /** File buffers: data other than a JSONL file of experiences, and an order other than that of the file. */
-  source?: ExperienceSource
+  source?: RowExperiences
   order?: IndexOrder | ((length: number) => IndexOrder | Promise<IndexOrder>)
   now?: () => number
 }

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { TrinityError } from '../error.js'
-import { writeJsonFile } from '../file/atomic-file.js'
-import { readJsonObject } from '../file/json-file.js'
-import { isMean, TELLING } from '../telling.js'
+import { TrinityError } from '../base/error.js'
+import { writeJsonFile } from '../base/file/atomic-file.js'
+import { readJsonObject } from '../base/file/json-file.js'
+import { isMean, SCORE_NAMES } from '../base/score-names.js'
 import type { BestEval, EvalRecord } from './checkpoint.js'
 import { BEST_EVAL } from './layout.js'
 
@@ -58,7 +58,7 @@ function rate(step: number, metrics: Readonly<Record<string, number>>, metric?: 
       hint: `it has ${Object.keys(metrics).join(', ') || 'nothing'}`,
     })
   }
-  for (const name of TELLING) {
+  for (const name of SCORE_NAMES) {
     const keys = Object.keys(metrics).filter((key) => isMean(key, name) && Number.isFinite(metrics[key]))
     if (keys.length === 0) continue
     const score = keys.reduce((sum, key) => sum + metrics[key], 0) / keys.length

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { TrinityError } from '../error.js'
-import { writeJsonFile } from '../file/atomic-file.js'
-import { readJsonObject } from '../file/json-file.js'
+import { TrinityError } from '../base/error.js'
+import { writeJsonFile } from '../base/file/atomic-file.js'
+import { readJsonObject } from '../base/file/json-file.js'
 import { JOB, stepsOnDisk } from './layout.js'
 
 /** What must not change between two runs in one folder, by key of the configuration. */

@@ -25,7 +25,7 @@ export async function stepsOnDisk(dir: string): Promise<number[]> {
 }
 
 /** Folders that a killed process left behind: half-written ones, and ones that were being replaced. */
-export async function leftovers(dir: string): Promise<{ name: string; of: string; kind: 'tmp' | 'old' }[]> {
+export async function strayFolders(dir: string): Promise<{ name: string; of: string; kind: 'tmp' | 'old' }[]> {
   const names = await namesIn(dir)
   return names.flatMap((name) => {
     const match = LEFTOVER.exec(name)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 
 interface Holder {
   token: string

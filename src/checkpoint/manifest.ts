@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { open, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { messageOf } from '../error.js'
-import { isJsonObject } from '../file/json-file.js'
+import { messageOf } from '../base/error.js'
+import { isJsonObject } from '../base/file/json-file.js'
 import { filesBelow } from './durable.js'
 import { MANIFEST } from './layout.js'
 

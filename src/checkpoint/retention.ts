@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exists } from './durable.js'
-import { leftovers, MANIFEST, stepName, stepsOnDisk } from './layout.js'
+import { MANIFEST, stepName, stepsOnDisk, strayFolders } from './layout.js'
 
 /** A sampler may still be reading the weights before the newest. */
 const WEIGHTS_KEPT = 2
@@ -36,7 +36,7 @@ export async function discard(dir: string, name: string): Promise<void> {
 
 /** Removes what a killed process left half-done. A folder that it had only moved out of the way comes back. */
 export async function cleanUp(dir: string): Promise<void> {
-  for (const { name, of, kind } of await leftovers(dir)) {
+  for (const { name, of, kind } of await strayFolders(dir)) {
     const path = join(dir, name)
     if (kind === 'old' && !(await exists(join(dir, of)))) await rename(path, join(dir, of))
     else await rm(path, { recursive: true, force: true })

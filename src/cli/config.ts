@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import pc from 'picocolors'
-import { loadCatalog, machineFacts, type Problem, readConfig, resolveConfig } from '../config/index.js'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
+import { machineFacts, type Problem, readConfig, resolveConfig } from '../config/index.js'
+import { loadCatalog } from '../run/catalog.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { problemLines, remarkLines } from './problem.js'
@@ -65,21 +66,21 @@ function print({ file, ok, problems }: Checked): void {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-export interface OutputOptions {
+export interface PrintFlags {
   output?: string
 }
 
-export async function configSchema(options: OutputOptions): Promise<ExitCode> {
+export async function configSchema(options: PrintFlags): Promise<ExitCode> {
   const { jsonSchema } = await import('../config/json-schema.js')
   return write(`${JSON.stringify(jsonSchema(), null, 2)}\n`, options)
 }
 
-export async function configDocs(options: OutputOptions): Promise<ExitCode> {
+export async function configDocs(options: PrintFlags): Promise<ExitCode> {
   const { configReference } = await import('../config/docs.js')
   return write(configReference(), options)
 }
 
-function write(text: string, { output }: OutputOptions): ExitCode {
+function write(text: string, { output }: PrintFlags): ExitCode {
   if (output) writeFileSync(output, text)
   else process.stdout.write(text)
   return 0

@@ -2,17 +2,18 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import { dirname, join } from 'node:path'
-import { loadCatalog, machineFacts, readConfig, resolveConfig } from '../config/index.js'
-import { connectTo, type DebugContext, debugConfig, fingerprint, openModels, toServe } from '../debug/models.js'
-import { readTask, runTask } from '../debug/one-task.js'
-import { describeRun, outputFile, TABLE, writeExperiences } from '../debug/output.js'
-import { serveModels } from '../debug/server.js'
-import { debugSocket } from '../debug/socket.js'
+import { messageOf, TrinityError } from '../base/error.js'
+import type { Logger } from '../base/log/logger.js'
+import { machineFacts, readConfig, resolveConfig } from '../config/index.js'
 import { type OpenEngine, openEngine } from '../engine/open.js'
-import { messageOf, TrinityError } from '../error.js'
-import type { Logger } from '../log/logger.js'
 import type { RunView } from '../monitor/view.js'
+import { loadCatalog } from '../run/catalog.js'
 import { withClosers } from '../run/closers.js'
+import { connectTo, type DebugContext, debugConfig, fingerprint, openModels, toServe } from '../run/debug/models.js'
+import { readTask, runTask } from '../run/debug/one-task.js'
+import { describeRun, outputFile, RESULT_TABLE, writeExperiences } from '../run/debug/output.js'
+import { serveModels } from '../run/debug/server.js'
+import { debugSocket } from '../run/debug/socket.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 
@@ -100,7 +101,7 @@ async function runOne(
     : await work()
   for (const line of describeRun(result)) print(line)
   await writeExperiences(file, result.experiences)
-  print(`written to ${file}, table ${TABLE}`)
+  print(`written to ${file}, table ${RESULT_TABLE}`)
   return result.failure ? 1 : 0
 }
 

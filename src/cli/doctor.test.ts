@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Report } from '../doctor/check.js'
+import type { Report } from '../machine/doctor/check.js'
 import { doctor } from './doctor.js'
 
 const report: Report = { format: 1, trinity: '1.2.3', platform: 'linux x64', ok: true, checks: [], engines: [] }

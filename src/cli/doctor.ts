@@ -1,6 +1,6 @@
-import type { Report } from '../doctor/check.js'
-import { examine } from '../doctor/examine.js'
-import { renderReport } from '../doctor/render.js'
+import type { Report } from '../machine/doctor/check.js'
+import { examine } from '../machine/doctor/examine.js'
+import { renderReport } from '../machine/doctor/render.js'
 import type { ExitCode } from './print.js'
 
 /** 0 when the embedded engine can run on this machine, 1 otherwise. */

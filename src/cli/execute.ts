@@ -1,15 +1,15 @@
 import { createInterface } from 'node:readline/promises'
 import pc from 'picocolors'
+import { TrinityError } from '../base/error.js'
 import type { Parsed, Resolved } from '../config/index.js'
-import { TrinityError } from '../error.js'
 import { createView } from '../monitor/index.js'
 import { leftovers, listenToSignals, run, Stop, startOver } from '../run/index.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
-import type { RunOptions } from './run.js'
+import type { RunFlags } from './run.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
-export async function execute(resolved: Resolved, parsed: Parsed, options: RunOptions): Promise<ExitCode> {
+export async function execute(resolved: Resolved, parsed: Parsed, options: RunFlags): Promise<ExitCode> {
   const remarks = remarkLines(resolved.remarks)
   if (remarks.length > 0) process.stderr.write(`${remarks.join('\n')}\n`)
   if (options.fresh && !(await deleteEarlier(resolved, options.yes ?? false))) return 0
@@ -49,7 +49,7 @@ function isNative({ trainer, explorer }: Parsed['stages'][number]['config']): bo
   return trainer.trainer_type === 'native' || explorer.rollout_model.engine_type === 'native'
 }
 
-function commandOf({ config, pluginDir, set = [] }: RunOptions): string {
+function commandOf({ config, pluginDir, set = [] }: RunFlags): string {
   const words = ['trinity', 'run', '-c', config]
   if (pluginDir !== undefined) words.push('--plugin-dir', pluginDir)
   for (const one of set) words.push('--set', one)

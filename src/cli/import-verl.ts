@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { messageOf, TrinityError } from '../error.js'
-import { importVerlText, type VerlImport } from '../verl/import.js'
+import { messageOf, TrinityError } from '../base/error.js'
+import { importVerlText, type VerlImport } from '../import-verl/import.js'
 import type { ExitCode } from './print.js'
 
 export interface ImportVerlOptions {

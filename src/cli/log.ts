@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import pc from 'picocolors'
+import { TrinityError } from '../base/error.js'
+import { followLogs } from '../base/log/follow.js'
+import { LEVELS, type Level, levelOf } from '../base/log/log-dir.js'
+import type { LogLine } from '../base/log/log-file.js'
 import { loadConfig } from '../config/load.js'
-import { TrinityError } from '../error.js'
-import { followLogs } from '../log/follow.js'
-import { LEVELS, type Level, levelOf } from '../log/log-dir.js'
-import type { LogLine } from '../log/log-file.js'
 import type { ExitCode } from './print.js'
 
 export interface LogCommandOptions {

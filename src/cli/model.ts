@@ -1,10 +1,10 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
+import { nearest } from '../base/nearest.js'
 import { type Family, families, type ModelHead } from '../model/architecture.js'
 import { createModel } from '../model/create.js'
 import { floatDtype } from '../model/dtype.js'
 import { describeModel, renderModel } from '../model/info.js'
 import { parseNewTokenizer } from '../model/new-tokenizer.js'
-import { nearest } from '../nearest.js'
 import type { ExitCode } from './print.js'
 
 /** Options as the command line gives them: text. */

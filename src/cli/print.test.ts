@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { exitCodeOf, formatError } from './print.js'
 
 describe('formatError', () => {

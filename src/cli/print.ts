@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 
 /** 0 success, 1 the run failed, 2 wrong use or configuration, 130 and 143 stopped at once by Ctrl-C or SIGTERM. */
 export type ExitCode = 0 | 1 | 2 | 130 | 143

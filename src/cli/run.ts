@@ -1,12 +1,13 @@
 import pc from 'picocolors'
-import { loadCatalog, machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
+import { machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
 import { type PlanLine, planOf, tooFewTasks } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
+import { loadCatalog } from '../run/catalog.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
 
-export interface RunOptions {
+export interface RunFlags {
   config: string
   pluginDir?: string
   dryRun?: boolean
@@ -18,7 +19,7 @@ export interface RunOptions {
   yes?: boolean
 }
 
-export async function run(options: RunOptions): Promise<ExitCode> {
+export async function run(options: RunFlags): Promise<ExitCode> {
   await usePlugins(options.pluginDir)
   const parsed = readConfig(options.config, { set: options.set })
   const facts = machineFacts()
@@ -42,7 +43,7 @@ function asYaml({ stages }: Resolved): string {
   return stages.map(({ config }) => printConfig(config)).join('---\n')
 }
 
-async function planText(resolved: Resolved, facts: Facts, options: RunOptions): Promise<string> {
+async function planText(resolved: Resolved, facts: Facts, options: RunFlags): Promise<string> {
   const { cardOf, memoryOf } = await import('./memory.js')
   const card = await cardOf(options.gpuMemory)
   const memory = await Promise.all(resolved.stages.map(({ config }) => memoryOf(config, card)))

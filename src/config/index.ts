@@ -1,4 +1,4 @@
-export { type Catalog, loadCatalog } from './catalog.js'
+export type { AlgorithmFacts, Catalog, Component, Lookup } from './catalog.js'
 export { configReference } from './docs.js'
 export { jsonSchema } from './json-schema.js'
 export { type LoadOptions, loadConfig, parseConfig, readConfig, readText } from './load.js'

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { nearest } from '../nearest.js'
+import { nearest } from '../base/nearest.js'
 import { child, type MapNode, type Mark, type Node, nodeOf, pathParts, type ScalarNode, scalarNode } from './node.js'
 import type { Problems } from './problem.js'
 import { schemaDefault } from './schema-default.js'

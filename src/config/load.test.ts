@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { errorsOf, parse, resolveAll } from '../../test/config-kit.js'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { loadConfig } from './load.js'
 
 function folder(files: Record<string, string>): string {

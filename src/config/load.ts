@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
-import { messageOf, TrinityError } from '../error.js'
+import { messageOf, TrinityError } from '../base/error.js'
 import { applyAliases } from './alias.js'
 import { type Env, interpolate, interpolateText } from './interpolate.js'
 import { merge } from './merge.js'

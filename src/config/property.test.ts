@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BASE, parse, resolveAll } from '../../test/config-kit.js'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { interpolate } from './interpolate.js'
 import { type MapNode, nodeOf } from './node.js'
 import { Problems } from './problem.js'

@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.js'
+import { nearest } from '../base/nearest.js'
 import { convert, describe, found } from './convert.js'
 import { type Dict, defaultsOf, type Field, type Fields, type Infer, type RecordSpec } from './field.js'
 import { type Entry, type MapNode, type Node, plain } from './node.js'

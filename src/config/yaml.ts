@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type YAMLError } from 'yaml'
-import { messageOf, TrinityError } from '../error.js'
+import { messageOf, TrinityError } from '../base/error.js'
 import { type Entry, type MapNode, type Mark, mapNode, type Node, type ScalarNode } from './node.js'
 import { Problems } from './problem.js'
 import { plainScalar } from './scalar.js'

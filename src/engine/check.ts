@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import type { AdamStep, Head, ModelSpec, ScoreKind } from './contract.js'
 
 /** What engines have in common to refuse, so that the same mistake gets the same answer everywhere. */

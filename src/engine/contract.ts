@@ -8,9 +8,9 @@
  * Log-probs: everywhere (sampled, old, reference, teacher) `logprob` means log softmax(logits / T) before top-k, top-p
  * and penalties, T being the temperature the sequence was sampled with. An engine that cannot do this says so in `caps`.
  */
-import type { Loss, LossRow, Metrics, ScoreKind } from '../graph/loss.js'
+import type { Loss, LossMetrics, LossRow, ScoreKind } from '../graph/loss.js'
 
-export type { Loss, LossRow, Metric, Metrics, ScoreKind } from '../graph/loss.js'
+export type { Loss, LossMetric, LossMetrics, LossRow, ScoreKind } from '../graph/loss.js'
 
 // ---------------------------------------------------------------------------------------------------- calls
 
@@ -168,7 +168,7 @@ export interface AdamStep {
 
 export interface ForwardBackward {
   readonly loss: number
-  readonly metrics: Metrics
+  readonly metrics: LossMetrics
   /** Scores of this pass, in the order of the batch: they come for free and are the mismatch metric's input. */
   readonly scores: RowScores[]
   /** Seconds of arithmetic, where the engine is another process: the rest of the call is packing and transport. */

@@ -1,8 +1,8 @@
-import type { Metric, Metrics } from './contract.js'
+import type { LossMetric, LossMetrics } from './contract.js'
 
 /** Joins the metrics of micro-batches or ranks as if everything had been computed at once. */
-export function mergeMetrics(parts: readonly Metrics[]): Metrics {
-  const merged: Record<string, Metric> = {}
+export function mergeMetrics(parts: readonly LossMetrics[]): LossMetrics {
+  const merged: Record<string, LossMetric> = {}
   for (const part of parts) {
     for (const [name, metric] of Object.entries(part)) {
       const sofar = merged[name]
@@ -13,7 +13,7 @@ export function mergeMetrics(parts: readonly Metrics[]): Metrics {
   return merged
 }
 
-function join(a: Metric, b: Metric): Metric {
+function join(a: LossMetric, b: LossMetric): LossMetric {
   const weight = a.weight + b.weight
   switch (a.reduce) {
     case 'sum':

@@ -1,5 +1,5 @@
-import { TrinityError } from '../error.js'
-import { Registry } from '../registry.js'
+import { TrinityError } from '../base/error.js'
+import { Registry } from '../base/registry.js'
 import type { Engine } from './contract.js'
 import type { TorchOptions } from './torch/options.js'
 

@@ -8,7 +8,7 @@
  *
  * Version 1 of the same magic is the pickled form of the Python original. It can run code on reading, so it is refused.
  */
-import { messageOf, TrinityError } from '../error.js'
+import { messageOf, TrinityError } from '../base/error.js'
 import { crc32 } from './crc.js'
 import { arrayType, dtypeOf, elements, isShape } from './dtype.js'
 import { type Experience, type TensorData, uid } from './experience.js'

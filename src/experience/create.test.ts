@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { createExperience } from './create.js'
 import { groupBy, makeEid, responseLength, rid, sid, tid, uid } from './experience.js'
 

@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import {
   type Eid,
   EXPERIENCE_TYPES,

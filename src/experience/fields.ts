@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { checkExperience } from './create.js'
 import type { Experience, TensorData } from './experience.js'
 import { TOKEN_FLOATS, type TokenFloat, type VersionSpan } from './experience.js'

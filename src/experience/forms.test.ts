@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyExperience } from '../../test/any-experience.js'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { decodeExperience, decodeExperiences, encodeExperience, encodeExperiences } from './binary.js'
 import { crc32, tableCrc32 } from './crc.js'
 import { createExperience } from './create.js'

@@ -2,7 +2,7 @@
  * The readable form: one JSON object per line, under the names of the Python original, with the arrays as lists so that
  * nothing is lost. `v` is the version of this form. Tensors (media, routed experts) are {dtype, shape, base64}.
  */
-import { messageOf, TrinityError } from '../error.js'
+import { messageOf, TrinityError } from '../base/error.js'
 import { arrayType, dtypeOf, elements, isShape } from './dtype.js'
 import { type Experience, TOKEN_FLOATS, uid } from './experience.js'
 import { fromFields, type NamedArray, numberIn, toFields } from './fields.js'

@@ -3,9 +3,9 @@ import type { Task } from '../task/index.js'
 import { manyListeners } from '../workflow/link-signals.js'
 import { workflows } from '../workflow/workflow.js'
 import { RolloutCancelled } from './failure.js'
-import type { Job, RunResult } from './job.js'
+import type { RolloutJob, RolloutResult } from './job.js'
 
-export interface BatchSpec {
+export interface RolloutBatchSpec {
   /** The explorer's step, or `<step>/<taskset>`. */
   readonly id: number | string
   /** Batches of a lower number go first, training before evaluation. */
@@ -26,13 +26,13 @@ export interface TaskResult {
   readonly task: Task
   readonly taskId: number
   /** In order of their numbers. */
-  readonly runs: readonly RunResult[]
+  readonly runs: readonly RolloutResult[]
   /** All runs are there. */
   readonly complete: boolean
   readonly seconds: number
 }
 
-export interface BatchResult {
+export interface RolloutBatchResult {
   /** In order of their place in the batch, whatever finished first. */
   readonly tasks: readonly TaskResult[]
   /** Tasks that were cut off and are not among them. */
@@ -40,12 +40,12 @@ export interface BatchResult {
 }
 
 /** The tasks of one step, on their way. */
-export class Batch {
-  readonly spec: BatchSpec
-  readonly done: Promise<BatchResult>
-  readonly #jobs: Job[]
+export class RolloutBatch {
+  readonly spec: RolloutBatchSpec
+  readonly done: Promise<RolloutBatchResult>
+  readonly #jobs: RolloutJob[]
   readonly #control = manyListeners(new AbortController())
-  readonly #runs: RunResult[][]
+  readonly #runs: RolloutResult[][]
   readonly #left: number[]
   readonly #began: number[]
   readonly #ended: number[]
@@ -53,10 +53,10 @@ export class Batch {
   #finishedTasks = 0
   #settled = false
   #timer: NodeJS.Timeout | undefined
-  #resolve!: (result: BatchResult) => void
+  #resolve!: (result: RolloutBatchResult) => void
   #reject!: (error: unknown) => void
 
-  constructor(spec: BatchSpec) {
+  constructor(spec: RolloutBatchSpec) {
     this.spec = spec
     this.#jobs = spec.tasks.flatMap((task, taskId) => jobsOf(spec, task, taskId))
     this.#runs = spec.tasks.map(() => [])
@@ -80,18 +80,18 @@ export class Batch {
     return this.#settled ? 0 : this.#jobs.length - this.#next
   }
 
-  take(): Job | undefined {
+  take(): RolloutJob | undefined {
     if (this.waiting === 0) return undefined
     const job = this.#jobs[this.#next++]
     this.#began[job.taskId] ||= performance.now()
     return job
   }
 
-  put({ taskId }: Job, results: readonly RunResult[]): void {
+  put({ taskId }: RolloutJob, results: readonly RolloutResult[]): void {
     if (!this.#settled) this.#runs[taskId].push(...results)
   }
 
-  ended({ taskId }: Job): void {
+  ended({ taskId }: RolloutJob): void {
     if (this.#settled) return
     if (--this.#left[taskId] > 0) return
     this.#ended[taskId] = performance.now()
@@ -127,10 +127,10 @@ export class Batch {
 }
 
 /** A task in portions of `maxRepeat` runs. An unknown workflow is found here, before anything runs. */
-function jobsOf({ id, kind, maxRepeat }: BatchSpec, task: Task, taskId: number): Job[] {
+function jobsOf({ id, kind, maxRepeat }: RolloutBatchSpec, task: Task, taskId: number): RolloutJob[] {
   const entry = workflows.get(task.workflow)
   const size = maxRepeat ?? task.repeatTimes
-  const jobs: Job[] = []
+  const jobs: RolloutJob[] = []
   const named = { ...task, batchId: id, taskId }
   for (let first = 0; first < task.repeatTimes; first += size) {
     jobs.push({ batch: id, kind, task: named, taskId, entry, first, count: Math.min(size, task.repeatTimes - first) })
@@ -139,7 +139,7 @@ function jobsOf({ id, kind, maxRepeat }: BatchSpec, task: Task, taskId: number):
 }
 
 /** Failures of a batch by reason, and the first few in words. */
-export function failuresOf(result: BatchResult): {
+export function failuresOf(result: RolloutBatchResult): {
   runs: number
   failed: number
   reasons: Record<string, number>

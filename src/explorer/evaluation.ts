@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import type { Task, Taskset } from '../task/index.js'
 import { failuresOf } from './batch.js'
 import { type Metrics, ofEvalSet, ofEvalTask } from './metrics.js'

@@ -14,7 +14,7 @@ import type { WorkflowContext } from '../workflow/context.js'
 import { workflows } from '../workflow/index.js'
 import { Explorer } from './explorer.js'
 import type { ExplorerMark } from './mark.js'
-import type { Evaluation, ExplorerSync } from './parts.js'
+import type { EvaluationPlan, ExplorerSync } from './parts.js'
 
 let dir: string
 beforeAll(async () => {
@@ -41,7 +41,7 @@ interface Rig {
   buffer: ExperienceBuffer
   logged: { step: number; metrics: Record<string, number> }[]
   events: string[]
-  evaluations: Evaluation[]
+  evaluations: EvaluationPlan[]
   sampler: SampleModel
 }
 
@@ -78,7 +78,7 @@ ${more.yaml ?? ''}
   const buffer = await openBuffer({ name: 'b', storage_type: 'queue', capacity: 10_000, max_read_timeout: 5 })
   const events: string[] = []
   const logged: Rig['logged'] = []
-  const evaluations: Evaluation[] = []
+  const evaluations: EvaluationPlan[] = []
   const pipeline = await ExperiencePipeline.open({
     operators: [{ name: 'pass_rate_calculator' }],
     output: {

@@ -1,15 +1,15 @@
 import '../workflow/index.js'
-import { TrinityError } from '../error.js'
-import type { Logger } from '../log/logger.js'
+import { TrinityError } from '../base/error.js'
+import type { Logger } from '../base/log/logger.js'
 import type { SelectorFeedback } from '../pipeline/index.js'
 import type { SchedulerState, Task } from '../task/index.js'
 import { linkSignals } from '../workflow/link-signals.js'
-import type { Batch } from './batch.js'
+import type { RolloutBatch } from './batch.js'
 import { contextFactory, rolloutSeed } from './contexts.js'
 import { evaluateTaskset } from './evaluation.js'
 import { LoopLag } from './lag.js'
 import type { ExplorerMark } from './mark.js'
-import type { Evaluation, ExplorerParts } from './parts.js'
+import type { EvaluationPlan, ExplorerParts } from './parts.js'
 import { RolloutScheduler } from './scheduler.js'
 import { Speed, stepMetrics, trainExperiences } from './step.js'
 import { isSyncPoint } from './sync-point.js'
@@ -145,7 +145,7 @@ export class Explorer {
     metrics['rollout/model_version'] = version
     monitor.log(metrics, step)
     view?.metrics('explorer', step, metrics)
-    const evaluation: Evaluation = { step, version, metrics }
+    const evaluation: EvaluationPlan = { step, version, metrics }
     this.#evaluated = version
     await bestEval?.(evaluation)
     return metrics
@@ -226,7 +226,7 @@ export class Explorer {
     this.#open.push({ step, finished })
   }
 
-  async #finish(step: number, batch: Batch, state: SchedulerState, signal: AbortSignal): Promise<void> {
+  async #finish(step: number, batch: RolloutBatch, state: SchedulerState, signal: AbortSignal): Promise<void> {
     const { pipeline, monitor, view, sync, config } = this.#parts
     const begun = performance.now()
     const result = await batch.done

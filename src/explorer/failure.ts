@@ -1,4 +1,4 @@
-import { messageOf, TrinityError } from '../error.js'
+import { messageOf, TrinityError } from '../base/error.js'
 import { createExperience, type Eid, type Experience, type Failure, type FailureReason } from '../experience/index.js'
 
 /** Aborts an attempt that took too long. */

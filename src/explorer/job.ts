@@ -4,7 +4,7 @@ import type { WorkflowEntry } from '../workflow/workflow.js'
 import type { Metrics } from './metrics.js'
 
 /** Some or all runs of one task: what one runner does. */
-export interface Job {
+export interface RolloutJob {
   readonly batch: number | string
   readonly kind: 'train' | 'eval'
   readonly task: Task
@@ -16,7 +16,7 @@ export interface Job {
   readonly count: number
 }
 
-export interface RunResult {
+export interface RolloutResult {
   readonly run: number
   /** What it gave; a failed run gives one experience with its reason. Empty for evaluation. */
   readonly experiences: readonly Experience[]

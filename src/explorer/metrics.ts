@@ -1,7 +1,10 @@
-import { Mt19937 } from '../random/index.js'
+import { Mt19937 } from '../base/random/index.js'
 
-/** Numbers by name. A name may end in `:sum`, `:max`, `:min`, `:last` or `:mean`, which says how many become one. */
-export type Metrics = Readonly<Record<string, number>>
+import type { Metrics } from '../monitor/monitor.js'
+
+export type { Metrics }
+
+/** A name of a metric may end in `:sum`, `:max`, `:min`, `:last` or `:mean`, which says how many become one. */
 export type Kind = 'mean' | 'sum' | 'max' | 'min' | 'last'
 
 const KINDS: readonly Kind[] = ['mean', 'sum', 'max', 'min', 'last']

@@ -1,7 +1,7 @@
+import type { LogDir } from '../base/log/logger.js'
 import type { ExperienceBuffer } from '../buffer/index.js'
 import type { Config, InferenceModelConfig } from '../config/index.js'
 import type { SampleModel } from '../engine/contract.js'
-import type { LogDir } from '../log/logger.js'
 import type { Monitor } from '../monitor/monitor.js'
 import type { RunView } from '../monitor/view.js'
 import type { ExperiencePipeline } from '../pipeline/index.js'
@@ -30,7 +30,7 @@ export interface OpenAuxiliary {
 }
 
 /** Result of an evaluation. */
-export interface Evaluation {
+export interface EvaluationPlan {
   readonly step: number
   /** Version of the weights that were evaluated. */
   readonly version: number
@@ -57,5 +57,5 @@ export interface ExplorerParts {
   /** Told how many experiences of a step went into the buffer. */
   readonly made?: (experiences: number) => void
   /** Keeps the best evaluation on disk. */
-  readonly bestEval?: (evaluation: Evaluation) => void | Promise<void>
+  readonly bestEval?: (evaluation: EvaluationPlan) => void | Promise<void>
 }

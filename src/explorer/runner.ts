@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf, TrinityError } from '../error.js'
+import { messageOf, TrinityError } from '../base/error.js'
+import type { Logger } from '../base/log/logger.js'
 import type { Experience } from '../experience/index.js'
-import type { Logger } from '../log/logger.js'
 import type { WorkflowContext } from '../workflow/context.js'
 import { linkSignals } from '../workflow/link-signals.js'
-import { turn } from '../workflow/turn.js'
+import { timeSlice } from '../workflow/time-slice.js'
 import { isWorkflowClass, repeatsItself, type WorkflowEntry } from '../workflow/workflow.js'
 import { failedExperience, failureOf, isHopeless, RolloutTimeout } from './failure.js'
-import type { Job, RunResult } from './job.js'
+import type { RolloutJob, RolloutResult } from './job.js'
 import { runMetrics, stamp } from './stamp.js'
 import type { AttemptTimeout } from './timeout.js'
 
 /** Makes what a workflow gets. */
 export type ContextFactory = (
-  job: Job,
+  job: RolloutJob,
   place: { run: number; repeat: number; attempt: number; runner: number },
   signal: AbortSignal,
 ) => WorkflowContext
@@ -41,7 +41,7 @@ const OVER = new TrinityError('workflow/over', 'the run is over')
 export class Runner {
   readonly index: number
   /** What it is working on, and since when (`performance.now()`). */
-  current: { readonly job: Job; readonly since: number } | undefined
+  current: { readonly job: RolloutJob; readonly since: number } | undefined
   readonly #options: RunnerOptions
 
   constructor(index: number, options: RunnerOptions) {
@@ -50,7 +50,7 @@ export class Runner {
   }
 
   /** `report` gets the results of each run as it ends. */
-  async run(job: Job, signal: AbortSignal, report: (results: readonly RunResult[]) => void): Promise<void> {
+  async run(job: RolloutJob, signal: AbortSignal, report: (results: readonly RolloutResult[]) => void): Promise<void> {
     this.current = { job, since: performance.now() }
     try {
       await this.#runs(job, signal, report)
@@ -59,7 +59,11 @@ export class Runner {
     }
   }
 
-  async #runs(job: Job, signal: AbortSignal, report: (results: readonly RunResult[]) => void): Promise<void> {
+  async #runs(
+    job: RolloutJob,
+    signal: AbortSignal,
+    report: (results: readonly RolloutResult[]) => void,
+  ): Promise<void> {
     if (repeatsItself(job.entry)) return report(await this.#attempts(job, job.first, job.count, signal))
     const runs = Array.from({ length: job.count }, (_, i) => job.first + i)
     const one = async (run: number) => report(await this.#attempts(job, run, 1, signal))
@@ -67,7 +71,7 @@ export class Runner {
     else for (const run of runs) await one(run)
   }
 
-  async #attempts(job: Job, run: number, repeat: number, signal: AbortSignal): Promise<RunResult[]> {
+  async #attempts(job: RolloutJob, run: number, repeat: number, signal: AbortSignal): Promise<RolloutResult[]> {
     const { retries, backoffMs } = this.#options
     for (let attempt = 0; ; attempt++) {
       const result = await this.#attempt(job, run, repeat, attempt, signal)
@@ -80,12 +84,12 @@ export class Runner {
   }
 
   async #attempt(
-    job: Job,
+    job: RolloutJob,
     run: number,
     repeat: number,
     attempt: number,
     signal: AbortSignal,
-  ): Promise<RunResult[] | FailedAttempt> {
+  ): Promise<RolloutResult[] | FailedAttempt> {
     const { contextOf, timeout, seed } = this.#options
     const link = linkSignals([signal])
     const limit = timeout.ms
@@ -93,7 +97,7 @@ export class Runner {
     const begun = performance.now()
     let work: Promise<unknown> = Promise.resolve()
     try {
-      await turn()
+      await timeSlice()
       link.signal.throwIfAborted()
       const context = contextOf(job, { run, repeat, attempt, runner: this.index }, link.signal)
       const version = context.model.version
@@ -118,7 +122,13 @@ export class Runner {
     }
   }
 
-  #failed(job: Job, first: number, count: number, { failure }: FailedAttempt, attempts: number): RunResult[] {
+  #failed(
+    job: RolloutJob,
+    first: number,
+    count: number,
+    { failure }: FailedAttempt,
+    attempts: number,
+  ): RolloutResult[] {
     return Array.from({ length: count }, (_, i) => {
       const eid = { batch: job.batch, task: job.taskId, run: first + i, suffix: '000000' }
       const info = { task_index: { taskset_id: job.task.index.taskset, index: job.task.index.row } }
@@ -127,7 +137,7 @@ export class Runner {
     })
   }
 
-  #report(job: Job, run: number, attempt: number, error: unknown, last: boolean): void {
+  #report(job: RolloutJob, run: number, attempt: number, error: unknown, last: boolean): void {
     const name = `${job.batch}/${job.taskId}/${run} (${job.task.workflow})`
     const text = `run ${name}: attempt ${attempt + 1} failed: ${messageOf(error)}`
     const logger = this.#options.loggerOf(this.index)
@@ -138,7 +148,7 @@ export class Runner {
 
 interface FailedAttempt {
   readonly error: unknown
-  readonly failure: NonNullable<RunResult['failure']>
+  readonly failure: NonNullable<RolloutResult['failure']>
   readonly hopeless: boolean
 }
 
@@ -183,12 +193,12 @@ async function settled(work: Promise<unknown>, ms: number): Promise<void> {
 
 function resultsByRun(
   experiences: readonly Experience[],
-  job: Job,
+  job: RolloutJob,
   first: number,
   count: number,
   extra: Record<string, number>,
   attempts: number,
-): RunResult[] {
+): RolloutResult[] {
   return Array.from({ length: count }, (_, i) => {
     const own = count === 1 ? experiences : experiences.filter(({ eid }) => eid.run === first + i)
     const failure =

@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { modelOf, silent, speaker, taskOf } from '../../test/support/workflow-kit.js'
+import { Pcg64 } from '../base/random/index.js'
 import type { SampleModel } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
 import { uid } from '../experience/index.js'
-import { Pcg64 } from '../random/index.js'
 import type { Task } from '../task/index.js'
 import { AuxiliaryModels } from '../workflow/auxiliary.js'
 import { deriveSeed } from '../workflow/seed.js'
 import { Workflow, type WorkflowEntry, workflows } from '../workflow/workflow.js'
-import { type BatchResult, type BatchSpec, failuresOf } from './batch.js'
+import { failuresOf, type RolloutBatchResult, type RolloutBatchSpec } from './batch.js'
 import type { RunnerOptions } from './runner.js'
 import { RolloutScheduler } from './scheduler.js'
 import { AttemptTimeout } from './timeout.js'
@@ -52,7 +52,7 @@ function scheduler(sampler: SampleModel, more: Partial<RunnerOptions> & { runner
   })
 }
 
-const batch = (tasks: Task[], more: Partial<BatchSpec> = {}): BatchSpec => ({
+const batch = (tasks: Task[], more: Partial<RolloutBatchSpec> = {}): RolloutBatchSpec => ({
   id: 1,
   order: 1,
   kind: 'train',
@@ -61,7 +61,7 @@ const batch = (tasks: Task[], more: Partial<BatchSpec> = {}): BatchSpec => ({
 })
 const tasks = (workflow: string, count: number, repeatTimes = 1) =>
   Array.from({ length: count }, (_, row) => taskOf({ workflow, repeatTimes, index: { taskset: 2, row }, raw: { row } }))
-const experiences = ({ tasks }: BatchResult): Experience[] =>
+const experiences = ({ tasks }: RolloutBatchResult): Experience[] =>
   tasks.flatMap(({ runs }) => runs.flatMap((run) => [...run.experiences]))
 const talk = named(({ model }) => model.chat([{ role: 'user', content: 'hi' }], { max_tokens: 6, ignore_eos: true }))
 

@@ -1,5 +1,5 @@
-import { Batch, type BatchSpec } from './batch.js'
-import type { Job } from './job.js'
+import { RolloutBatch, type RolloutBatchSpec } from './batch.js'
+import type { RolloutJob } from './job.js'
 import { Runner, type RunnerOptions } from './runner.js'
 
 /**
@@ -9,7 +9,7 @@ import { Runner, type RunnerOptions } from './runner.js'
 export class RolloutScheduler {
   readonly runners: readonly Runner[]
   readonly #idle: Runner[]
-  readonly #batches: Batch[] = []
+  readonly #batches: RolloutBatch[] = []
   readonly #hungry: (() => void)[] = []
   readonly #resting: (() => void)[] = []
 
@@ -18,9 +18,9 @@ export class RolloutScheduler {
     this.#idle = [...this.runners].reverse()
   }
 
-  submit(spec: BatchSpec): Batch {
-    const batch = new Batch(spec)
-    const rank = ({ spec: { order, kind } }: Batch) => order * 2 + (kind === 'train' ? 0 : 1)
+  submit(spec: RolloutBatchSpec): RolloutBatch {
+    const batch = new RolloutBatch(spec)
+    const rank = ({ spec: { order, kind } }: RolloutBatch) => order * 2 + (kind === 'train' ? 0 : 1)
     const at = this.#batches.findIndex((other) => rank(other) > rank(batch))
     this.#batches.splice(at < 0 ? this.#batches.length : at, 0, batch)
     const gone = () => this.#leave(batch)
@@ -64,7 +64,7 @@ export class RolloutScheduler {
     for (const batch of [...this.#batches]) batch.abort(reason)
   }
 
-  #leave(batch: Batch): void {
+  #leave(batch: RolloutBatch): void {
     const at = this.#batches.indexOf(batch)
     if (at >= 0) this.#batches.splice(at, 1)
     this.#pump()
@@ -81,7 +81,7 @@ export class RolloutScheduler {
     if (this.busy === 0) for (const resolve of this.#resting.splice(0)) resolve()
   }
 
-  async #work(runner: Runner, batch: Batch, job: Job): Promise<void> {
+  async #work(runner: Runner, batch: RolloutBatch, job: RolloutJob): Promise<void> {
     try {
       await runner.run(job, batch.signal, (results) => batch.put(job, results))
       batch.ended(job)

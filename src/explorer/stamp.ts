@@ -1,13 +1,13 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import type { Experience } from '../experience/index.js'
 import { deriveSeed } from '../workflow/seed.js'
-import type { Job } from './job.js'
+import type { RolloutJob } from './job.js'
 import { combine, type Metrics } from './metrics.js'
 
 /** Says of each experience where it comes from. Same run, same ids: nothing here is random. */
 export function stamp(
   experiences: readonly Experience[],
-  job: Job,
+  job: RolloutJob,
   runs: { first: number; count: number },
   seed: number,
   drift: number,

@@ -1,11 +1,11 @@
+import { TrinityError } from '../base/error.js'
 import type { SampleModel } from '../engine/contract.js'
-import { TrinityError } from '../error.js'
 import type { Experience } from '../experience/index.js'
-import { type BatchResult, failuresOf } from './batch.js'
+import { failuresOf, type RolloutBatchResult } from './batch.js'
 import { combine, type Metrics, ofBatch } from './metrics.js'
 
 /** The experiences of a step in order of task and run. A step in which every run failed is a failure of the whole. */
-export function trainExperiences(step: number, result: BatchResult): Experience[] {
+export function trainExperiences(step: number, result: RolloutBatchResult): Experience[] {
   const { runs, failed, first } = failuresOf(result)
   if (failed < runs) return result.tasks.flatMap((task) => task.runs.flatMap((run) => run.experiences))
   const text =
@@ -19,7 +19,7 @@ export function trainExperiences(step: number, result: BatchResult): Experience[
   })
 }
 
-export function stepMetrics(result: BatchResult): Metrics {
+export function stepMetrics(result: RolloutBatchResult): Metrics {
   const { failed, reasons } = failuresOf(result)
   const tasks = result.tasks.map(({ runs, complete, seconds }) => ({
     ...combine(runs.filter(({ failure }) => !failure).map(({ metrics }) => metrics)),

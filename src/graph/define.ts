@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { type GraphMetric, graphInputs, type LossGraph } from './graph.js'
 import type { Loss, LossRow } from './loss.js'
 import type { OpName } from './ops.js'

@@ -1,16 +1,16 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import type { Layout } from './emit.js'
-import type { Loss, LossRow, Metric, Metrics, ScoreKind } from './loss.js'
+import type { Loss, LossMetric, LossMetrics, LossRow, ScoreKind } from './loss.js'
 import { lossProgram, type Program, type ProgramArgs, type TokenFormula, tokenProgram } from './program.js'
 
 /** One number per scored token: the rows' tokens concatenated in order, masked ones included. */
-export type Scores = Partial<Record<ScoreKind, Float32Array>>
+export type TokenScores = Partial<Record<ScoreKind, Float32Array>>
 
 export interface Evaluation {
   readonly loss: number
-  readonly metrics: Metrics
+  readonly metrics: LossMetrics
   /** d(loss)/d(score), laid out as the scores; 0 at masked tokens. A score the loss does not depend on is absent. */
-  readonly grads: Scores
+  readonly grads: TokenScores
 }
 
 /**
@@ -21,7 +21,7 @@ export function evaluateLoss(
   loss: Pick<Loss, 'graph'>,
   rows: readonly LossRow[],
   norms: Readonly<Record<string, number>>,
-  scores: Scores,
+  scores: TokenScores,
 ): Evaluation {
   const program = lossProgram(loss.graph)
   const args = marshal(program.layout, rows, norms, scores)
@@ -29,7 +29,7 @@ export function evaluateLoss(
   args.outs = program.outs.map(() => new Float32Array(length))
   args.result = new Float64Array(program.results)
   program.run(args)
-  const metrics: Record<string, Metric> = {}
+  const metrics: Record<string, LossMetric> = {}
   for (const { name, reduce, value, weight } of program.metrics) {
     const heavy = args.result[weight]
     const sum = args.result[value]
@@ -53,7 +53,7 @@ export function evaluateTokens(
   formula: TokenFormula,
   rows: readonly LossRow[],
   norms: Readonly<Record<string, number>>,
-  scores: Scores,
+  scores: TokenScores,
 ): Float32Array {
   const program = tokenPrograms.get(formula) ?? tokenProgram(formula)
   tokenPrograms.set(formula, program)
@@ -68,7 +68,7 @@ function marshal(
   layout: Layout,
   rows: readonly LossRow[],
   norms: Readonly<Record<string, number>>,
-  scores: Scores,
+  scores: TokenScores,
 ): ProgramArgs {
   const offsets = new Int32Array(rows.length)
   const counts = new Float64Array(rows.length)
@@ -125,7 +125,7 @@ export function rowColumn(row: LossRow, r: number, name: string): number {
   return missing('graph/bad-column', `column '${name}' of row ${r} must be one number for the row`, name)
 }
 
-function scoreOf(scores: Scores, kind: ScoreKind, length: number): Float32Array {
+function scoreOf(scores: TokenScores, kind: ScoreKind, length: number): Float32Array {
   const score = scores[kind]
   if (!score)
     return missing('graph/missing-score', `the loss reads the ${kind} of each token, which is not given`, kind)

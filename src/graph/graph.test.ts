@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import {
   defineLoss,
   type Expr,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Metric, ScoreKind } from './loss.js'
+import type { LossMetric, ScoreKind } from './loss.js'
 import { type OpName, SCORE_KINDS } from './ops.js'
 
 export const GRAPH_VERSION = 1
@@ -27,7 +27,7 @@ export interface GraphMetric {
   readonly name: string
   readonly value: number
   readonly weight?: number
-  readonly reduce: Metric['reduce']
+  readonly reduce: LossMetric['reduce']
 }
 
 /** A loss as plain data: `loss` is the index of a scalar node. */

@@ -30,9 +30,9 @@ export interface Loss {
 }
 
 /** A metric that adds up over micro-batches and ranks: `mean` = Σ value·weight / Σ weight. */
-export interface Metric {
+export interface LossMetric {
   readonly value: number
   readonly weight: number
   readonly reduce: 'mean' | 'sum' | 'max' | 'min'
 }
-export type Metrics = Record<string, Metric>
+export type LossMetrics = Record<string, LossMetric>

@@ -1,7 +1,7 @@
 import { differentiate, rowOnes } from './differentiate.js'
 import { Emitter, type Layout, reach } from './emit.js'
 import { GRAPH_VERSION, type GraphMetric, type GraphNode, graphHash, type LossGraph } from './graph.js'
-import type { Metric, ScoreKind } from './loss.js'
+import type { LossMetric, ScoreKind } from './loss.js'
 import { NodeList, type ProgramNode } from './nodes.js'
 import { joinShapes, mapOp } from './ops.js'
 import { validateGraph } from './validate.js'
@@ -27,7 +27,7 @@ export interface ProgramArgs {
 /** Where a metric's numbers stand in `result`. */
 export interface MetricSlot {
   readonly name: string
-  readonly reduce: Metric['reduce']
+  readonly reduce: LossMetric['reduce']
   readonly value: number
   readonly weight: number
 }

@@ -1,6 +1,6 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { GRAPH_VERSION, type GraphMetric, type GraphNode, type LossGraph } from './graph.js'
-import type { Metric, ScoreKind } from './loss.js'
+import type { LossMetric, ScoreKind } from './loss.js'
 import { NodeList } from './nodes.js'
 import type { OpName, Shape } from './ops.js'
 import type { TokenFormula } from './program.js'
@@ -116,7 +116,7 @@ export class Trace {
   }
 
   /** Reports a number. `mean` (the default) is weighted: by `weight`, or every token or row counts the same. */
-  metric(name: string, value: Operand, options: { reduce?: Metric['reduce']; weight?: Operand } = {}): void {
+  metric(name: string, value: Operand, options: { reduce?: LossMetric['reduce']; weight?: Operand } = {}): void {
     const metric: GraphMetric = { name, value: this.#node(value), reduce: options.reduce ?? 'mean' }
     if (this.#metrics.some((other) => other.name === name)) {
       throw new TrinityError('graph/duplicate', `there is already a metric named '${name}'`, { path: name })

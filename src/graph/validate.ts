@@ -1,5 +1,5 @@
-import { messageOf, TrinityError } from '../error.js'
-import { nearest } from '../nearest.js'
+import { messageOf, TrinityError } from '../base/error.js'
+import { nearest } from '../base/nearest.js'
 import { GRAPH_VERSION, type GraphMetric, type GraphNode, type LossGraph } from './graph.js'
 import type { ProgramNode } from './nodes.js'
 import { joinShapes, mapOp, type NodeType, OP_NAMES, type OpName, reshapeOp, SCORE_KINDS } from './ops.js'

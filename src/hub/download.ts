@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { isNetworkError } from './error.js'
 import { withLock } from './lock.js'
 

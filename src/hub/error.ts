@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import type { Hub, RepoKind } from './hub.js'
 
 /** The error for a refused request. */

@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 
 /** What a repository holds. */
 export type RepoKind = 'model' | 'dataset'

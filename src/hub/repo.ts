@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { download } from './download.js'
 import { isNetworkError, offline, refused } from './error.js'
 import type { Hub, HubFile, Listing, RepoKind } from './hub.js'

@@ -1,5 +1,5 @@
-import { TrinityError } from '../error.js'
-import { nearest } from '../nearest.js'
+import { TrinityError } from '../base/error.js'
+import { nearest } from '../base/nearest.js'
 
 export type Family = 'llama' | 'qwen2' | 'qwen3'
 

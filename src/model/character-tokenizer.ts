@@ -1,4 +1,4 @@
-import type { JsonObject } from '../file/json-file.js'
+import type { JsonObject } from '../base/file/json-file.js'
 import { byteCharacter } from './token-bytes.js'
 
 /** tokenizer.json of a vocabulary with one token per character: special tokens first, then the characters. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Template } from '@huggingface/jinja'
-import { messageOf, TrinityError } from '../error.js'
+import { messageOf, TrinityError } from '../base/error.js'
 import { hasGenerationTags, markGeneration, takeMarks } from './generation-spans.js'
 
 /** A message as chat APIs write it; templates may read any further key. */

@@ -1,5 +1,5 @@
-import { commonPrefix } from '../common-prefix.js'
-import { TrinityError } from '../error.js'
+import { commonPrefix } from '../base/common-prefix.js'
+import { TrinityError } from '../base/error.js'
 import { type ChatMessage, ChatTemplate, type RenderOptions, templateSource } from './chat-template.js'
 import { Tokenizer } from './tokenizer.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../file/json-file.js'
+import type { JsonObject } from '../base/file/json-file.js'
 import { architectureName } from './architecture.js'
 import type { ModelConfig } from './config.js'
 import { ropeScalingJson } from './rope.js'

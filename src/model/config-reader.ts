@@ -1,5 +1,5 @@
-import { TrinityError } from '../error.js'
-import type { JsonObject } from '../file/json-file.js'
+import { TrinityError } from '../base/error.js'
+import type { JsonObject } from '../base/file/json-file.js'
 
 /** Typed access to the keys of a JSON object, with errors that name file and key. A null counts as absent. */
 export class ConfigReader {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../file/json-file.js'
+import type { JsonObject } from '../base/file/json-file.js'
 import { parseModelConfig } from './config.js'
 import { modelConfigJson } from './config-json.js'
 import { modelLayout, parameterCount } from './layout.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../file/json-file.js'
+import type { JsonObject } from '../base/file/json-file.js'
 import { architectureOf, type Family, type ModelHead } from './architecture.js'
 import { ConfigReader } from './config-reader.js'
 import { type FloatDtype, floatDtype } from './dtype.js'

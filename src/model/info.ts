@@ -1,5 +1,5 @@
-import { bytes } from '../bytes.js'
-import { TrinityError } from '../error.js'
+import { bytes } from '../base/bytes.js'
+import { TrinityError } from '../base/error.js'
 import type { ModelConfig } from './config.js'
 import { openModelDir } from './dir.js'
 import { estimateMemory, type MemoryEstimate } from './estimate.js'

@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { type Dtype, dtypeBytes, isDtype } from './dtype.js'
 import { repeatedKey } from './json-keys.js'
 

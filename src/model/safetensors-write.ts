@@ -1,5 +1,5 @@
-import { TrinityError } from '../error.js'
-import { atomicFile } from '../file/atomic-file.js'
+import { TrinityError } from '../base/error.js'
+import { atomicFile } from '../base/file/atomic-file.js'
 import { type Dtype, dtypeBytes, type FloatDtype, fromFloat32 } from './dtype.js'
 import { bytesOf } from './safetensors.js'
 

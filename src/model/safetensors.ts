@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { messageOf, TrinityError } from '../error.js'
+import { messageOf, TrinityError } from '../base/error.js'
 import { type Dtype, dtypeBytes, toFloat32 } from './dtype.js'
 import { headerLength, parseHeader, type SafetensorsHeader, type TensorInfo } from './safetensors-header.js'
 

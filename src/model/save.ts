@@ -1,8 +1,8 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { TrinityError } from '../error.js'
-import { writeJsonFile } from '../file/atomic-file.js'
-import type { JsonObject } from '../file/json-file.js'
+import { TrinityError } from '../base/error.js'
+import { writeJsonFile } from '../base/file/atomic-file.js'
+import type { JsonObject } from '../base/file/json-file.js'
 import { type TensorToWrite, writeSafetensors } from './safetensors-write.js'
 import { copyTokenizer } from './tokenizer-save.js'
 

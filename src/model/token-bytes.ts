@@ -1,5 +1,5 @@
-import { TrinityError } from '../error.js'
-import { isJsonObject, type JsonObject } from '../file/json-file.js'
+import { TrinityError } from '../base/error.js'
+import { isJsonObject, type JsonObject } from '../base/file/json-file.js'
 
 /**
  * How tokens turn into text, as bytes: token by token, so that a stream can be decoded without looking back, plus what

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { TrinityError } from '../error.js'
-import { isJsonObject, type JsonObject, readJsonObject } from '../file/json-file.js'
+import { TrinityError } from '../base/error.js'
+import { isJsonObject, type JsonObject, readJsonObject } from '../base/file/json-file.js'
 import { characterTokenizer } from './character-tokenizer.js'
 
 /** What the tokenizer files of a model directory say. */

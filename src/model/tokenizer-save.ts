@@ -1,6 +1,6 @@
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 
 /** Files that make up a tokenizer, as Transformers writes them. */
 const tokenizerFiles = [

@@ -1,6 +1,6 @@
 import { Tokenizer as HfTokenizer } from '@huggingface/tokenizers'
-import { messageOf, TrinityError } from '../error.js'
-import type { JsonObject } from '../file/json-file.js'
+import { messageOf, TrinityError } from '../base/error.js'
+import type { JsonObject } from '../base/file/json-file.js'
 import { DecodeStream } from './decode-stream.js'
 import { parseTokenDecoder, type TokenDecoder } from './token-bytes.js'
 import { readTokenizerFiles, type TokenizerFiles } from './tokenizer-files.js'

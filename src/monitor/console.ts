@@ -1,4 +1,4 @@
-import type { Logger } from '../log/logger.js'
+import type { Logger } from '../base/log/logger.js'
 import type { Monitor } from './monitor.js'
 
 /** Every number of a step in one line of the role's log. */

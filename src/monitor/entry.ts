@@ -1,6 +1,6 @@
 import type { z } from 'zod'
+import type { Logger } from '../base/log/logger.js'
 import type { Config } from '../config/index.js'
-import type { Logger } from '../log/logger.js'
 import type { MetricsRow } from './metrics-file.js'
 import type { Monitor } from './monitor.js'
 

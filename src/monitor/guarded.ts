@@ -1,5 +1,5 @@
-import { messageOf } from '../error.js'
-import type { Logger } from '../log/logger.js'
+import { messageOf } from '../base/error.js'
+import type { Logger } from '../base/log/logger.js'
 import type { Monitor } from './monitor.js'
 
 export interface Part {

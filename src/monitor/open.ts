@@ -1,6 +1,6 @@
+import { TrinityError } from '../base/error.js'
+import type { Logger } from '../base/log/logger.js'
 import type { Config } from '../config/index.js'
-import { TrinityError } from '../error.js'
-import type { Logger } from '../log/logger.js'
 import { dottedPathHint } from '../plugin/dotted.js'
 import type { MonitorEntry } from './entry.js'
 import { GuardedMonitor, type Part } from './guarded.js'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { Registry } from '../registry.js'
+import { Registry } from '../base/registry.js'
 import { type MonitorEntry, monitorEntry } from './entry.js'
 import { mlflow } from './mlflow/entry.js'
 import { fileName } from './names.js'

@@ -1,6 +1,6 @@
+import { messageOf, TrinityError } from '../base/error.js'
 import type { ExperienceBuffer, PutOptions } from '../buffer/buffer.js'
 import type { Keeper } from '../buffer/queue/keeper.js'
-import { messageOf, TrinityError } from '../error.js'
 import type { Experience } from '../experience/experience.js'
 import type { Operator, OperatorContext, OperatorResult, SelectorFeedback } from './operator.js'
 import { operators } from './registry.js'

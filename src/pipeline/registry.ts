@@ -1,4 +1,4 @@
-import { Registry } from '../registry.js'
+import { Registry } from '../base/registry.js'
 import type { OperatorEntry } from './operator.js'
 import { dapoDynamicSampling } from './operators/dapo-dynamic-sampling.js'
 import { dataJuicer } from './operators/data-juicer.js'

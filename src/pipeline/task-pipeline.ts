@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { DataJuicerClient, type DataJuicerService } from './data-juicer/client.js'
 import type { OperatorConfig } from './pipeline.js'
 

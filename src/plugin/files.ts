@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 
 /** Directories to load plugins from: the option, then TRINITY_PLUGIN_DIRS (separated as in PATH); each once. */
 export function pluginDirs(option?: string | readonly string[], env: NodeJS.ProcessEnv = process.env): string[] {

@@ -1,4 +1,4 @@
-import { Registry } from '../registry.js'
+import { Registry } from '../base/registry.js'
 import { extractAnswer } from './extract.js'
 import { gradeMath } from './math/grade.js'
 

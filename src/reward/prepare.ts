@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { rewardFns } from './registry.js'
 import type { RewardFn, RewardInput, RewardParts } from './reward.js'
 

@@ -1,4 +1,4 @@
-import { Registry } from '../registry.js'
+import { Registry } from '../base/registry.js'
 import { accuracyReward } from './functions/accuracy-reward.js'
 import { countdownReward } from './functions/countdown-reward.js'
 import { formatReward } from './functions/format-reward.js'

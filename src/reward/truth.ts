@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { extractAnswer } from './extract.js'
 import type { RewardInput } from './reward.js'
 

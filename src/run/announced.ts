@@ -1,4 +1,4 @@
-import { messageOf } from '../error.js'
+import { messageOf } from '../base/error.js'
 import type { StatusBoard } from '../synchronizer/index.js'
 
 /** Runs one side of a job of several processes and tells the others how it ended. `run` gives whether it was stopped. */

@@ -1,8 +1,8 @@
 import type { BufferConfig, ExperienceBuffer } from '../buffer/index.js'
 import { openBuffer } from '../buffer/index.js'
 import type { Config, ExperienceBufferConfig } from '../config/index.js'
+import { TrainingData } from '../experience/index.js'
 import { Chat, type Tokenizer } from '../model/index.js'
-import { TrainingData } from '../task/index.js'
 import { type ModelText, templateOf } from '../workflow/text.js'
 import { jobName } from './job-name.js'
 

@@ -1,4 +1,4 @@
-import { type Evaluation, Explorer, type ExplorerParts } from '../explorer/index.js'
+import { type EvaluationPlan, Explorer, type ExplorerParts } from '../explorer/index.js'
 import { backlogWatch } from './backlog.js'
 import type { Job } from './job.js'
 
@@ -10,7 +10,7 @@ type Needs = Pick<
 
 /** An explorer that trains something: it keeps the best evaluation of the job, and says when the trainer falls behind. */
 export function makeExplorer({ config, view, logs, checkpoints, note }: Job, needs: Needs): Explorer {
-  const bestEval = async ({ version, metrics }: Evaluation) => {
+  const bestEval = async ({ version, metrics }: EvaluationPlan) => {
     await checkpoints
       .recordEval(version, metrics)
       .catch((error) => note(`no best evaluation is kept: ${error.message}`))

@@ -1,10 +1,10 @@
 import { access, rm } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { openDatabase } from '../base/database/database.js'
+import { isDatabaseUrl, sqlitePath } from '../base/database/names.js'
+import { TrinityError } from '../base/error.js'
 import { JobLock } from '../checkpoint/lock.js'
 import type { Resolved } from '../config/index.js'
-import { openDatabase } from '../database/database.js'
-import { isDatabaseUrl, sqlitePath } from '../database/names.js'
-import { TrinityError } from '../error.js'
 import { jobName } from './job-name.js'
 
 /** What starting over would delete: the folders of the stages, and databases of this job that lie elsewhere. */

@@ -1,7 +1,7 @@
+import type { LogDir } from '../base/log/logger.js'
 import type { BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
 import type { OpenEngine } from '../engine/open.js'
-import type { LogDir } from '../log/logger.js'
 import type { Monitor } from '../monitor/monitor.js'
 import type { RunView } from '../monitor/view.js'
 import type { Closers } from './closers.js'

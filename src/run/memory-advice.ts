@@ -1,4 +1,4 @@
-import { bytes } from '../bytes.js'
+import { bytes } from '../base/bytes.js'
 import type { PlannedModel } from '../engine/torch/memory-model.js'
 import { type MemoryPlan, type Phase, type PlanInput, phasesOf, planMemory } from '../engine/torch/memory-plan.js'
 

@@ -1,4 +1,4 @@
-import { bytes } from '../bytes.js'
+import { bytes } from '../base/bytes.js'
 import { resolveRepo } from '../hub/index.js'
 import type { RunView } from '../monitor/view.js'
 

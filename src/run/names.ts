@@ -1,5 +1,5 @@
+import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
-import { TrinityError } from '../error.js'
 import { prepareReward } from '../reward/index.js'
 import { argsOf, workflowArgs, workflows } from '../workflow/index.js'
 

@@ -1,5 +1,5 @@
+import { TrinityError } from '../base/error.js'
 import { Checkpoints } from '../checkpoint/index.js'
-import { TrinityError } from '../error.js'
 
 /** The newest Hugging Face directory of an earlier stage. */
 export async function newestModel(jobDir: string): Promise<string> {

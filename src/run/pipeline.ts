@@ -1,9 +1,9 @@
 import { advantageFns, parseArgs } from '../algorithm/index.js'
+import { Pcg64 } from '../base/random/index.js'
 import { type ExperienceBuffer, openKeeper } from '../buffer/index.js'
 import type { Config } from '../config/index.js'
 import type { OpenAuxiliary } from '../explorer/index.js'
 import { type AdvantageStep, ExperiencePipeline } from '../pipeline/index.js'
-import { Pcg64 } from '../random/index.js'
 import { deriveSeed } from '../workflow/index.js'
 import { jobName } from './job-name.js'
 

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
+import { TrinityError } from '../base/error.js'
 import type { Cut, ExperienceBuffer } from '../buffer/index.js'
 import type { SavedCheckpoint } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
+import { nextCall } from '../engine/calls.js'
 import type { SampleModel, WeightLink } from '../engine/contract.js'
-import { TrinityError } from '../error.js'
 import type { ExplorerMark } from '../explorer/index.js'
 import type { ExperiencePipeline } from '../pipeline/index.js'
 import type { Synchronizer } from '../synchronizer/index.js'
-import { nextCall, type Snapshot } from '../trainer/index.js'
+import type { Snapshot } from '../trainer/index.js'
 
 /** Folder of a checkpoint with the samplers' weights, where they are not the trainer's. */
 const SAMPLER = 'sampler'

@@ -1,7 +1,7 @@
+import { TrinityError } from '../base/error.js'
 import { type BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Resolved, ResolvedStage } from '../config/index.js'
 import { type OpenEngine, openEngine } from '../engine/open.js'
-import { TrinityError } from '../error.js'
 import { openMonitor } from '../monitor/open.js'
 import type { RunSummary } from '../monitor/view.js'
 import type { ProgressView } from './job.js'

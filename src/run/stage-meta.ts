@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { writeJsonFile } from '../base/file/atomic-file.js'
 import type { ResolvedStage } from '../config/index.js'
-import { writeJsonFile } from '../file/atomic-file.js'
 
 /** `stage_meta.json` in the folder above those of the stages: how far they are, for people and tools. */
 export class StageMeta {

@@ -1,6 +1,6 @@
 import { advantageFns } from '../algorithm/index.js'
+import { TrinityError } from '../base/error.js'
 import type { Config, TasksetConfig as GivenTaskset } from '../config/index.js'
-import { TrinityError } from '../error.js'
 import { Taskset, type TasksetConfig, TasksetScheduler } from '../task/index.js'
 import type { Closers } from './closers.js'
 

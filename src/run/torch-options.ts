@@ -1,8 +1,8 @@
+import { TrinityError } from '../base/error.js'
+import type { LogDir } from '../base/log/logger.js'
 import type { Config } from '../config/index.js'
 import type { EngineOptions } from '../engine/open.js'
 import type { TorchModelOptions, TorchOptions } from '../engine/torch/options.js'
-import { TrinityError } from '../error.js'
-import type { LogDir } from '../log/logger.js'
 
 type Tree = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf, TrinityError } from '../base/error.js'
 import type { SavedWeights } from '../checkpoint/index.js'
 import type { InFlight } from '../engine/contract.js'
-import { messageOf, TrinityError } from '../error.js'
 import { explorerDue, type SyncSchedule, trainerDue } from './schedule.js'
 import type { RoleStatus, StatusBoard } from './status.js'
 import { starving } from './synchronizer.js'

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeJsonFile } from '../file/atomic-file.js'
-import { readJsonObject } from '../file/json-file.js'
+import { writeJsonFile } from '../base/file/atomic-file.js'
+import { readJsonObject } from '../base/file/json-file.js'
 
 export type RoleState = 'running' | 'wants_experiences' | 'wants_weights' | 'ended' | 'stopped' | 'failed'
 

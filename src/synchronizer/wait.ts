@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 
 const MAX_DELAY_MS = 2 ** 31 - 1
 

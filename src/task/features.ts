@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import type { RowSource } from './source/row-source.js'
 
 /** The numbers in some columns, read in one pass over the data. */

@@ -1,5 +1,5 @@
-import { TrinityError } from '../error.js'
-import { Pcg64 } from '../random/index.js'
+import { TrinityError } from '../base/error.js'
+import { Pcg64 } from '../base/random/index.js'
 import type { TasksetConfig } from './config.js'
 import type { SelectorState } from './selector/index.js'
 import type { Task } from './task.js'

@@ -1,5 +1,5 @@
-import { TrinityError } from '../error.js'
-import { Registry } from '../registry.js'
+import { TrinityError } from '../base/error.js'
+import { Registry } from '../base/registry.js'
 import type { TasksetConfig } from './config.js'
 import { openDataset } from './source/dataset.js'
 import type { RowSource } from './source/row-source.js'

@@ -1,9 +1,9 @@
-import type { Row } from './source/row-source.js'
+import type { DataRow } from './source/row-source.js'
 
 /** What a workflow is given: one record of a data set, and how to work on it. */
 export interface Task {
   /** The record as the data set has it. */
-  raw: Row
+  raw: DataRow
   /** Name of the workflow that runs it. */
   workflow: string
   /** Name of the reward function, for workflows that use one. */

@@ -1,11 +1,11 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import type { TasksetConfig } from './config.js'
 import { readFeatures } from './features.js'
-import { formatTask } from './format/task.js'
 import { createSelector, type Selector, type SelectorConfig, type SelectorState } from './selector/index.js'
-import type { Row, RowSource } from './source/row-source.js'
+import type { DataRow, RowSource } from './source/row-source.js'
 import { taskStorages } from './storage.js'
 import type { Task } from './task.js'
+import { formatTask } from './task-format.js'
 
 /** Rows of a data set in the order a selector gives. */
 export class SelectedRows {
@@ -22,7 +22,7 @@ export class SelectedRows {
     return new SelectedRows(source, selector)
   }
 
-  async take(count: number): Promise<{ index: number; row: Row }[]> {
+  async take(count: number): Promise<{ index: number; row: DataRow }[]> {
     const rows = this.#selector.take(count)
     return Promise.all(Array.from(rows, async (index) => ({ index, row: await this.source.row(index) })))
   }
@@ -108,7 +108,7 @@ export class Taskset {
     return this.#rows.source.close()
   }
 
-  async #task(row: Row, index: number): Promise<Task> {
+  async #task(row: DataRow, index: number): Promise<Task> {
     try {
       return formatTask(row, this.config, { taskset: this.index, row: index })
     } catch (error) {

@@ -11,9 +11,9 @@ import {
   type RolloutCorrection,
   rolloutCorrectionArgs,
 } from '../algorithm/index.js'
+import { Pcg64 } from '../base/random/index.js'
 import type { Config } from '../config/index.js'
 import type { Experience } from '../experience/index.js'
-import { Pcg64 } from '../random/index.js'
 import { advantageInTrainer, hasKlPenalty } from './needs.js'
 import { seedOf } from './update.js'
 

@@ -1,4 +1,3 @@
-export { nextCall } from './call.js'
 export { type TrainerNeeds, trainerNeeds } from './needs.js'
 export type { Snapshot, TrainerEnd, TrainerParts, TrainerState, TrainerSync } from './parts.js'
 export { lrSchedules, makeSchedule, type Schedule, type ScheduleConfig } from './schedule.js'

@@ -1,9 +1,9 @@
+import type { LogDir } from '../base/log/logger.js'
 import type { Cut } from '../buffer/buffer.js'
 import type { ExperienceBuffer } from '../buffer/index.js'
 import type { Checkpoints, FolderWriter } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
 import type { ScoreModel, TrainModel } from '../engine/contract.js'
-import type { LogDir } from '../log/logger.js'
 import type { Monitor } from '../monitor/monitor.js'
 import type { RunView } from '../monitor/view.js'
 

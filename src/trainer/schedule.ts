@@ -1,4 +1,4 @@
-import { Registry } from '../registry.js'
+import { Registry } from '../base/registry.js'
 
 /** The optimiser settings that say how the learning rate changes over training. */
 export interface ScheduleConfig {

@@ -1,6 +1,6 @@
+import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
 import type { AdamStep, Row } from '../engine/contract.js'
-import { TrinityError } from '../error.js'
 import { makeSchedule, type Schedule } from './schedule.js'
 
 /** How one model (policy or critic) is updated in a training step. */

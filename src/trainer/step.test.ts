@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { firstUpdate, gradient, logprobs, norm, tokenMean, values } from '../../test/trainer/by-hand.js'
 import { engine, model, stepConfig, VOCAB } from '../../test/trainer/kit.js'
 import { close, LR, rollouts, sequence } from '../../test/trainer/rollouts.js'
+import { nextCall } from '../engine/calls.js'
 import type { MockTrainModel } from '../engine/mock/train.js'
 import type { Experience } from '../experience/index.js'
-import { nextCall } from './call.js'
 import { TrainStep } from './step.js'
 
 const clipLoss = (a: number, d: number, low = 0.2, high = 0.2) => {

@@ -1,8 +1,8 @@
 import { type BuiltLoss, toRows } from '../algorithm/index.js'
-import type { ForwardBackward, Metrics, RowScores, TrainModel } from '../engine/contract.js'
+import { Pcg64 } from '../base/random/index.js'
+import { nextCall } from '../engine/calls.js'
+import type { ForwardBackward, LossMetrics, RowScores, TrainModel } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
-import { Pcg64 } from '../random/index.js'
-import { nextCall } from './call.js'
 import type { PairColumns } from './scores.js'
 import type { UpdateSettings } from './settings.js'
 
@@ -68,7 +68,7 @@ export function seedOf(seed: number, step: number, epoch = 0): bigint {
 }
 
 function values({ loss, metrics, scores }: ForwardBackward): Record<string, number> {
-  const named = Object.entries(metrics as Metrics).map(([name, { value }]) => [name, value] as const)
+  const named = Object.entries(metrics as LossMetrics).map(([name, { value }]) => [name, value] as const)
   const entropy = meanEntropy(scores)
   return { loss, ...(entropy === undefined ? {} : { entropy }), ...Object.fromEntries(named) }
 }

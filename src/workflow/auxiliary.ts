@@ -1,7 +1,7 @@
+import { TrinityError } from '../base/error.js'
+import { nearest } from '../base/nearest.js'
 import type { RewardModel } from '../engine/contract.js'
-import { TrinityError } from '../error.js'
-import { nearest } from '../nearest.js'
-import type { RolloutModel } from './model.js'
+import type { RolloutModel } from './rollout-model.js'
 import type { ScalarReward } from './scalar-reward.js'
 import type { ModelText } from './text.js'
 

@@ -1,8 +1,8 @@
-import type { Logger } from '../log/logger.js'
-import type { Pcg64 } from '../random/index.js'
+import type { Logger } from '../base/log/logger.js'
+import type { Pcg64 } from '../base/random/index.js'
 import type { Task } from '../task/index.js'
 import type { AuxiliaryModels } from './auxiliary.js'
-import type { RolloutModel } from './model.js'
+import type { RolloutModel } from './rollout-model.js'
 
 /** Everything a workflow gets. */
 export interface WorkflowContext {

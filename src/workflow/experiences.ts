@@ -1,6 +1,6 @@
+import { type Prompt, versionFields } from '../experience/conversation.js'
 import { createExperience, type Experience } from '../experience/index.js'
 import type { ChatMessage } from '../model/index.js'
-import { type Prompt, versionFields } from './conversation.js'
 import type { Answer } from './sample.js'
 
 /** One answer to one prompt. */

@@ -1,14 +1,15 @@
 import './builtin/index.js'
 
-export type { ChatArgs, ModelLimits, SamplingArgs } from './args.js'
-export { auxiliaryName, workflowArgs } from './arguments.js'
+export type { ChatArgs, SamplingArgs } from '../dialect/chat-args.js'
+export type { Answered } from '../dialect/chat-model.js'
+export type { OpenAIClient } from '../dialect/openai/client.js'
+export { parseToolCalls } from '../dialect/openai/tool-calls.js'
 export { type AuxiliaryModel, AuxiliaryModels } from './auxiliary.js'
 export type { WorkflowContext } from './context.js'
-export { type Answered, RolloutModel, type RolloutModelParts } from './model.js'
 export { MultiTurnWorkflow, type Outcome } from './multi-turn.js'
-export type { OpenAIClient } from './openai/client.js'
-export { parseToolCalls } from './openai/tool-calls.js'
-export { type Scores, scoreResponse } from './reward.js'
+export { type RewardScores, scoreResponse } from './reward.js'
+export { RolloutModel, type RolloutModelParts } from './rollout-model.js'
+export type { ModelLimits } from './sampling.js'
 export { ScalarReward } from './scalar-reward.js'
 export { deriveSeed } from './seed.js'
 export { SimpleWorkflow } from './simple.js'
@@ -22,3 +23,4 @@ export {
   type WorkflowFunction,
   workflows,
 } from './workflow.js'
+export { auxiliaryName, workflowArgs } from './workflow-args.js'

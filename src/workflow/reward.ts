@@ -1,4 +1,4 @@
-import { messageOf, TrinityError } from '../error.js'
+import { messageOf, TrinityError } from '../base/error.js'
 import { type Experience, responseLength } from '../experience/index.js'
 import {
   prepareReward,
@@ -11,7 +11,7 @@ import {
 import type { Task } from '../task/index.js'
 
 /** Named parts of a reward; the reward is their sum. */
-export type Scores = RewardParts
+export type RewardScores = RewardParts
 
 const NO_ARGS = {}
 /** Reward functions with their arguments checked, by the arguments of the task set: its tasks share them. */
@@ -32,7 +32,7 @@ export async function scoreResponse(
   experience: Experience,
   defaultReward?: string,
   options: Pick<RewardInput, 'withThink' | 'formatScoreCoef'> = {},
-): Promise<Scores> {
+): Promise<RewardScores> {
   const name = task.rewardFn ?? defaultReward
   if (name === undefined) {
     throw new TrinityError('reward/none', `workflow '${task.workflow}' needs a reward function`, {

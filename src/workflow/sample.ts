@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { TrinityError } from '../base/error.js'
+import { nextCall } from '../engine/calls.js'
 import type { OnToken, Sample, SampleModel, SampleRequest } from '../engine/contract.js'
-import { TrinityError } from '../error.js'
 import type { Tokenizer } from '../model/index.js'
-import { nextSeq } from './call.js'
 
 /** A sample with its text. */
 export interface Answer {
@@ -40,7 +40,7 @@ export async function sampleAnswers(
     signal?.throwIfAborted()
     let samples: Sample[]
     try {
-      samples = await sampler.sample(request, { seq: nextSeq(), signal, deadlineMs }, onToken)
+      samples = await sampler.sample(request, nextCall(signal, deadlineMs), onToken)
     } catch (error) {
       if (!(error instanceof TrinityError) || error.code !== 'engine/busy') throw error
       await sleep(BUSY_MS, undefined, { signal })

@@ -1,9 +1,9 @@
+import { TrinityError } from '../base/error.js'
+import { nextCall } from '../engine/calls.js'
 import type { RewardModel } from '../engine/contract.js'
-import { TrinityError } from '../error.js'
 import type { ChatMessage } from '../model/index.js'
-import { nextSeq } from './call.js'
 import { type ModelText, templateOf } from './text.js'
-import { turn } from './turn.js'
+import { timeSlice } from './time-slice.js'
 
 /** A reward model with a scalar head, bound to one run. */
 export class ScalarReward {
@@ -21,7 +21,7 @@ export class ScalarReward {
 
   /** One number per conversation; each is a whole one, with the answer as its last message. */
   async ofMessages(conversations: readonly (readonly ChatMessage[])[]): Promise<number[]> {
-    await turn()
+    await timeSlice()
     const { tokenizer } = this.#text
     const template = templateOf(this.#text)
     return this.ofTokens(conversations.map((messages) => tokenizer.encode(template.render(messages))))
@@ -34,7 +34,7 @@ export class ScalarReward {
       const text = `a conversation of ${rows[long].length} tokens is too long for the reward model (${maxModelLen})`
       throw new TrinityError('reward/too-long', text, { hint: 'shorten the responses, or use another reward model' })
     }
-    const call = { seq: nextSeq(), signal: this.#signal, deadlineMs: this.#deadlineMs }
+    const call = nextCall(this.#signal, this.#deadlineMs)
     return [...(await this.#model.reward(rows, call))]
   }
 }

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import type { Experience } from '../experience/index.js'
 import type { ChatMessage } from '../model/index.js'
-import { noArgs } from './arguments.js'
-import { type Scores, scoreResponse } from './reward.js'
-import { turn } from './turn.js'
+import { type RewardScores, scoreResponse } from './reward.js'
+import { timeSlice } from './time-slice.js'
 import { Workflow } from './workflow.js'
+import { noArgs } from './workflow-args.js'
 
 /**
  * One question, one answer, one reward. A subclass says what is asked (`messages`), how it is judged (`reward`), or both.
@@ -50,7 +50,7 @@ export class SimpleWorkflow extends Workflow {
   }
 
   /** Named parts of the reward; the reward is their sum, and each is a metric. Undefined: there is none to give. */
-  reward(experience: Experience): Scores | undefined | Promise<Scores | undefined> {
+  reward(experience: Experience): RewardScores | undefined | Promise<RewardScores | undefined> {
     return scoreResponse(this.task, experience, this.defaultReward)
   }
 
@@ -60,7 +60,7 @@ export class SimpleWorkflow extends Workflow {
       experience.eid.run = this.context.run + i
       // Nothing was sampled: the stand-in has its reward.
       if (experience.truncateStatus === 'prompt_truncated') continue
-      await turn()
+      await timeSlice()
       const scores = await this.reward(experience)
       if (!scores) continue
       experience.reward = Object.values(scores).reduce((sum, score) => sum + score, 0)

@@ -1,4 +1,4 @@
-import { TrinityError } from '../error.js'
+import { TrinityError } from '../base/error.js'
 import { Chat, type ChatTemplate, Tokenizer } from '../model/index.js'
 
 /** How a model reads and writes: a tokenizer, and a chat template where it has one. A `Chat` is such a thing. */

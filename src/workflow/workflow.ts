@@ -1,12 +1,12 @@
 import type { z } from 'zod'
+import type { Logger } from '../base/log/logger.js'
+import type { Pcg64 } from '../base/random/index.js'
+import { Registry } from '../base/registry.js'
 import type { Experience } from '../experience/index.js'
-import type { Logger } from '../log/logger.js'
-import type { Pcg64 } from '../random/index.js'
-import { Registry } from '../registry.js'
 import type { Task } from '../task/index.js'
 import type { AuxiliaryModels } from './auxiliary.js'
 import type { WorkflowContext } from './context.js'
-import type { RolloutModel } from './model.js'
+import type { RolloutModel } from './rollout-model.js'
 
 /** What a user extends: one object per run of a task. */
 export abstract class Workflow {

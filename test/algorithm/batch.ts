@@ -1,10 +1,10 @@
-import type { LossRow, Scores } from '../../src/graph/index.js'
+import type { LossRow, TokenScores } from '../../src/graph/index.js'
 import { Mt19937 } from './random.js'
 
 /** A batch for a loss: rows and scores that belong together. */
 export interface TestBatch {
   rows: LossRow[]
-  scores: Required<Scores>
+  scores: Required<TokenScores>
 }
 
 const ROWS = 5
@@ -66,7 +66,7 @@ export function randomBatch(seed: number, pairs = 4): TestBatch {
 }
 
 /** Scores of some rows, cut out of those of all. */
-export function scoresOf({ rows, scores }: TestBatch, chosen: readonly number[]): Required<Scores> {
+export function scoresOf({ rows, scores }: TestBatch, chosen: readonly number[]): Required<TokenScores> {
   const starts: number[] = []
   rows.reduce((at, row) => {
     starts.push(at)

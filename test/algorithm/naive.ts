@@ -1,4 +1,4 @@
-import type { LossGraph, LossRow, Scores } from '../../src/graph/index.js'
+import type { LossGraph, LossRow, TokenScores } from '../../src/graph/index.js'
 
 type Values = Map<string, number>
 type Truth = number | boolean
@@ -14,7 +14,7 @@ export function naiveLoss(
   graph: LossGraph,
   rows: readonly LossRow[],
   norms: Record<string, number>,
-  scores: Scores,
+  scores: TokenScores,
   frozen?: Naive,
 ): Naive {
   const memo: Values[] = graph.nodes.map(() => new Map())

@@ -1,10 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadCatalog, machineFacts, parseConfig, type Resolved, resolveConfig } from '../../src/config/index.js'
+import { machineFacts, parseConfig, type Resolved, resolveConfig } from '../../src/config/index.js'
 import { MockEngine, type MockOptions } from '../../src/engine/mock/engine.js'
 import { createModel } from '../../src/model/index.js'
 import type { RunSummary, RunView } from '../../src/monitor/view.js'
+import { loadCatalog } from '../../src/run/catalog.js'
 import { type RunOptions, type RunResult, run } from '../../src/run/index.js'
 import { workflows } from '../../src/workflow/index.js'
 

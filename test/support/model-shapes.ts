@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/file/json-file.js'
+import type { JsonObject } from '../../src/base/file/json-file.js'
 import { type ModelConfig, parseModelConfig } from '../../src/model/config.js'
 
 /** Shapes of published models (Qwen2.5), as bench/torch/shapes.py has them. */

@@ -1,10 +1,11 @@
 /** A small loop of rollouts and training steps on any engine: does an algorithm learn? */
 import { advantageFns, parseArgs } from '../../src/algorithm/index.js'
 import type { Config } from '../../src/config/index.js'
+import { nextCall } from '../../src/engine/calls.js'
 import type { Engine, SampleModel, TrainModel } from '../../src/engine/contract.js'
 import { createExperience, type Experience } from '../../src/experience/index.js'
 import { operators } from '../../src/pipeline/registry.js'
-import { nextCall, TrainStep, trainerNeeds } from '../../src/trainer/index.js'
+import { TrainStep, trainerNeeds } from '../../src/trainer/index.js'
 
 export interface LabOptions {
   engine: Engine

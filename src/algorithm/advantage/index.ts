@@ -1,4 +1,4 @@
-import { Registry } from '../../registry.js'
+import { Registry } from '../../base/registry.js'
 import type { AdvantageFn } from './advantage.js'
 import { asymre } from './asymre.js'
 import { asymreVerl } from './asymre-verl.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { uid } from '../../experience/index.js'
 import { advantageFn, assign, rewarded } from './advantage.js'
 import { rewardToGo, tokenRewards } from './returns.js'

@@ -1,4 +1,4 @@
-import { Registry } from '../../registry.js'
+import { Registry } from '../../base/registry.js'
 import { defaultEntropy } from './default.js'
 import type { EntropyLoss } from './entropy.js'
 import { mixEntropy } from './mix.js'

@@ -1,4 +1,4 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import type { KlArgs } from './kl.js'
 
 /** How far one observation may move the coefficient, as a share of batch/horizon. */

@@ -1,4 +1,4 @@
-import { Registry } from '../../registry.js'
+import { Registry } from '../../base/registry.js'
 import { abs } from './abs.js'
 import { correctedK3 } from './corrected-k3.js'
 import { k1 } from './k1.js'

@@ -1,4 +1,4 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { type Experience, uid } from '../../experience/index.js'
 import { evaluateTokens, type LossRow } from '../../graph/index.js'
 import { tokenRewards } from '../advantage/returns.js'

@@ -1,4 +1,4 @@
-import { Registry } from '../../registry.js'
+import { Registry } from '../../base/registry.js'
 import { cispo } from './cispo.js'
 import { critiqueGrpo } from './critique-grpo.js'
 import { dpo } from './dpo.js'

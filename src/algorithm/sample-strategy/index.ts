@@ -1,4 +1,4 @@
-import { Registry } from '../../registry.js'
+import { Registry } from '../../base/registry.js'
 import { critiqueGrpo } from './critique-grpo.js'
 import { defaultStrategy } from './default.js'
 import { mix } from './mix.js'

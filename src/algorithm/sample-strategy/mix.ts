@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/index.js'
 import { fraction } from '../entry.js'
 import { sampleStrategy } from './sample-strategy.js'

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { Experience } from '../../experience/experience.js'
-import type { ExperienceSource } from './file-buffer.js'
+import type { RowExperiences } from './file-buffer.js'
 import { JsonlFile, type Repair } from './jsonl-file.js'
 
 /** A JSONL file of experiences, in the order of its lines. It is only written to, and made, when something is put. */
-export class ExperienceFile implements ExperienceSource {
+export class ExperienceFile implements RowExperiences {
   readonly path: string
   readonly repair?: Repair
   readonly #offsets: number[]

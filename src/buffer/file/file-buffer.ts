@@ -1,9 +1,9 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
 import type { BufferState, Cut, ExperienceBuffer, PutOptions, Restored, TakeOptions } from '../buffer.js'
 
 /** Training data that lies ready: a JSONL file of experiences, or any other data set turned into experiences. */
-export interface ExperienceSource {
+export interface RowExperiences {
   readonly length: number
   /** Where the data is, for messages. */
   readonly path?: string
@@ -20,7 +20,7 @@ export interface IndexOrder {
 
 export interface FileOptions {
   name: string
-  source: ExperienceSource
+  source: RowExperiences
   order: IndexOrder
   /** Experiences that may be taken in all. */
   total: () => number

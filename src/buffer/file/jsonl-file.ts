@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
 import { fromJsonLine, toJsonLine } from '../../experience/jsonl.js'
 

@@ -1,4 +1,4 @@
-import { Pcg64 } from '../../random/index.js'
+import { Pcg64 } from '../../base/random/index.js'
 
 /** Standard normal numbers whose whole state is a counter, so that a cut can keep it. */
 export class Noise {

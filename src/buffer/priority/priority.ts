@@ -1,4 +1,4 @@
-import { Registry } from '../../registry.js'
+import { Registry } from '../../base/registry.js'
 import { decayLimitRandomization } from './decay-limit-randomization.js'
 import { linearDecay } from './linear-decay.js'
 import type { PriorityFn } from './priority-fn.js'

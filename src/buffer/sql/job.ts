@@ -1,5 +1,5 @@
-import type { Database, Transaction, Value } from '../../database/database.js'
-import { TrinityError } from '../../error.js'
+import type { Database, DatabaseValue, Transaction } from '../../base/database/database.js'
+import { TrinityError } from '../../base/error.js'
 
 /** A database belongs to one job, and knows who has written to it and how far each producer is. */
 export async function claimJob(db: Database, job: string | undefined): Promise<void> {
@@ -34,7 +34,12 @@ export class Producers {
 
   /** `mark` undefined: unchanged. */
   async note(tx: Pick<Transaction, 'query'>, producer: string, finished: boolean, mark?: unknown): Promise<void> {
-    const values: Value[] = [this.#buffer, producer, finished ? 1 : 0, mark === undefined ? null : JSON.stringify(mark)]
+    const values: DatabaseValue[] = [
+      this.#buffer,
+      producer,
+      finished ? 1 : 0,
+      mark === undefined ? null : JSON.stringify(mark),
+    ]
     await tx.query(
       `INSERT INTO trinity_producers (buffer, producer, finished, mark) VALUES (?, ?, ?, ?)
        ON CONFLICT (buffer, producer) DO UPDATE

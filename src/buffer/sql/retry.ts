@@ -1,4 +1,4 @@
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../../base/error.js'
 
 export interface Retry {
   times: number

@@ -1,6 +1,6 @@
-import type { Database, Row, Value } from '../../database/database.js'
-import { quoted } from '../../database/names.js'
-import { TrinityError } from '../../error.js'
+import type { Database, DatabaseRow, DatabaseValue } from '../../base/database/database.js'
+import { quoted } from '../../base/database/names.js'
+import { TrinityError } from '../../base/error.js'
 import { decodeExperience, encodeExperience } from '../../experience/binary.js'
 import type { Experience, Message } from '../../experience/experience.js'
 
@@ -78,7 +78,7 @@ export async function createTables({ dialect, where, transaction, query }: Datab
 }
 
 /** In the order of COLUMNS. Without a priority the row is stored, but never handed out. */
-export function toRow(experience: Experience, priority: number | undefined): Value[] {
+export function toRow(experience: Experience, priority: number | undefined): DatabaseValue[] {
   const { eid, reward } = experience
   return [
     String(eid.batch),
@@ -114,7 +114,7 @@ export function toBlob(experience: Experience): Buffer {
 }
 
 /** The reward in the table wins over the one in the bytes: a person may correct it. */
-export function fromRow(row: Row, where: string): Experience {
+export function fromRow(row: DatabaseRow, where: string): Experience {
   const experience = decodeExperience(row.experience_bytes as Uint8Array, where)
   if (row.reward !== null) experience.reward = Number(row.reward)
   else if (!Number.isNaN(experience.reward ?? 0)) delete experience.reward

@@ -1,4 +1,4 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
 import type { BufferState, Cut, ExperienceBuffer, PutOptions, Restored, TakeOptions } from '../buffer.js'
 import type { Replay } from '../config.js'

@@ -1,6 +1,6 @@
-import type { Database, Transaction, Value } from '../../database/database.js'
-import { quoted } from '../../database/names.js'
-import { TrinityError } from '../../error.js'
+import type { Database, DatabaseValue, Transaction } from '../../base/database/database.js'
+import { quoted } from '../../base/database/names.js'
+import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
 import { COLUMNS, createTables, fromRow, toBlob, toRow } from './schema.js'
 
@@ -57,7 +57,7 @@ export class ExperienceTable {
     const blobs = experiences.map(toBlob)
     return this.db.transaction(async (tx) => {
       const ids = await tx.insert(this.#table, COLUMNS, rows, true)
-      const blobRows = ids.map((id, i): Value[] => [id, blobs[i]])
+      const blobRows = ids.map((id, i): DatabaseValue[] => [id, blobs[i]])
       await tx.insert(this.#blobs, ['id', 'experience_bytes'], blobRows, false)
       await also?.(tx)
       return ids

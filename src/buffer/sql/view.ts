@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { type Database, openDatabase, type Value } from '../../database/database.js'
-import { quoted, sqlitePath } from '../../database/names.js'
-import { TrinityError } from '../../error.js'
+import { type Database, type DatabaseValue, openDatabase } from '../../base/database/database.js'
+import { quoted, sqlitePath } from '../../base/database/names.js'
+import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
 import { fromRow } from './schema.js'
 
@@ -74,14 +74,14 @@ export class ExperienceView {
   }
 }
 
-function where(filter: ExperienceFilter): { sql: string; values: Value[] } {
-  const tests: [string, Value | undefined][] = [
+function where(filter: ExperienceFilter): { sql: string; values: DatabaseValue[] } {
+  const tests: [string, DatabaseValue | undefined][] = [
     ['m.reward >= ?', filter.rewardMin],
     ['m.reward <= ?', filter.rewardMax],
     ['m.model_version >= ?', filter.modelVersionMin],
     ['m.model_version <= ?', filter.modelVersionMax],
     ['m.task_id = ?', filter.taskId],
   ]
-  const used = tests.filter((test): test is [string, Value] => test[1] !== undefined)
+  const used = tests.filter((test): test is [string, DatabaseValue] => test[1] !== undefined)
   return { sql: used.map(([sql]) => sql).join(' AND ') || '1 = 1', values: used.map(([, value]) => value) }
 }

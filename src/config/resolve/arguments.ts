@@ -1,4 +1,4 @@
-import { nearest } from '../../nearest.js'
+import { nearest } from '../../base/nearest.js'
 import type { Component, Issue } from '../catalog.js'
 import type { Dict } from '../field.js'
 import { decode } from '../template.js'

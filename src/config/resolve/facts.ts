@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { hasTorch } from '../../python/environment.js'
-import { cudaDevices } from '../../python/gpus.js'
+import { hasTorch } from '../../machine/python/environment.js'
+import { cudaDevices } from '../../machine/python/gpus.js'
 
 /** What derived values depend on outside the file. Injected, so that resolving is a pure function. */
 export interface Facts {

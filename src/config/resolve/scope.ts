@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { nearest } from '../../nearest.js'
+import { nearest } from '../../base/nearest.js'
 import type { AlgorithmFacts, Catalog } from '../catalog.js'
 import { at, type MapNode, type Mark, pathParts, plain } from '../node.js'
 import type { Problems } from '../problem.js'

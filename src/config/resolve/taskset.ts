@@ -1,4 +1,4 @@
-import { nearest } from '../../nearest.js'
+import { nearest } from '../../base/nearest.js'
 import type { Config, TasksetConfig } from '../section/config.js'
 import { resolveArguments } from './arguments.js'
 import type { Scope } from './scope.js'

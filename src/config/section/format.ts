@@ -1,4 +1,4 @@
-import { nearest } from '../../nearest.js'
+import { nearest } from '../../base/nearest.js'
 import { bool, dict, float, int, list, oneOf, optional, record, str } from '../field.js'
 
 export const format = record('FormatConfig', 'Which columns of a data set hold what.', {

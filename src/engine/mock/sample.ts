@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { within } from '../calls.js'
 import type {
   Call,

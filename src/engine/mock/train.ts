@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { evaluateLoss } from '../../graph/evaluate.js'
 import { CallOrder } from '../calls.js'
 import type {
@@ -10,8 +10,8 @@ import type {
   Call,
   ForwardBackward,
   Loss,
+  LossMetrics,
   MemoryReport,
-  Metrics,
   ModelInfo,
   Row,
   RowScores,
@@ -49,7 +49,7 @@ export class MockTrainModel implements TrainModel {
       checkRows(batch.rows, this.info)
       const norms = loss.norms(batch.rows)
       const scores = new Map<Row, RowScores>()
-      const metrics: Metrics[] = []
+      const metrics: LossMetrics[] = []
       let total = 0
       const packs =
         loss.coupling === 'batch' ? [[...batch.rows]] : packRows(batch.rows, batch.tokenBudget, loss.coupling)

@@ -1,4 +1,4 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import type { ModelConfig } from '../../model/config.js'
 import { inverseFrequencies } from '../../model/rope.js'
 import type { ModelSpec } from '../contract.js'

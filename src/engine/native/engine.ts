@@ -13,10 +13,10 @@ import type {
   TrainModel,
   WeightLink,
 } from '../contract.js'
-import { type NativeModel, openNative } from './model.js'
+import { type NativeModel, openNative } from './native-model.js'
 import { NativeRewardModel } from './reward.js'
 import { NativeWeightLink } from './sampler/link.js'
-import { NativeSampleModel } from './sampler/model.js'
+import { NativeSampleModel } from './sampler/native-sampler.js'
 import { openSampler } from './sampler/open.js'
 import { NativeScoreModel } from './score.js'
 import { NativeTrainModel } from './train.js'

@@ -1,8 +1,8 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
+import { nearest } from '../../base/nearest.js'
 import type { ModelConfig } from '../../model/config.js'
 import { Gaussian } from '../../model/gaussian.js'
 import { linearModules } from '../../model/layout.js'
-import { nearest } from '../../nearest.js'
 import type { LoraSpec } from '../contract.js'
 import type { NativeParam } from './addon.js'
 

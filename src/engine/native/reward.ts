@@ -1,7 +1,7 @@
 import { within } from '../calls.js'
 import type { Call, RewardModel } from '../contract.js'
 import { checkRows, packRows, plainRow } from '../pack.js'
-import { NativeModel } from './model.js'
+import { NativeModel } from './native-model.js'
 
 /** Tokens of one packed micro-batch; activations of a reward model are small, since nothing is kept. */
 const tokenBudget = 8192

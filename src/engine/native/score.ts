@@ -3,7 +3,7 @@ import { checkWanted } from '../check.js'
 import type { Batch, Call, Row, RowScores, ScoreKind, ScoreModel, Want } from '../contract.js'
 import { checkRows, packRows } from '../pack.js'
 import type { NativeScores } from './addon.js'
-import { NativeModel } from './model.js'
+import { NativeModel } from './native-model.js'
 import { packedShared, sharedCounter, split } from './packed.js'
 
 /** A model that scores rows. Calls run one after the other, each micro-batch off the event loop. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { buildLoss, type LossConfig, policyLossFns } from '../../algorithm/index.js'
 import { evaluateLoss } from '../../graph/index.js'
 import { createModel } from '../../model/create.js'
-import type { Call, Loss, Metrics, Row } from '../contract.js'
+import type { Call, Loss, LossMetrics, Row } from '../contract.js'
 import { mergeMetrics } from '../metrics.js'
 import { packRows } from '../pack.js'
 import { NativeEngine } from './engine.js'
@@ -57,7 +57,11 @@ describe('rows without a gradient are scored and not gone back through', () => {
   }
 
   /** Every row forward and back, in the order of the batch. */
-  async function everyRow(rows: Row[], tokenBudget: number, loss: Loss): Promise<{ loss: number; metrics: Metrics }> {
+  async function everyRow(
+    rows: Row[],
+    tokenBudget: number,
+    loss: Loss,
+  ): Promise<{ loss: number; metrics: LossMetrics }> {
     const norms = loss.norms(rows)
     const results = []
     for (const pack of packRows(rows, tokenBudget, loss.coupling)) {

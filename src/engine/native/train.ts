@@ -1,7 +1,17 @@
 import { type Evaluation, evaluateLoss } from '../../graph/evaluate.js'
 import { ordinary, silentRows } from '../../graph/silent.js'
 import { checkStep, checkWanted, incompleteGradient } from '../check.js'
-import type { AdamStep, Batch, Call, ForwardBackward, Loss, Metrics, Row, RowScores, TrainModel } from '../contract.js'
+import type {
+  AdamStep,
+  Batch,
+  Call,
+  ForwardBackward,
+  Loss,
+  LossMetrics,
+  Row,
+  RowScores,
+  TrainModel,
+} from '../contract.js'
 import { mergeMetrics } from '../metrics.js'
 import { checkRows, packRows } from '../pack.js'
 import type { NativeScores } from './addon.js'
@@ -98,7 +108,7 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
       for (const kind of kindsOf(grads)) own[kind] = concat(pack.map((row) => perRow.get(row)![kind]!))
       await this.#backward(own, signal)
     }
-    return { loss: value, metrics: metrics as Metrics, scores: dealt }
+    return { loss: value, metrics: metrics as LossMetrics, scores: dealt }
   }
 
   async #backward(grads: NativeScores, signal: AbortSignal): Promise<void> {

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
-import { TrinityError } from '../../error.js'
-import type { JsonObject } from '../../file/json-file.js'
-import { encodeFrame, type Frame, FrameReader, type Limits, type Tensor, type TensorData } from './frames.js'
+import { TrinityError } from '../../base/error.js'
+import type { JsonObject } from '../../base/file/json-file.js'
+import { encodeFrame, type Frame, type FrameData, type FrameLimits, FrameReader, type FrameTensor } from './frames.js'
 
-export type Tensors = Readonly<Record<string, TensorData | Tensor>>
+export type Tensors = Readonly<Record<string, FrameData | FrameTensor>>
 
-export interface Answer {
+export interface WorkerAnswer {
   readonly result: JsonObject
-  readonly tensors: ReadonlyMap<string, Tensor>
+  readonly tensors: ReadonlyMap<string, FrameTensor>
 }
 
 export interface Request {
@@ -15,11 +15,11 @@ export interface Request {
   readonly args: JsonObject
   readonly tensors?: Tensors
   /** Told of events that carry the number of this request, until it is answered. */
-  readonly onEvent?: (header: JsonObject, tensors: ReadonlyMap<string, Tensor>) => void
+  readonly onEvent?: (header: JsonObject, tensors: ReadonlyMap<string, FrameTensor>) => void
 }
 
 interface Pending extends Request {
-  resolve(answer: Answer): void
+  resolve(answer: WorkerAnswer): void
   reject(error: unknown): void
   readonly signal: AbortSignal
 }
@@ -34,7 +34,7 @@ export interface ConnectionEvents {
 }
 
 /** The frames of one worker: requests find their answers, events their requests. */
-export class Connection {
+export class WorkerConnection {
   readonly #socket: Socket
   readonly #reader: FrameReader
   readonly #pending = new Map<number, Pending>()
@@ -44,7 +44,7 @@ export class Connection {
   #next = 1
   #first: ((frame: Frame) => void) | undefined
 
-  constructor(socket: Socket, limits: Limits, graceMs: number) {
+  constructor(socket: Socket, limits: FrameLimits, graceMs: number) {
     this.#socket = socket
     this.#reader = new FrameReader(limits)
     this.#graceMs = graceMs
@@ -62,18 +62,18 @@ export class Connection {
   }
 
   /** From now on this is a worker of ours: it may send anything, and keeps the process alive only while it is asked. */
-  trust(limits: Limits, events: ConnectionEvents): void {
+  trust(limits: FrameLimits, events: ConnectionEvents): void {
     this.#reader.limits = limits
     this.#events = events
     if (this.#pending.size === 0) this.#socket.unref()
     if (this.#dead !== undefined) events.broken(this.#dead as TrinityError)
   }
 
-  request(request: Request, signal: AbortSignal): Promise<Answer> {
+  request(request: Request, signal: AbortSignal): Promise<WorkerAnswer> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead)
     if (signal.aborted) return Promise.reject(signal.reason)
     const id = this.#next++
-    return new Promise<Answer>((resolve, reject) => {
+    return new Promise<WorkerAnswer>((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined
       const cancel = () => {
         this.#write({ cancel: id })

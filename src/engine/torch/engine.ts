@@ -1,9 +1,9 @@
 import { availableParallelism, homedir } from 'node:os'
-import { TrinityError } from '../../error.js'
-import type { JsonObject } from '../../file/json-file.js'
-import { execLocal } from '../../python/exec.js'
-import { findPython } from '../../python/find.js'
-import { cudaDevices } from '../../python/gpus.js'
+import { TrinityError } from '../../base/error.js'
+import type { JsonObject } from '../../base/file/json-file.js'
+import { execLocal } from '../../machine/python/exec.js'
+import { findPython } from '../../machine/python/find.js'
+import { cudaDevices } from '../../machine/python/gpus.js'
 import { within } from '../calls.js'
 import { checkHead, foreignModel } from '../check.js'
 import type {
@@ -23,12 +23,12 @@ import type {
 } from '../contract.js'
 import { type GroupSettings, type Hello, WorkerGroup } from './group.js'
 import { TorchBroadcast, TorchWeightLink } from './link.js'
-import type { Opened, TorchModel } from './model.js'
 import type { TorchModelOptions, TorchOptions } from './options.js'
 import { TorchRewardModel } from './reward.js'
 import { endTokens, samplerSpec, TorchSampleModel } from './sampler.js'
 import { TorchScoreModel } from './score.js'
 import { TorchTrainModel } from './train.js'
+import type { OpenWorkerModel, TorchModel } from './worker-model.js'
 
 export const torchCaps: Caps = {
   train: true,
@@ -122,7 +122,7 @@ export class TorchEngine implements Engine {
     spec: ModelSpec,
     kind: string,
     options: TorchModelOptions | undefined,
-    Model: new (opened: Opened, spec: ModelSpec) => T,
+    Model: new (opened: OpenWorkerModel, spec: ModelSpec) => T,
     { args: more, apart }: { args?: JsonObject; apart?: Promise<WorkerGroup> } = {},
   ): Promise<T> {
     return within(call, `opening ${spec.path}`, async (signal) => {

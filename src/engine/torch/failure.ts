@@ -1,5 +1,5 @@
-import { TrinityError } from '../../error.js'
-import { isJsonObject } from '../../file/json-file.js'
+import { TrinityError } from '../../base/error.js'
+import { isJsonObject } from '../../base/file/json-file.js'
 import type { WorkerProcess } from './process.js'
 
 const AGAIN = 'start the run again: it goes on from the last checkpoint'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { encodeFrame, type Frame, FrameReader, numberOf, type TensorData } from './frames.js'
+import { encodeFrame, type Frame, type FrameData, FrameReader, numberOf } from './frames.js'
 
 const bytesOf = (...args: Parameters<typeof encodeFrame>) => Buffer.concat(encodeFrame(...args))
 
@@ -25,7 +25,7 @@ function raw(header: string, payload = Buffer.alloc(0), claims: { header?: numbe
   return Buffer.concat([prefix, Buffer.from(header), payload])
 }
 
-const tensor: fc.Arbitrary<TensorData> = fc.oneof(
+const tensor: fc.Arbitrary<FrameData> = fc.oneof(
   fc.int32Array(),
   fc.float32Array(),
   fc.uint8Array(),

@@ -1,32 +1,32 @@
-import { TrinityError } from '../../error.js'
-import { isJsonObject, type JsonObject } from '../../file/json-file.js'
+import { TrinityError } from '../../base/error.js'
+import { isJsonObject, type JsonObject } from '../../base/file/json-file.js'
 
 /**
  * Frames between Trinity and a worker: a 16-byte prefix (magic, header length, payload length), a JSON header, raw
  * tensors. The other half is python/trinity_torch/frames.py.
  */
 
-export type Dtype = 'i32' | 'f32' | 'u8' | 'i64' | 'f64'
-export type TensorData = Int32Array | Float32Array | Uint8Array | BigInt64Array | Float64Array
+export type FrameDtype = 'i32' | 'f32' | 'u8' | 'i64' | 'f64'
+export type FrameData = Int32Array | Float32Array | Uint8Array | BigInt64Array | Float64Array
 
-export interface Tensor {
-  readonly data: TensorData
+export interface FrameTensor {
+  readonly data: FrameData
   readonly shape: readonly number[]
 }
 
 export interface Frame {
   readonly header: JsonObject
-  readonly tensors: ReadonlyMap<string, Tensor>
+  readonly tensors: ReadonlyMap<string, FrameTensor>
 }
 
 const MAGIC = 0x31545254 // TRT1
 const PREFIX = 16
 /** Bytes. */
-export interface Limits {
+export interface FrameLimits {
   readonly header: number
   readonly payload: number
 }
-export const MAX: Limits = { header: 64 * 2 ** 20, payload: 8 * 2 ** 30 }
+export const MAX: FrameLimits = { header: 64 * 2 ** 20, payload: 8 * 2 ** 30 }
 const ALIGN = 8
 
 const ARRAYS = {
@@ -40,7 +40,7 @@ const ARRAYS = {
 /** Pieces to be written one after the other; tensors are not copied. */
 export function encodeFrame(
   header: JsonObject,
-  tensors: Readonly<Record<string, TensorData | Tensor>> = {},
+  tensors: Readonly<Record<string, FrameData | FrameTensor>> = {},
 ): Uint8Array[] {
   const specs: JsonObject[] = []
   const pieces: Uint8Array[] = []
@@ -75,7 +75,7 @@ export function numberOf(value: unknown): number {
 /** Cuts a byte stream into frames. Each payload is received into memory of its own, of which tensors are views. */
 export class FrameReader {
   /** Of what is accepted from now on. */
-  limits: Limits
+  limits: FrameLimits
   readonly #prefix = Buffer.alloc(PREFIX)
   #target: Uint8Array = this.#prefix
   #filled = 0
@@ -83,7 +83,7 @@ export class FrameReader {
   #header: JsonObject | undefined
   #specs: readonly Spec[] = []
 
-  constructor(limits: Limits = MAX) {
+  constructor(limits: FrameLimits = MAX) {
     this.limits = limits
   }
 
@@ -141,7 +141,7 @@ export class FrameReader {
 
 interface Spec {
   readonly name: string
-  readonly dtype: Dtype
+  readonly dtype: FrameDtype
   readonly shape: readonly number[]
   readonly count: number
 }
@@ -171,15 +171,15 @@ function specsOf({ tensors = [] }: JsonObject, payload: number): Spec[] {
       throw bad(`tensor '${name}' has no type and shape`)
     }
     const count = shape.reduce((product: number, n: number) => product * n, 1)
-    total += padded(count * ARRAYS[dtype as Dtype].BYTES_PER_ELEMENT)
+    total += padded(count * ARRAYS[dtype as FrameDtype].BYTES_PER_ELEMENT)
     if (!(total <= MAX.payload)) throw bad('the tensors are too large')
-    return { name, dtype: dtype as Dtype, shape, count }
+    return { name, dtype: dtype as FrameDtype, shape, count }
   })
   if (total !== payload) throw bad('the tensors of the header do not fill the payload')
   return specs
 }
 
-function views(specs: readonly Spec[], payload: Uint8Array): Map<string, Tensor> {
+function views(specs: readonly Spec[], payload: Uint8Array): Map<string, FrameTensor> {
   let at = payload.byteOffset
   return new Map(
     specs.map(({ name, dtype, shape, count }) => {
@@ -190,8 +190,8 @@ function views(specs: readonly Spec[], payload: Uint8Array): Map<string, Tensor>
   )
 }
 
-function dtypeOf(data: TensorData): Dtype {
-  for (const [dtype, type] of Object.entries(ARRAYS)) if (data.constructor === type) return dtype as Dtype
+function dtypeOf(data: FrameData): FrameDtype {
+  for (const [dtype, type] of Object.entries(ARRAYS)) if (data.constructor === type) return dtype as FrameDtype
   throw bad(`a ${data.constructor.name} cannot be sent`)
 }
 
@@ -199,7 +199,7 @@ function padded(bytes: number): number {
   return Math.ceil(bytes / ALIGN) * ALIGN
 }
 
-function checkLengths(header: number, payload: number, limits: Limits = MAX): void {
+function checkLengths(header: number, payload: number, limits: FrameLimits = MAX): void {
   if (header <= limits.header && payload <= limits.payload) return
   throw bad(`a frame of ${header} + ${payload} bytes is over the limits of ${limits.header} + ${limits.payload}`)
 }

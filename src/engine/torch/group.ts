@@ -1,9 +1,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
 import { availableParallelism } from 'node:os'
-import { TrinityError } from '../../error.js'
-import type { JsonObject } from '../../file/json-file.js'
-import { type Answer, Connection, type Request } from './connection.js'
+import { TrinityError } from '../../base/error.js'
+import type { JsonObject } from '../../base/file/json-file.js'
+import { type Request, type WorkerAnswer, WorkerConnection } from './connection.js'
 import { answeredError, deathOf, hung, logCause } from './failure.js'
 import { type Frame, MAX } from './frames.js'
 import { WorkerProcess } from './process.js'
@@ -43,11 +43,11 @@ const SETTLE_MS = 300
 export class WorkerGroup {
   readonly hello: Hello
   readonly #workers: readonly WorkerProcess[]
-  readonly #connection: Connection
+  readonly #connection: WorkerConnection
   readonly #graceMs: number
   #state: 'open' | 'ending' | 'ended' = 'open'
 
-  private constructor(workers: readonly WorkerProcess[], connection: Connection, hello: Hello, graceMs: number) {
+  private constructor(workers: readonly WorkerProcess[], connection: WorkerConnection, hello: Hello, graceMs: number) {
     this.#workers = workers
     this.#connection = connection
     this.hello = hello
@@ -106,7 +106,7 @@ export class WorkerGroup {
     }
   }
 
-  request(request: Request, signal: AbortSignal): Promise<Answer> {
+  request(request: Request, signal: AbortSignal): Promise<WorkerAnswer> {
     return this.#connection.request(request, signal)
   }
 
@@ -171,7 +171,7 @@ function workerEnv({ world, device }: GroupSettings, rank: number, master: numbe
 
 interface Greeting {
   readonly socket: Socket
-  readonly connection: Connection
+  readonly connection: WorkerConnection
   readonly frame: Frame
 }
 
@@ -179,7 +179,7 @@ interface Greeting {
 function acceptWorker(server: Server, token: string, graceMs: number): Promise<Greeting> {
   return new Promise((resolve) => {
     server.on('connection', (socket: Socket) => {
-      const connection = new Connection(socket, STRANGER, graceMs)
+      const connection = new WorkerConnection(socket, STRANGER, graceMs)
       void connection.hello().then((frame) => {
         if (sameToken(frame.header.token, token)) resolve({ socket, connection, frame })
         else socket.destroy()

@@ -1,7 +1,7 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { within } from '../calls.js'
 import type { Call, InFlight, WeightLink } from '../contract.js'
-import type { Answer } from './connection.js'
+import type { WorkerAnswer } from './connection.js'
 import { freePort } from './group.js'
 import type { TorchSampleModel } from './sampler.js'
 import type { TorchTrainModel } from './train.js'
@@ -89,7 +89,7 @@ export class TorchBroadcast implements WeightLink {
 const NEVER = new AbortController().signal
 
 /** All answers. The first error, once everybody has ended: nobody is left behind in an exchange. */
-async function all(answers: readonly Promise<Answer>[]): Promise<Answer[]> {
+async function all(answers: readonly Promise<WorkerAnswer>[]): Promise<WorkerAnswer[]> {
   const settled = await Promise.allSettled(answers)
   return settled.map((one) => {
     if (one.status === 'rejected') throw one.reason

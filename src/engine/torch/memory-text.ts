@@ -1,4 +1,4 @@
-import { bytes } from '../../bytes.js'
+import { bytes } from '../../base/bytes.js'
 import { type MemoryItem, total } from './memory-model.js'
 import { cacheOn, type MemoryPlan, phasesOf } from './memory-plan.js'
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { TrinityErrorOptions } from '../../error.js'
-import { PYTHON_ROOT } from '../../python/package.js'
+import type { TrinityErrorOptions } from '../../base/error.js'
+import { PYTHON_ROOT } from '../../machine/python/package.js'
 import { LogRing } from './log-ring.js'
 
 export interface ProcessSettings {

@@ -1,7 +1,7 @@
 import { within } from '../calls.js'
 import type { Call, RewardModel } from '../contract.js'
 import { checkRows, plainRow } from '../pack.js'
-import { TorchModel } from './model.js'
+import { TorchModel } from './worker-model.js'
 
 /** Tokens of one packed micro-batch; activations of a reward model are small, since nothing is kept. */
 export const REWARD_TOKENS = 32_768

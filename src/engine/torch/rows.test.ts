@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineLoss } from '../../graph/index.js'
 import type { Row } from '../contract.js'
-import type { Tensor } from './frames.js'
+import type { FrameTensor } from './frames.js'
 import { columnTensors, dealScores, rowTensors } from './rows.js'
 
 const anyRow = fc
@@ -58,7 +58,7 @@ describe('rows as tensors', () => {
             expect(bundles[a] === bundles[b]).toBe(same)
           }
         }
-        const scores = new Map<string, Tensor>([['logprob', { data: column, shape: [column.length] }]])
+        const scores = new Map<string, FrameTensor>([['logprob', { data: column, shape: [column.length] }]])
         expect(dealScores(rows, ['logprob'], scores)).toEqual(
           rows.map(({ id, columns }) => ({ id, logprob: columns.token })),
         )

@@ -2,7 +2,7 @@ import { bundleNumbers, rowColumn, tokenColumn } from '../../graph/evaluate.js'
 import { graphInputs, type LossGraph } from '../../graph/graph.js'
 import type { Row, RowScores, ScoreKind } from '../contract.js'
 import type { Tensors } from './connection.js'
-import type { Tensor } from './frames.js'
+import type { FrameTensor } from './frames.js'
 
 /** Rows as a worker takes them: one after the other, in tensors. See rows.py. */
 export function rowTensors(rows: readonly Row[]): Tensors {
@@ -60,7 +60,7 @@ function tokens(rows: readonly Row[], name: string): Float32Array {
 export function dealScores(
   rows: readonly Row[],
   kinds: readonly ScoreKind[],
-  tensors: ReadonlyMap<string, Tensor>,
+  tensors: ReadonlyMap<string, FrameTensor>,
 ): RowScores[] {
   let at = 0
   return rows.map(({ id, mask }) => {

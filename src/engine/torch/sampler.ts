@@ -1,7 +1,8 @@
-import { TrinityError } from '../../error.js'
-import type { JsonObject } from '../../file/json-file.js'
+import { TrinityError } from '../../base/error.js'
+import type { JsonObject } from '../../base/file/json-file.js'
 import { openModelDir } from '../../model/dir.js'
 import { within } from '../calls.js'
+import { type CheckedRequest, checkRequest } from '../checked-request.js'
 import type {
   Call,
   InFlight,
@@ -17,11 +18,10 @@ import type {
   VersionSpan,
 } from '../contract.js'
 import { checkRows } from '../pack.js'
-import { type Wish, wishOf } from '../wish.js'
-import type { Answer } from './connection.js'
-import type { Tensor } from './frames.js'
-import { TorchModel } from './model.js'
+import type { WorkerAnswer } from './connection.js'
+import type { FrameTensor } from './frames.js'
 import { dealScores, rowTensors } from './rows.js'
+import { TorchModel } from './worker-model.js'
 
 /** Tokens that `score` computes at once. */
 const SCORE_TOKENS = 8192
@@ -47,7 +47,7 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
 
   async sample(request: SampleRequest, call: Call, onToken?: OnToken): Promise<Sample[]> {
     this.check()
-    const wish = wishOf(request, {
+    const wish = checkRequest(request, {
       info: this.info,
       cacheTokens: this.#stats.cacheTokens,
       eosTokenIds: this.eosTokenIds,
@@ -115,7 +115,7 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
     return this.#stats
   }
 
-  tell({ result }: Pick<Answer, 'result'>): void {
+  tell({ result }: Pick<WorkerAnswer, 'result'>): void {
     if (result.stats !== undefined) this.#stats = result.stats as unknown as SamplerStats
   }
 }
@@ -152,7 +152,7 @@ interface Described {
   readonly versions: readonly VersionSpan[]
 }
 
-function samplesOf({ result, tensors }: Answer, wish: Wish): Sample[] {
+function samplesOf({ result, tensors }: WorkerAnswer, wish: CheckedRequest): Sample[] {
   const floats = (name: string) => tensors.get(name)?.data as Float32Array | undefined
   const [tokens, logprobs] = [tensors.get('tokens')?.data as Int32Array, floats('logprobs') as Float32Array]
   const [drawn, promptLogprobs] = [floats('drawn'), floats('promptLogprobs')]
@@ -174,7 +174,7 @@ function samplesOf({ result, tensors }: Answer, wish: Wish): Sample[] {
   })
 }
 
-function topOf(tensors: ReadonlyMap<string, Tensor>, count: number, from: number, to: number) {
+function topOf(tensors: ReadonlyMap<string, FrameTensor>, count: number, from: number, to: number) {
   const ids = tensors.get('topTokens')?.data as Int32Array
   const values = tensors.get('topLogprobs')?.data as Float32Array
   return Array.from({ length: to - from }, (_, i) => {

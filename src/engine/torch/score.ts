@@ -2,8 +2,8 @@ import { CallOrder } from '../calls.js'
 import { checkWanted } from '../check.js'
 import type { Batch, Call, RowScores, ScoreModel, Want } from '../contract.js'
 import { checkRows } from '../pack.js'
-import { TorchModel } from './model.js'
 import { dealScores, rowTensors } from './rows.js'
+import { TorchModel } from './worker-model.js'
 
 /** A model that scores rows. Calls run one after the other. */
 export class TorchScoreModel extends TorchModel implements ScoreModel {

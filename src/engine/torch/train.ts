@@ -1,11 +1,11 @@
-import { TrinityError } from '../../error.js'
-import type { JsonObject } from '../../file/json-file.js'
+import { TrinityError } from '../../base/error.js'
+import type { JsonObject } from '../../base/file/json-file.js'
 import { normOf } from '../../graph/evaluate.js'
 import { graphInputs } from '../../graph/graph.js'
 import { checkStep, checkWanted, incompleteGradient } from '../check.js'
-import type { AdamStep, Batch, Call, ForwardBackward, Loss, Metric, Metrics, TrainModel } from '../contract.js'
+import type { AdamStep, Batch, Call, ForwardBackward, Loss, LossMetric, LossMetrics, TrainModel } from '../contract.js'
 import { checkRows } from '../pack.js'
-import type { Answer, Tensors } from './connection.js'
+import type { Tensors, WorkerAnswer } from './connection.js'
 import { numberOf } from './frames.js'
 import { columnTensors, dealScores, rowTensors } from './rows.js'
 import { TorchScoreModel } from './score.js'
@@ -33,14 +33,14 @@ export class TorchTrainModel extends TorchScoreModel implements TrainModel {
       )
       return {
         loss: numberOf(result.loss),
-        metrics: metricsOf(result.metrics as Record<string, Metric>),
+        metrics: metricsOf(result.metrics as Record<string, LossMetric>),
         scores: dealScores(rows, wants, tensors),
         computeSeconds: numberOf((result.seconds as JsonObject).compute),
       }
     })
   }
 
-  async #learn(args: JsonObject, tensors: Tensors, signal: AbortSignal): Promise<Answer> {
+  async #learn(args: JsonObject, tensors: Tensors, signal: AbortSignal): Promise<WorkerAnswer> {
     const before = this.#gradient
     this.#gradient = 'partial'
     try {
@@ -126,7 +126,7 @@ export class TorchTrainModel extends TorchScoreModel implements TrainModel {
   }
 }
 
-function metricsOf(given: Record<string, Metric>): Metrics {
+function metricsOf(given: Record<string, LossMetric>): LossMetrics {
   return Object.fromEntries(
     Object.entries(given).map(([name, { value, weight, reduce }]) => [
       name,

@@ -1,4 +1,4 @@
-import { messageOf } from '../../error.js'
+import { messageOf } from '../../base/error.js'
 
 /** A service that answered, but not with success. */
 export class HttpError extends Error {

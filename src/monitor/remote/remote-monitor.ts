@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '../../error.js'
-import type { Logger } from '../../log/logger.js'
+import { messageOf } from '../../base/error.js'
+import type { Logger } from '../../base/log/logger.js'
 import type { MetricsRow } from '../metrics-file.js'
 import type { Monitor } from '../monitor.js'
 import type { Delivered } from './delivered.js'

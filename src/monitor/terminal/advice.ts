@@ -1,6 +1,5 @@
+import type { Metrics } from '../monitor.js'
 import { duration, figure, percent } from './number.js'
-
-type Metrics = Readonly<Record<string, number>>
 
 /** Something that worries people, in the words of a metric. */
 interface Concern {

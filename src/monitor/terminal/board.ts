@@ -1,11 +1,10 @@
-import { isMean, TELLING } from '../../telling.js'
+import { isMean, SCORE_NAMES } from '../../base/score-names.js'
+import type { Metrics } from '../monitor.js'
 import { figure, percent } from './number.js'
 import { Progress } from './progress.js'
 
-type Metrics = Readonly<Record<string, number>>
-
 /** What is known of a role. */
-export class RoleState {
+export class BoardRole {
   readonly name: string
   readonly progress = new Progress()
   /** The newest value of everything. */
@@ -65,7 +64,7 @@ export function figuresOf(role: string, metrics: Metrics): string[] {
 /** The number of each evaluation set that says how good the answers are. */
 export function scoresOf(step: number, metrics: Metrics): EvalScore[] {
   const scores = new Map<string, EvalScore>()
-  for (const word of TELLING) {
+  for (const word of SCORE_NAMES) {
     for (const [key, score] of Object.entries(metrics)) {
       const parts = key.split('/')
       if (!['eval', 'bench'].includes(parts[0]) || !isMean(key, word)) continue

@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import type { RunSummary, RunView } from '../view.js'
 import { Advice } from './advice.js'
-import { type EvalScore, figuresOf, RoleState, scoresOf } from './board.js'
+import { BoardRole, type EvalScore, figuresOf, scoresOf } from './board.js'
 import { LiveBlock, packed, SafeStream, shorten, sparkline, type ViewStream } from './live.js'
 import { duration, figure } from './number.js'
 import { summaryLines } from './summary.js'
@@ -44,7 +44,7 @@ class View implements RunView {
   readonly #now: () => number
   readonly #title: string
   readonly #begun: number
-  readonly #roles = new Map<string, RoleState>()
+  readonly #roles = new Map<string, BoardRole>()
   readonly #advice = new Advice()
   readonly #notes = new Set<string>()
   readonly #rewards: number[] = []
@@ -117,8 +117,8 @@ class View implements RunView {
     this.#stop()
   }
 
-  #role(name: string): RoleState {
-    const state = this.#roles.get(name) ?? new RoleState(name)
+  #role(name: string): BoardRole {
+    const state = this.#roles.get(name) ?? new BoardRole(name)
     this.#roles.set(name, state)
     return state
   }
@@ -139,7 +139,7 @@ class View implements RunView {
     this.#print(`${this.#colours.green('eval'.padEnd(8))} ${line}`)
   }
 
-  #stepLine(state: RoleState, figures: readonly string[], metrics: Readonly<Record<string, number>>): string {
+  #stepLine(state: BoardRole, figures: readonly string[], metrics: Readonly<Record<string, number>>): string {
     const { progress } = state
     const each = metrics['time/step'] ?? progress.secondsPerStep
     const left = progress.left
@@ -197,7 +197,7 @@ class View implements RunView {
   }
 
   /** Explorer and trainer; before them whatever prepares, until they go on. */
-  #ordered(): RoleState[] {
+  #ordered(): BoardRole[] {
     const all = [...this.#roles.values()]
     const loops = LOOPS.flatMap((name) => this.#roles.get(name) ?? [])
     const begun = Math.max(...loops.map(({ phase, since }) => (phase === '' ? -Infinity : since)))

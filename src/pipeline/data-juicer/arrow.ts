@@ -10,7 +10,7 @@ import {
   Utf8,
   vectorFromArray,
 } from 'apache-arrow'
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
 import { uid } from '../../experience/experience.js'
 

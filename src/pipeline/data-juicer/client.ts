@@ -1,4 +1,4 @@
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../../base/error.js'
 
 export interface DataJuicerService {
   server_url?: string | null

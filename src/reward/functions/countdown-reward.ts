@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { readArithmetic } from '../arithmetic.js'
 import { extractAnswer } from '../extract.js'
 import { add, compare, negate, parseDecimal, type Rational, rational } from '../math/rational.js'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { prepareReward } from '../prepare.js'
 import { rewardFns } from '../registry.js'
 import { type RewardInput, rewardFn } from '../reward.js'

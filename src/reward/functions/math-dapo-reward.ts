@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { extractAnswer } from '../extract.js'
 import { gradeMath } from '../math/grade.js'
 import { overlongPenalty } from '../overlong.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../../base/error.js'
 import { answerParserName, verifierName } from '../args.js'
 import { extractAnswer } from '../extract.js'
 import { answerParsers, answerVerifiers } from '../parsers.js'

@@ -1,12 +1,12 @@
 import type { Node } from './node.js'
 import * as R from './rational.js'
-import type { Sample } from './sample.js'
+import type { NumericSample } from './sample.js'
 
 const ONE: R.Rational = { n: 1n, d: 1n }
 const HUNDREDTH: R.Rational = { n: 1n, d: 100n }
 
 /** The exact value at a sample point; `undefined` when it is irrational, too large, or none. */
-export function exact(node: Node, sample: Sample): R.Rational | undefined {
+export function exact(node: Node, sample: NumericSample): R.Rational | undefined {
   sample.spend()
   switch (node.kind) {
     case 'number':
@@ -40,7 +40,7 @@ export function exact(node: Node, sample: Sample): R.Rational | undefined {
 
 type Operation = (a: R.Rational, b: R.Rational) => R.Rational | undefined
 
-function fold(items: readonly Node[], sample: Sample, operation: Operation): R.Rational | undefined {
+function fold(items: readonly Node[], sample: NumericSample, operation: Operation): R.Rational | undefined {
   let value = exact(items[0]!, sample)
   for (let k = 1; k < items.length && value; k++) {
     const next = exact(items[k]!, sample)
@@ -49,14 +49,14 @@ function fold(items: readonly Node[], sample: Sample, operation: Operation): R.R
   return value
 }
 
-function binary(left: Node, right: Node, sample: Sample, operation: Operation): R.Rational | undefined {
+function binary(left: Node, right: Node, sample: NumericSample, operation: Operation): R.Rational | undefined {
   const a = exact(left, sample)
   if (a === undefined) return undefined
   const b = exact(right, sample)
   return b && operation(a, b)
 }
 
-function call(name: string, items: readonly Node[], sample: Sample): R.Rational | undefined {
+function call(name: string, items: readonly Node[], sample: NumericSample): R.Rational | undefined {
   if (!/^(?:abs|floor|ceil|factorial|binomial)$/.test(name)) return undefined
   const a = exact(items[0]!, sample)
   if (a === undefined) return undefined

@@ -2,7 +2,7 @@ import { sameChoice } from './choice.js'
 import { same } from './compare.js'
 import { type Node, some } from './node.js'
 import { MAX_LENGTH, parseAnswer, type Reading } from './parse.js'
-import { Budget, hash, type Mode, OutOfBudget, Sample } from './sample.js'
+import { Budget, hash, type Mode, NumericSample, OutOfBudget } from './sample.js'
 import { Scalars } from './scalar.js'
 import { clean, plainText } from './text.js'
 
@@ -85,10 +85,11 @@ function modes(a: Node, b: Node): Mode[] {
  * Names take negative values too, unless a root or a logarithm is taken of one: there the writer means the positive case
  * (√(p²) = p), except where he says |p|. Where there are floors, factorials or binomials, he means whole numbers.
  */
-function samples(a: Node, b: Node, seed: number, mode: Mode, budget: Budget): Sample[] {
-  const at = (k: number, range: Sample['range']) => new Sample(mode, (seed + k * 0x9e3779b9) >>> 0, budget, range)
+function samples(a: Node, b: Node, seed: number, mode: Mode, budget: Budget): NumericSample[] {
+  const at = (k: number, range: NumericSample['range']) =>
+    new NumericSample(mode, (seed + k * 0x9e3779b9) >>> 0, budget, range)
   if (some(a, isWhole) || some(b, isWhole)) {
-    return Array.from({ length: WHOLE_POINTS }, (_, step) => new Sample(mode, seed >>> 0, budget, 'whole', step))
+    return Array.from({ length: WHOLE_POINTS }, (_, step) => new NumericSample(mode, seed >>> 0, budget, 'whole', step))
   }
   const positive = (rootsNames(a) || rootsNames(b)) && !some(a, isAbs) && !some(b, isAbs)
   return [1, 2, 3, 4].map((k) => at(k, positive || k < 3 ? 'positive' : 'signed'))

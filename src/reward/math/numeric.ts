@@ -2,12 +2,12 @@ import * as B from './ball.js'
 import { exact } from './exact.js'
 import type { Node } from './node.js'
 import { type Rational, toNumber } from './rational.js'
-import { hash, type Sample } from './sample.js'
+import { hash, type NumericSample } from './sample.js'
 
 type Value = B.Ball | undefined
 
 /** The value at a sample point with a bound of its error; `undefined` where there is none that can be trusted. */
-export function numeric(node: Node, sample: Sample): Value {
+export function numeric(node: Node, sample: NumericSample): Value {
   sample.spend()
   switch (node.kind) {
     case 'number':
@@ -54,13 +54,13 @@ function both(a: Value, b: Value, operation: (a: B.Ball, b: B.Ball) => Value): V
   return a && b && operation(a, b)
 }
 
-function fold(items: readonly Node[], sample: Sample, operation: (a: B.Ball, b: B.Ball) => Value): Value {
+function fold(items: readonly Node[], sample: NumericSample, operation: (a: B.Ball, b: B.Ball) => Value): Value {
   let value = numeric(items[0]!, sample)
   for (let k = 1; k < items.length && value; k++) value = both(value, numeric(items[k]!, sample), operation)
   return value
 }
 
-function constant(name: string, sample: Sample): Value {
+function constant(name: string, sample: NumericSample): Value {
   switch (name) {
     case 'pi':
       return B.ball(Math.PI, 0, 2e-16)
@@ -77,7 +77,7 @@ function constant(name: string, sample: Sample): Value {
   }
 }
 
-function powerOf(left: Node, right: Node, sample: Sample): Value {
+function powerOf(left: Node, right: Node, sample: NumericSample): Value {
   const base = numeric(left, sample)
   if (base === undefined) return undefined
   // An odd root of a negative number is the real one: that is what ∛−8 means at school.
@@ -118,7 +118,7 @@ const RECIPROCAL: Record<string, string> = {
 }
 const INVERSE_RECIPROCAL: Record<string, string> = { arcsec: 'arccos', arccsc: 'arcsin' }
 
-function call(name: string, items: readonly Node[], sample: Sample): Value {
+function call(name: string, items: readonly Node[], sample: NumericSample): Value {
   if (name === 'floor' || name === 'ceil') {
     // At a step, only the exact value says which side it is on.
     const whole = exact({ kind: 'call', name, items: [...items] }, sample)
@@ -183,7 +183,7 @@ function gammaPlusOne(a: B.Ball): Value {
 }
 
 /** f is not known, but f(1 + x) = f(x + 1): any smooth function drawn from the name will do. */
-function unknownFunction(name: string, items: readonly Node[], sample: Sample): Value {
+function unknownFunction(name: string, items: readonly Node[], sample: NumericSample): Value {
   let re = 0
   let error = 0
   for (const [k, item] of items.entries()) {

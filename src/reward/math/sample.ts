@@ -20,7 +20,7 @@ export class Budget {
 export class OutOfBudget extends Error {}
 
 /** A point at which two expressions are compared: each name has a value that follows from the name and the seed. */
-export class Sample {
+export class NumericSample {
   readonly #values = new Map<string, Rational>()
 
   constructor(

@@ -3,7 +3,7 @@ import { exact } from './exact.js'
 import { children, type Node, type NumberNode, some } from './node.js'
 import { numeric } from './numeric.js'
 import { compare, type Rational, toNumber } from './rational.js'
-import type { Sample } from './sample.js'
+import type { NumericSample } from './sample.js'
 
 /** What comparisons share: sample points, and the values found so far. */
 export class Scalars {
@@ -11,7 +11,7 @@ export class Scalars {
   readonly #numeric = new Map<Node, (Ball | undefined)[]>()
 
   constructor(
-    readonly samples: readonly Sample[],
+    readonly samples: readonly NumericSample[],
     /** Relative difference that is forgiven; 0 forgives none but rounding that was written down. */
     readonly tolerance: number,
   ) {}
@@ -25,7 +25,7 @@ export class Scalars {
   }
 
   /** A value without names is the same at every point. */
-  #all<T>(node: Node, evaluate: (node: Node, sample: Sample) => T): T[] {
+  #all<T>(node: Node, evaluate: (node: Node, sample: NumericSample) => T): T[] {
     if (isFree(node)) return this.samples.map((sample) => evaluate(node, sample))
     const value = evaluate(node, this.samples[0]!)
     return this.samples.map(() => value)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { TrinityError } from '../../error.js'
-import { beta, Pcg64 } from '../../random/index.js'
+import { TrinityError } from '../../base/error.js'
+import { beta, Pcg64 } from '../../base/random/index.js'
 import { DifficultyEstimator } from './difficulty-estimator.js'
 import { CountingSelector, type SelectorContext, type SelectorState, selector } from './selector.js'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Pcg64 } from '../../random/index.js'
+import { Pcg64 } from '../../base/random/index.js'
 import { CountingSelector, type SelectorContext, selector } from './selector.js'
 
 /** Every batch is a choice without repetition, drawn from seed + position; batches are independent of each other. */

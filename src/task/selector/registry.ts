@@ -1,5 +1,5 @@
-import { TrinityError } from '../../error.js'
-import { Registry } from '../../registry.js'
+import { TrinityError } from '../../base/error.js'
+import { Registry } from '../../base/registry.js'
 import { difficultyBased } from './difficulty.js'
 import { offlineEasy2Hard } from './easy2hard.js'
 import { random } from './random.js'

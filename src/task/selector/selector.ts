@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 
 /** Decides which rows of a data set come next. Everything it does follows from its seed, its state and the feedback. */
 export interface Selector {

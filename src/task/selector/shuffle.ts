@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Pcg64 } from '../../random/index.js'
+import { Pcg64 } from '../../base/random/index.js'
 import { CountingSelector, type SelectorContext, selector } from './selector.js'
 
 /** A new permutation for every epoch, drawn from seed + epoch; a batch may span two epochs. */

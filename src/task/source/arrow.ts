@@ -1,10 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { MapRow, Message, Table, tableFromIPC, tableToIPC, Vector } from 'apache-arrow'
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../../base/error.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
 import { plain } from './plain.js'
 import { readAt } from './read-at.js'
-import type { Row, RowSource } from './row-source.js'
+import type { DataRow, RowSource } from './row-source.js'
 
 /** Where one encapsulated message lies in the file. */
 interface Span {
@@ -59,12 +59,12 @@ export class ArrowSource implements RowSource {
     }
   }
 
-  async row(index: number): Promise<Row> {
+  async row(index: number): Promise<DataRow> {
     const batch = chunkOf(this.#layout.firstRows, index)
     return rowOf(await this.#batch(batch), index - this.#layout.firstRows[batch])
   }
 
-  async *scan(): AsyncIterable<Row> {
+  async *scan(): AsyncIterable<DataRow> {
     for (let batch = 0; batch < this.#layout.batches.length; batch++) {
       const table = await this.#batch(batch)
       for (let i = 0; i < table.numRows; i++) yield rowOf(table, i)
@@ -150,8 +150,8 @@ async function schemaFromFooter(handle: FileHandle): Promise<Uint8Array> {
   return stream.subarray(0, length)
 }
 
-function rowOf(table: Table, index: number): Row {
-  const row: Row = {}
+function rowOf(table: Table, index: number): DataRow {
+  const row: DataRow = {}
   for (const [i, field] of table.schema.fields.entries())
     row[field.name] = plain(table.getChildAt(i)?.get(index), opened)
   return row

@@ -5,7 +5,7 @@ import { tableFromJSON, tableToIPC } from 'apache-arrow'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDataFile } from './open-file.js'
-import type { Row, RowSource } from './row-source.js'
+import type { DataRow, RowSource } from './row-source.js'
 
 let dir: string
 beforeAll(async () => {
@@ -13,8 +13,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dir, { recursive: true, force: true }))
 
-async function all(source: RowSource): Promise<Row[]> {
-  const rows: Row[] = []
+async function all(source: RowSource): Promise<DataRow[]> {
+  const rows: DataRow[] = []
   for await (const row of source.scan()) rows.push(row)
   return rows
 }

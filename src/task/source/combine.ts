@@ -1,5 +1,5 @@
 import { chunkOf } from './chunk-cache.js'
-import type { Row, RowSource } from './row-source.js'
+import type { DataRow, RowSource } from './row-source.js'
 
 /** Several files one after the other. */
 export class ConcatSource implements RowSource {
@@ -19,12 +19,12 @@ export class ConcatSource implements RowSource {
     this.length = rows
   }
 
-  row(index: number): Promise<Row> {
+  row(index: number): Promise<DataRow> {
     const part = chunkOf(this.#firstRows, index)
     return this.#parts[part].row(index - this.#firstRows[part])
   }
 
-  async *scan(): AsyncIterable<Row> {
+  async *scan(): AsyncIterable<DataRow> {
     for (const part of this.#parts) yield* part.scan()
   }
 
@@ -50,11 +50,11 @@ export class SliceSource implements RowSource {
     this.length = Math.max(0, end - start)
   }
 
-  row(index: number): Promise<Row> {
+  row(index: number): Promise<DataRow> {
     return this.#source.row(this.#start + index)
   }
 
-  async *scan(): AsyncIterable<Row> {
+  async *scan(): AsyncIterable<DataRow> {
     for (let i = 0; i < this.length; i++) yield await this.row(i)
   }
 

@@ -1,6 +1,6 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { OffsetFile, type RecordScanner } from './offset-file.js'
-import type { Row, RowSource } from './row-source.js'
+import type { DataRow, RowSource } from './row-source.js'
 
 const QUOTE = 34
 const NEWLINE = 10
@@ -98,11 +98,11 @@ export class CsvSource implements RowSource {
     return Math.max(0, this.#file.length - 1)
   }
 
-  async row(index: number): Promise<Row> {
+  async row(index: number): Promise<DataRow> {
     return this.#parse(await this.#file.record(index + 1), index)
   }
 
-  async *scan(): AsyncIterable<Row> {
+  async *scan(): AsyncIterable<DataRow> {
     let index = 0
     for await (const record of this.#file.records(1)) yield await this.#parse(record, index++)
   }
@@ -115,7 +115,7 @@ export class CsvSource implements RowSource {
     return this.#file.close()
   }
 
-  async #parse(record: Buffer, index: number): Promise<Row> {
+  async #parse(record: Buffer, index: number): Promise<DataRow> {
     const fields = parseRecord(textOf(record), this.#separator)
     if (fields.length !== this.#header.length) {
       throw new TrinityError(

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../../base/error.js'
 import { JsonlSource } from './jsonl.js'
-import { ListSource, type Row, type RowSource } from './row-source.js'
+import { type DataRow, ListSource, type RowSource } from './row-source.js'
 
 /** V8's longest string; a JSON document has to be parsed as one. */
 const LARGEST = 0x1fffffe8
@@ -34,7 +34,7 @@ export async function openJson(path: string): Promise<RowSource> {
   }
   const odd = list.findIndex((row) => row === null || typeof row !== 'object' || Array.isArray(row))
   if (odd >= 0) throw new TrinityError('data/malformed', `row ${odd} is not an object`, { path })
-  return new ListSource(list as Row[], path)
+  return new ListSource(list as DataRow[], path)
 }
 
 /** JSON lines: the first line is an object by itself, and either more follows or it holds no `data` list. */

@@ -1,6 +1,6 @@
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../../base/error.js'
 import { OffsetFile, type RecordScanner } from './offset-file.js'
-import type { Row, RowSource } from './row-source.js'
+import type { DataRow, RowSource } from './row-source.js'
 
 /** Records are the lines that hold more than white space. */
 class LineScanner implements RecordScanner {
@@ -50,11 +50,11 @@ export class JsonlSource implements RowSource {
     return this.#file.length
   }
 
-  async row(index: number): Promise<Row> {
+  async row(index: number): Promise<DataRow> {
     return this.#parse(await this.#file.record(index), index)
   }
 
-  async *scan(): AsyncIterable<Row> {
+  async *scan(): AsyncIterable<DataRow> {
     let index = 0
     for await (const line of this.#file.records()) yield await this.#parse(line, index++)
   }
@@ -68,7 +68,7 @@ export class JsonlSource implements RowSource {
     await this.#release?.()
   }
 
-  async #parse(line: Buffer, index: number): Promise<Row> {
+  async #parse(line: Buffer, index: number): Promise<DataRow> {
     let value: unknown
     try {
       value = JSON.parse(line.toString('utf8'))
@@ -86,6 +86,6 @@ export class JsonlSource implements RowSource {
         hint: `this line holds ${value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`}`,
       })
     }
-    return value as Row
+    return value as DataRow
   }
 }

@@ -1,5 +1,5 @@
-import { messageOf, TrinityError } from '../../error.js'
-import { nearest } from '../../nearest.js'
+import { messageOf, TrinityError } from '../../base/error.js'
+import { nearest } from '../../base/nearest.js'
 import { type CardSubset, readDataCard } from './data-card.js'
 import { globToRegExp } from './glob.js'
 import { type DataFormat, dataFileKind } from './open-file.js'

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { readAt, UnexpectedEnd } from './read-at.js'
 
 const CHUNK = 1 << 20

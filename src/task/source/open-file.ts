@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import { decompress } from './compressed.js'
 import { CsvSource } from './csv.js'
 import { openJson } from './json.js'

@@ -1,11 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import { messageOf, TrinityError } from '../../error.js'
+import { messageOf, TrinityError } from '../../base/error.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
 import { plain } from './plain.js'
 import { readAt } from './read-at.js'
-import type { Row, RowSource } from './row-source.js'
+import type { DataRow, RowSource } from './row-source.js'
 
 /** A Parquet file, one row group in memory at a time (more while they fit the budget). */
 export class ParquetSource implements RowSource {
@@ -15,7 +15,7 @@ export class ParquetSource implements RowSource {
   readonly #file: AsyncBuffer
   readonly #metadata: FileMetaData
   readonly #firstRows: Float64Array
-  readonly #groups = new ChunkCache<Row[]>(CHUNK_BUDGET)
+  readonly #groups = new ChunkCache<DataRow[]>(CHUNK_BUDGET)
 
   private constructor(path: string, handle: FileHandle, file: AsyncBuffer, metadata: FileMetaData) {
     this.#path = path
@@ -44,13 +44,13 @@ export class ParquetSource implements RowSource {
     }
   }
 
-  async row(index: number): Promise<Row> {
+  async row(index: number): Promise<DataRow> {
     const group = chunkOf(this.#firstRows, index)
     // A caller may change its row; the cached group must not follow.
     return structuredClone((await this.#group(group))[index - this.#firstRows[group]])
   }
 
-  async *scan(): AsyncIterable<Row> {
+  async *scan(): AsyncIterable<DataRow> {
     for (let group = 0; group < this.#firstRows.length; group++) yield* await this.#group(group)
   }
 
@@ -63,7 +63,7 @@ export class ParquetSource implements RowSource {
     await this.#handle.close()
   }
 
-  #group(group: number): Promise<Row[]> {
+  #group(group: number): Promise<DataRow[]> {
     const { total_byte_size: bytes, num_rows: rows } = this.#metadata.row_groups[group]
     return this.#groups.get(group, Number(bytes), async () => {
       const rowStart = this.#firstRows[group]
@@ -77,7 +77,7 @@ export class ParquetSource implements RowSource {
           // Only columns that say they are text are decoded: the bytes of an image must stay what they are.
           utf8: false,
         })
-        return objects.map((row) => plain(row) as Row)
+        return objects.map((row) => plain(row) as DataRow)
       } catch (error) {
         throw malformed(this.#path, error)
       }

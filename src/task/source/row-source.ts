@@ -1,12 +1,12 @@
 /** One record of a data set, as plain JavaScript: what `JSON.parse` gives, plus `Uint8Array` for binary columns. */
-export type Row = Record<string, unknown>
+export type DataRow = Record<string, unknown>
 
 /** Random access to the rows of a data set; memory does not grow with the size of the data. */
 export interface RowSource {
   readonly length: number
-  row(index: number): Promise<Row>
+  row(index: number): Promise<DataRow>
   /** All rows in order, in few big reads. */
-  scan(): AsyncIterable<Row>
+  scan(): AsyncIterable<DataRow>
   /** Where a row comes from, for messages: `train.jsonl:17`. */
   where(index: number): Promise<string>
   close(): Promise<void>
@@ -14,10 +14,10 @@ export interface RowSource {
 
 /** Rows that are already in memory. */
 export class ListSource implements RowSource {
-  readonly #rows: readonly Row[]
+  readonly #rows: readonly DataRow[]
   readonly #name: string
 
-  constructor(rows: readonly Row[], name: string) {
+  constructor(rows: readonly DataRow[], name: string) {
     this.#rows = rows
     this.#name = name
   }
@@ -26,12 +26,12 @@ export class ListSource implements RowSource {
     return this.#rows.length
   }
 
-  async row(index: number): Promise<Row> {
+  async row(index: number): Promise<DataRow> {
     // A caller may change its row; the list must not follow.
     return structuredClone(this.#rows[index])
   }
 
-  async *scan(): AsyncIterable<Row> {
+  async *scan(): AsyncIterable<DataRow> {
     yield* this.#rows
   }
 

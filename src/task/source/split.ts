@@ -1,4 +1,4 @@
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 
 /** A bound of a slice: rows, or per cent of all rows; negative ones count from the end. */
 interface Bound {

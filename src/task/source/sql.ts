@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { type Database, openDatabase } from '../../database/database.js'
-import { quoted, sqlitePath, withoutPassword } from '../../database/names.js'
-import { messageOf, TrinityError } from '../../error.js'
-import type { Row, RowSource } from './row-source.js'
+import { type Database, openDatabase } from '../../base/database/database.js'
+import { quoted, sqlitePath, withoutPassword } from '../../base/database/names.js'
+import { messageOf, TrinityError } from '../../base/error.js'
+import type { DataRow, RowSource } from './row-source.js'
 
 /** Rows of one query of a scan. */
 const SCANNED_AT_ONCE = 500
@@ -44,13 +44,13 @@ export class SqlSource implements RowSource {
     return this.#ids.length
   }
 
-  async row(index: number): Promise<Row> {
+  async row(index: number): Promise<DataRow> {
     const sql = `SELECT raw_task FROM ${quoted(this.#table)} WHERE id = ?`
     const [found] = await this.#database.query(sql, [this.#ids[index]])
     return this.#record(index, found)
   }
 
-  async *scan(): AsyncIterable<Row> {
+  async *scan(): AsyncIterable<DataRow> {
     for (let from = 0; from < this.length; from += SCANNED_AT_ONCE) {
       const ids = [...this.#ids.subarray(from, from + SCANNED_AT_ONCE)]
       const where = this.#database.dialect.idsIn('id', ids)
@@ -60,10 +60,10 @@ export class SqlSource implements RowSource {
     }
   }
 
-  async #record(index: number, found: { raw_task?: unknown } | undefined): Promise<Row> {
+  async #record(index: number, found: { raw_task?: unknown } | undefined): Promise<DataRow> {
     // PostgreSQL has a JSON type and gives the object itself.
     const value: unknown = typeof found?.raw_task === 'string' ? parsed(found.raw_task) : found?.raw_task
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Row
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as DataRow
     throw new TrinityError('data/malformed', found ? 'raw_task is not a JSON object' : 'the row has been deleted', {
       path: await this.where(index),
     })

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openDataFile } from './open-file.js'
-import type { Row, RowSource } from './row-source.js'
+import type { DataRow, RowSource } from './row-source.js'
 
 let dir: string
 let count = 0
@@ -21,9 +21,9 @@ async function file(ending: string, content: string | Uint8Array): Promise<strin
 }
 
 /** All rows, both ways of reading; they must agree. */
-async function read(path: string): Promise<Row[]> {
+async function read(path: string): Promise<DataRow[]> {
   const source = await openDataFile(path)
-  const scanned: Row[] = []
+  const scanned: DataRow[] = []
   for await (const row of source.scan()) scanned.push(row)
   const single = await Promise.all(Array.from({ length: source.length }, (_, i) => source.row(i)))
   await source.close()

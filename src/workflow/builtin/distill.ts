@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/index.js'
-import { auxiliaryName, workflowArgs } from '../arguments.js'
-import { type Scores, scoreResponse } from '../reward.js'
+import { type RewardScores, scoreResponse } from '../reward.js'
 import { SimpleWorkflow } from '../simple.js'
+import { auxiliaryName, workflowArgs } from '../workflow-args.js'
 import { BOXED } from './prompts.js'
 
 const distillArgs = z.strictObject({
@@ -23,7 +23,7 @@ export class OnPolicyDistillWorkflow extends SimpleWorkflow {
     return experiences
   }
 
-  override reward(_experience: Experience): Scores | Promise<Scores> {
+  override reward(_experience: Experience): RewardScores | Promise<RewardScores> {
     return {}
   }
 
@@ -59,7 +59,7 @@ export class OnPolicyDistillMathWorkflow extends OnPolicyDistillWorkflow {
   override get defaultSystemPrompt(): string {
     return BOXED
   }
-  override async reward(experience: Experience): Promise<Scores> {
+  override async reward(experience: Experience): Promise<RewardScores> {
     const { accuracy } = await scoreResponse(this.task, experience, this.defaultReward)
     return accuracy === undefined ? {} : { accuracy }
   }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { Pcg64 } from '../../base/random/index.js'
 import type { Experience } from '../../experience/index.js'
 import type { ChatMessage } from '../../model/index.js'
-import { Pcg64 } from '../../random/index.js'
-import { workflowArgs } from '../arguments.js'
 import { StepWiseRewardWorkflow } from '../step-wise.js'
+import { workflowArgs } from '../workflow-args.js'
 
 const gridArgs = z.strictObject({
   size: z.number().int().min(2).max(16).default(4),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { TrinityError } from '../../error.js'
+import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/index.js'
-import { auxiliaryName, workflowArgs } from '../arguments.js'
-import { type Scores, scoreResponse } from '../reward.js'
+import { type RewardScores, scoreResponse } from '../reward.js'
 import { SimpleWorkflow } from '../simple.js'
+import { auxiliaryName, workflowArgs } from '../workflow-args.js'
 import { MathWorkflow } from './math.js'
 
 const judgeArgs = z.strictObject({ judge_model: auxiliaryName.default(0) })
@@ -35,7 +35,7 @@ export class RubricJudgeWorkflow extends SimpleWorkflow {
   static override readonly args = judgeArgs
   readonly args = workflowArgs(this.task, judgeArgs)
 
-  override async reward(experience: Experience): Promise<Scores | undefined> {
+  override async reward(experience: Experience): Promise<RewardScores | undefined> {
     const [verdict] = await this.auxiliary
       .chat(this.args.judge_model)
       .chat([{ role: 'user', content: this.#question(experience.responseText ?? '') }], { n: 1 })
@@ -92,7 +92,7 @@ export class MathRulerWorkflow extends MathWorkflow {
     return experiences
   }
 
-  override async reward(experience: Experience): Promise<Scores | undefined> {
+  override async reward(experience: Experience): Promise<RewardScores | undefined> {
     const gold = await scoreResponse(this.task, experience, this.defaultReward)
     experience.metrics.gold_reward = Object.values(gold).reduce((sum, score) => sum + score, 0)
     return this.#scores && { ruler_score: this.#scores[experience.eid.run - this.context.run] }

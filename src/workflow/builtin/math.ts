@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Experience } from '../../experience/index.js'
-import { noArgs, workflowArgs } from '../arguments.js'
-import { type Scores, scoreResponse } from '../reward.js'
+import { type RewardScores, scoreResponse } from '../reward.js'
 import { SimpleWorkflow } from '../simple.js'
+import { noArgs, workflowArgs } from '../workflow-args.js'
 import { BOXED, BOXED_THINK, EVAL_BOXED, THINK_ANSWER } from './prompts.js'
 
 /** Reasoning between think tags, the answer between answer tags. */
@@ -44,7 +44,7 @@ export class MathBoxedWorkflow extends SimpleWorkflow {
     return this.model.generate(begins)
   }
 
-  override async reward(experience: Experience): Promise<Scores> {
+  override async reward(experience: Experience): Promise<RewardScores> {
     const { with_think, format_score_coef } = this.args
     if (experience.truncateStatus === 'response_truncated') experience.actionMask.fill(0)
     return scoreResponse(this.task, experience, this.defaultReward, {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Experience } from '../../experience/index.js'
 import type { ChatMessage } from '../../model/index.js'
-import { auxiliaryName, workflowArgs } from '../arguments.js'
-import type { Scores } from '../reward.js'
+import type { RewardScores } from '../reward.js'
+import { auxiliaryName, workflowArgs } from '../workflow-args.js'
 import { MathWorkflow } from './math.js'
 
 const modelArgs = z.strictObject({ reward_model: auxiliaryName.default(0) })
@@ -12,7 +12,7 @@ export class MathRewardModelWorkflow extends MathWorkflow {
   static override readonly args = modelArgs
   readonly args = workflowArgs(this.task, modelArgs)
 
-  override async reward(experience: Experience): Promise<Scores> {
+  override async reward(experience: Experience): Promise<RewardScores> {
     const messages: ChatMessage[] = [
       ...this.messages().filter(({ role }) => role !== 'assistant'),
       { role: 'assistant', content: (this.task.format.reply_prefix ?? '') + (experience.responseText ?? '') },

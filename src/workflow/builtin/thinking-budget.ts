@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { joined } from '../../experience/conversation.js'
 import type { Experience } from '../../experience/index.js'
-import { workflowArgs } from '../arguments.js'
-import { joined } from '../conversation.js'
 import { scoreResponse } from '../reward.js'
 import { SimpleWorkflow } from '../simple.js'
+import { workflowArgs } from '../workflow-args.js'
 
 const budgetArgs = z.strictObject({
   thinking_token_budget: z.number().int().min(0),

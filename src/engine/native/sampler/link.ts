@@ -1,8 +1,8 @@
 import { within } from '../../calls.js'
 import type { Call, InFlight, WeightLink } from '../../contract.js'
-import type { NativeModel } from '../model.js'
+import type { NativeModel } from '../native-model.js'
 import { type NativeSnapshot, samplingAddon } from './addon.js'
-import type { NativeSampleModel } from './model.js'
+import type { NativeSampleModel } from './native-sampler.js'
 
 /** Hands snapshots from a trained model to samplers of the same process: nothing is copied, nobody sees half of one. */
 export class NativeWeightLink implements WeightLink {

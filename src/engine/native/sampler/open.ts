@@ -1,11 +1,11 @@
 import { totalmem } from 'node:os'
-import { TrinityError } from '../../../error.js'
+import { TrinityError } from '../../../base/error.js'
 import type { ModelConfig } from '../../../model/config.js'
 import { openModelDir } from '../../../model/dir.js'
 import type { ModelInfo, SampleSpec } from '../../contract.js'
-import { type NativeModel, openNative } from '../model.js'
+import { type NativeModel, openNative } from '../native-model.js'
 import { samplingAddon } from './addon.js'
-import { NativeSampleModel } from './model.js'
+import { NativeSampleModel } from './native-sampler.js'
 
 const MAX_BATCH = 256
 const MAX_QUEUE = 4096

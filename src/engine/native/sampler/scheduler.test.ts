@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { checkRequest } from '../../checked-request.js'
 import type { Sample } from '../../contract.js'
-import { wishOf } from '../../wish.js'
 import { PagePool } from './pages.js'
 import { Scheduler } from './scheduler.js'
-import { Job } from './sequence.js'
+import { PendingRequest } from './sequence.js'
 import { Step } from './step.js'
 
 const PAGE = 4
@@ -78,10 +78,10 @@ function expected({ prompt, n, maxTokens, seed }: Wanted): { tokens: number[]; l
   })
 }
 
-function jobOf({ prompt, n, maxTokens, seed, scored }: Wanted, cacheTokens: number): Job {
+function jobOf({ prompt, n, maxTokens, seed, scored }: Wanted, cacheTokens: number): PendingRequest {
   const request = { prompt: Int32Array.from(prompt), n, params: { temperature: 1, maxTokens, seed } }
-  const wish = wishOf(request, { info, cacheTokens, eosTokenIds: [], seed: { low: 0, high: 0 } })
-  return new Job({ prompt: request.prompt, n, wish, promptLogprobs: scored })
+  const wish = checkRequest(request, { info, cacheTokens, eosTokenIds: [], seed: { low: 0, high: 0 } })
+  return new PendingRequest({ prompt: request.prompt, n, wish, promptLogprobs: scored })
 }
 
 const wanted = fc.record({
@@ -110,7 +110,7 @@ describe('the scheduler', () => {
         const step = new Step()
         const cache = new FakeCache()
         const results: { want: Wanted; samples: Promise<Sample[]> }[] = []
-        const aborts = new Map<Job, number>()
+        const aborts = new Map<PendingRequest, number>()
         let time = 0
         const queue = arrivals.map(([wait, want, abort]) => {
           time += wait
@@ -179,8 +179,8 @@ describe('the scheduler', () => {
     const long = { ...info, maxModelLen: 1000 }
     const add = (length: number) => {
       const request = { prompt: new Int32Array(length), n: 1, params: { temperature: 1, maxTokens: 20 } }
-      const wish = wishOf(request, { info: long, cacheTokens: 2048, eosTokenIds: [], seed: { low: 0, high: 0 } })
-      scheduler.enqueue(new Job({ prompt: request.prompt, n: 1, wish }))
+      const wish = checkRequest(request, { info: long, cacheTokens: 2048, eosTokenIds: [], seed: { low: 0, high: 0 } })
+      scheduler.enqueue(new PendingRequest({ prompt: request.prompt, n: 1, wish }))
     }
     const step = new Step()
     add(3)

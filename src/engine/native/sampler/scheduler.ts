@@ -1,7 +1,7 @@
-import { commonPrefix } from '../../../common-prefix.js'
-import { TrinityError } from '../../../error.js'
+import { commonPrefix } from '../../../base/common-prefix.js'
+import { TrinityError } from '../../../base/error.js'
 import type { PagePool } from './pages.js'
-import { type Ending, type Job, Sequence } from './sequence.js'
+import { type Ending, type PendingRequest, Sequence } from './sequence.js'
 import type { Step } from './step.js'
 
 /** Parameters times prompt tokens of one step: about a twentieth of a second on two cores. */
@@ -63,7 +63,7 @@ export class Scheduler {
     return this.#running.length === 0 && this.#resumed.length === 0
   }
 
-  enqueue(job: Job): void {
+  enqueue(job: PendingRequest): void {
     const slots = Math.max(0, this.#options.maxBatch - this.#running.length - this.#resumed.length)
     if (this.#fresh.length >= this.#options.maxQueue + slots) {
       throw new TrinityError('engine/busy', `${this.#fresh.length} requests are waiting already`, {
@@ -118,17 +118,17 @@ export class Scheduler {
   }
 
   /** Ends every sample of a request with what it has. */
-  abort(job: Job): void {
+  abort(job: PendingRequest): void {
     for (const sequence of job.live) this.#finish(sequence, { finish: 'abort' })
   }
 
   /** Ends a request without an answer. */
-  fail(job: Job, error: unknown): void {
+  fail(job: PendingRequest, error: unknown): void {
     job.fail(error)
     this.abort(job)
   }
 
-  jobs(begun: 'begun' | 'all'): Set<Job> {
+  jobs(begun: 'begun' | 'all'): Set<PendingRequest> {
     const all = [...this.#running, ...this.#resumed, ...(begun === 'all' ? this.#fresh : [])]
     return new Set(all.map((sequence) => sequence.job))
   }

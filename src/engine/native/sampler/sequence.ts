@@ -1,13 +1,13 @@
+import type { CheckedRequest } from '../../checked-request.js'
 import type { OnToken, Sample, VersionSpan } from '../../contract.js'
-import type { Wish } from '../../wish.js'
 import { room } from './step.js'
 import type { StopStrings } from './stop.js'
 
 /** A request in hand: its samples, and who waits for them. */
-export class Job {
+export class PendingRequest {
   readonly prompt: Int32Array
   readonly n: number
-  readonly wish: Wish
+  readonly wish: CheckedRequest
   readonly onToken?: OnToken
   readonly newStop?: () => StopStrings
   readonly live = new Set<Sequence>()
@@ -26,7 +26,7 @@ export class Job {
   constructor(options: {
     prompt: Int32Array
     n: number
-    wish: Wish
+    wish: CheckedRequest
     promptLogprobs?: boolean
     onToken?: OnToken
     newStop?: () => StopStrings
@@ -57,7 +57,7 @@ export class Job {
 
 /** One sample on its way: all its tokens, and which of them are in the cache. */
 export class Sequence {
-  readonly job: Job
+  readonly job: PendingRequest
   readonly index: number
   /** Samples that will be drawn from this prompt; 1 once they have parted. */
   fanout: number
@@ -78,7 +78,7 @@ export class Sequence {
   readonly versions: VersionSpan[] = []
   readonly #stop?: StopStrings
 
-  constructor(job: Job, index: number, fanout: number) {
+  constructor(job: PendingRequest, index: number, fanout: number) {
     this.job = job
     this.index = index
     this.fanout = fanout

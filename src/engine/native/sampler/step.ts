@@ -1,4 +1,4 @@
-import type { DrawSpec } from '../../wish.js'
+import type { DrawSpec } from '../../checked-request.js'
 
 /** Numbers per entry of the arrays below; native/src/sample/sampler.h has the same. */
 const SEGMENT = 4

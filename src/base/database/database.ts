@@ -1,0 +1,53 @@
+import { TrinityError } from '../error.js'
+import { sqlitePath, withoutPassword } from './names.js'
+import { openPostgres } from './postgres.js'
+import { openSqlite } from './sqlite.js'
+
+export type DatabaseValue = string | number | bigint | Uint8Array | null
+export type DatabaseRow = Record<string, DatabaseValue>
+
+/** The little that the tables need from a database. Statements use `?` for their values. */
+export interface Database {
+  readonly dialect: Dialect
+  /** Where it is, without a password. */
+  readonly where: string
+  /** All of `work` or nothing of it; writers wait for each other. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** One statement that changes nothing. */
+  query(sql: string, values?: readonly DatabaseValue[]): Promise<DatabaseRow[]>
+  /** What is committed survives a power cut too. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface Transaction {
+  query(sql: string, values?: readonly DatabaseValue[]): Promise<DatabaseRow[]>
+  /** Many rows of one table; gives the new ids in order where the table makes them. */
+  insert(table: string, columns: readonly string[], rows: readonly DatabaseValue[][], ids: boolean): Promise<number[]>
+}
+
+/** Where the two languages differ. */
+export interface Dialect {
+  readonly serial: string
+  readonly key: string
+  /** Makes processes that create the same tables go one after the other. */
+  readonly lockSchema?: string
+  /** Gives the `name` of every table. */
+  readonly listTables: string
+  readonly now: string
+  readonly blob: string
+  readonly real: string
+  /** Ends a SELECT of rows that the transaction is going to change. */
+  readonly lockRows: string
+  /** A condition on a list of ids, and the value that stands for the list. */
+  idsIn(column: string, ids: readonly number[]): { sql: string; value: DatabaseValue }
+}
+
+export function openDatabase(url: string): Promise<Database> {
+  if (url.startsWith('sqlite:')) return openSqlite(sqlitePath(url))
+  if (/^postgres(ql)?(\+\w+)?:\/\//.test(url)) return openPostgres(url.replace(/^postgres(ql)?(\+\w+)?:/, 'postgres:'))
+  throw new TrinityError('database/url', `'${withoutPassword(url)}' is no database this software can use`, {
+    path: withoutPassword(url),
+    hint: 'use sqlite:///relative/or//absolute/file.db or postgresql://user@host/database',
+  })
+}

@@ -1,0 +1,167 @@
+import { mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { types } from 'node:util'
+import Libsql from 'libsql'
+import { messageOf, TrinityError } from '../error.js'
+import type { Database, DatabaseRow, DatabaseValue, Dialect, Transaction } from './database.js'
+import { Mutex } from './mutex.js'
+
+const dialect: Dialect = {
+  serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  key: 'INTEGER PRIMARY KEY',
+  listTables: "SELECT name FROM sqlite_master WHERE type = 'table'",
+  now: "TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))",
+  blob: 'BLOB',
+  real: 'REAL',
+  lockRows: '',
+  idsIn: (column, ids) => ({ sql: `${column} IN (SELECT value FROM json_each(?))`, value: JSON.stringify(ids) }),
+}
+
+/** Milliseconds a statement waits, blocking, for another process; after that the wait goes on asynchronously. */
+const BUSY_MS = 200
+const BUSY_ATTEMPTS = 300
+/** An experience of usual length lies in one page, not in a chain of small ones. */
+const PAGE_BYTES = 16384
+const ROWS_AT_ONCE = 32
+
+/**
+ * One connection per file and process, shared by all who open it: two connections of one process would wait for each
+ * other's transaction with the event loop blocked.
+ */
+const open = new Map<string, { connection: Connection; users: number }>()
+
+export async function openSqlite(path: string): Promise<Database> {
+  const file = resolve(path)
+  const found = open.get(file) ?? { connection: new Connection(file), users: 0 }
+  open.set(file, found)
+  found.users++
+  let closed = false
+  const { connection } = found
+  return {
+    dialect,
+    where: path,
+    transaction: (work) => connection.transaction(work),
+    query: (sql, values) => connection.alone(async (tx) => tx.query(sql, values)),
+    flush: () => connection.flush(),
+    async close() {
+      if (closed) return
+      closed = true
+      if (--found.users > 0) return
+      open.delete(file)
+      await connection.close()
+    },
+  }
+}
+
+/** The driver gives blobs as bare ArrayBuffers. */
+function withBytes(row: DatabaseRow): DatabaseRow {
+  for (const name in row) if (types.isArrayBuffer(row[name])) row[name] = new Uint8Array(row[name])
+  return row
+}
+
+class Connection {
+  readonly #db: Libsql.Database
+  readonly #mutex = new Mutex()
+  readonly #statements = new Map<string, Libsql.Statement<unknown[]>>()
+  readonly #tx: Transaction
+
+  constructor(file: string) {
+    mkdirSync(dirname(file), { recursive: true })
+    try {
+      this.#db = new Libsql(file)
+      this.#db.exec(
+        `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = ${PAGE_BYTES};
+         PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`,
+      )
+    } catch (cause) {
+      throw new TrinityError('database/open', `cannot open ${file} as a SQLite database: ${messageOf(cause)}`, {
+        path: file,
+        cause,
+      })
+    }
+    this.#tx = {
+      query: async (sql, values = []) => this.#query(sql, values),
+      insert: async (table, columns, rows, ids) => this.#insert(table, columns, rows, ids),
+    }
+  }
+
+  alone<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#mutex.run(() => work(this.#tx))
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#mutex.run(async () => {
+      // Asking for the write lock first means that no transaction has to be repeated because of another writer.
+      await this.#begin()
+      try {
+        const result = await work(this.#tx)
+        this.#db.exec('COMMIT')
+        return result
+      } catch (error) {
+        if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
+        throw error
+      }
+    })
+  }
+
+  async #begin(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        this.#db.exec('BEGIN IMMEDIATE')
+        return
+      } catch (error) {
+        if (
+          !/busy|locked/i.test(`${(error as { code?: string }).code} ${messageOf(error)}`) ||
+          attempt >= BUSY_ATTEMPTS
+        )
+          throw error
+        await new Promise((resolve) => setTimeout(resolve, 20 * Math.random()))
+      }
+    }
+  }
+
+  #statement(sql: string): Libsql.Statement<unknown[]> {
+    const known = this.#statements.get(sql)
+    if (known) return known
+    const statement = this.#db.prepare(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  #query(sql: string, values: readonly DatabaseValue[]): DatabaseRow[] {
+    const statement = this.#statement(sql)
+    if (statement.reader) return (statement.all(...values) as DatabaseRow[]).map(withBytes)
+    statement.run(...values)
+    return []
+  }
+
+  #insert(table: string, columns: readonly string[], rows: readonly DatabaseValue[][], ids: boolean): number[] {
+    const places = `(${columns.map(() => '?').join(', ')})`
+    const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES `
+    const made: number[] = []
+    for (let at = 0; at < rows.length; ) {
+      // A quarter less time than row by row; what is left goes one by one, so that there are only two statements.
+      const count = rows.length - at >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1
+      const statement = this.#statement(into + new Array(count).fill(places).join(', '))
+      const { lastInsertRowid } = statement.run(...rows.slice(at, at + count).flat())
+      // With AUTOINCREMENT the rows of a statement get ids one after the other.
+      if (ids) for (let i = count - 1; i >= 0; i--) made.push(Number(lastInsertRowid) - i)
+      at += count
+    }
+    return made
+  }
+
+  /** In WAL mode a commit is synced to the disk only with the next checkpoint of the log. */
+  flush(): Promise<void> {
+    return this.#mutex.run(async () => {
+      this.#db.pragma('wal_checkpoint(PASSIVE)')
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#mutex.run(async () => {
+      this.#statements.clear()
+      this.#db.close()
+    })
+  }
+}

@@ -1,0 +1,27 @@
+/** Sampling of one call, under the names of the YAML and of the OpenAI API; null and undefined mean the default. */
+export interface SamplingArgs {
+  temperature?: number | null
+  top_p?: number | null
+  top_k?: number | null
+  min_p?: number | null
+  repetition_penalty?: number | null
+  max_tokens?: number | null
+  min_tokens?: number | null
+  /** How many answers; default: one, or all runs of the task for a workflow that repeats itself. */
+  n?: number | null
+  stop?: string | readonly string[] | null
+  stop_token_ids?: readonly number[] | null
+  /** Leave the stop string in the text. Its tokens are in the experience in any case. */
+  include_stop_str_in_output?: boolean | null
+  ignore_eos?: boolean | null
+  seed?: number | null
+  /** Log-probs of how many likeliest tokens to keep beside the drawn one. */
+  logprobs?: number | null
+}
+
+export interface ChatArgs extends SamplingArgs {
+  tools?: readonly unknown[]
+  enable_thinking?: boolean | null
+  /** Further variables of the chat template. */
+  chat_template_kwargs?: Record<string, unknown>
+}

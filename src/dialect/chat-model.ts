@@ -1,0 +1,31 @@
+import type { Sample } from '../engine/contract.js'
+import type { Experience } from '../experience/index.js'
+import type { ChatMessage, Tokenizer } from '../model/index.js'
+import type { ChatArgs } from './chat-args.js'
+
+/** Called with every token as it is sampled; `index` says of which answer. */
+export type OnText = (index: number, token: number, logprob: number) => void
+
+/** An answer with the sample behind it. */
+export interface Answered {
+  readonly experience: Experience
+  readonly sample: Sample
+  /** The text as the model wrote it, end token left out. */
+  readonly raw: string
+  readonly promptTokens: number
+}
+
+/** What tells an assistant's message from another. */
+export interface Said {
+  readonly content?: unknown
+  readonly tool_calls?: unknown
+}
+
+/** What a dialect needs of the model it speaks for. */
+export interface ChatModel {
+  readonly name: string
+  readonly tokenizer: Tokenizer
+  answers(messages: readonly ChatMessage[], args?: ChatArgs, onText?: OnText, signal?: AbortSignal): Promise<Answered[]>
+  /** Tells that `message` is how `raw` reads to others, so that the next turn finds the tokens again. */
+  remember(message: Said, raw: string): void
+}

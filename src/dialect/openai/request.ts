@@ -1,0 +1,77 @@
+import { TrinityError } from '../../base/error.js'
+import { nearest } from '../../base/nearest.js'
+import type { ChatArgs } from '../chat-args.js'
+import type { CompletionRequest } from './types.js'
+
+const SAMPLING = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'repetition_penalty',
+  'min_tokens',
+  'n',
+  'stop',
+  'stop_token_ids',
+  'include_stop_str_in_output',
+  'ignore_eos',
+  'seed',
+  'enable_thinking',
+  'chat_template_kwargs',
+] as const
+
+const HANDLED = ['messages', 'max_tokens', 'max_completion_tokens', 'logprobs', 'top_logprobs', 'tools', 'tool_choice']
+/** Say nothing about what is sampled. */
+const HARMLESS = [
+  'model',
+  'stream',
+  'stream_options',
+  'user',
+  'metadata',
+  'store',
+  'parallel_tool_calls',
+  'service_tier',
+  'safety_identifier',
+  'prompt_cache_key',
+  'verbosity',
+]
+/** Understood only where they ask for nothing. */
+const NEUTRAL: Record<string, (value: unknown) => boolean> = {
+  presence_penalty: (value) => value === 0,
+  frequency_penalty: (value) => value === 0,
+  logit_bias: (value) => Object.keys(value as object).length === 0,
+  response_format: (value) => (value as { type?: string }).type === 'text',
+  modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
+  functions: (value) => Array.isArray(value) && value.length === 0,
+}
+
+/** A request of the OpenAI API as arguments of `chat`. What cannot be done is refused, never ignored. */
+export function chatArgs(body: CompletionRequest): ChatArgs {
+  for (const [key, value] of Object.entries(body)) {
+    if (value === undefined || value === null) continue
+    if ((SAMPLING as readonly string[]).includes(key) || HANDLED.includes(key) || HARMLESS.includes(key)) continue
+    if (NEUTRAL[key]?.(value)) continue
+    const near = nearest(key, [...SAMPLING, ...HANDLED])
+    throw new TrinityError('openai/unsupported', `chat.completions.create: '${key}' is not supported here`, {
+      path: key,
+      hint: key in NEUTRAL ? 'leave it out' : near ? `did you mean '${near}'?` : 'leave it out',
+    })
+  }
+  const args: Record<string, unknown> = {}
+  for (const key of SAMPLING) if (body[key] !== undefined && body[key] !== null) args[key] = body[key]
+  const most = body.max_completion_tokens ?? body.max_tokens
+  if (most !== undefined && most !== null) args.max_tokens = most
+  if (body.logprobs && body.top_logprobs) args.logprobs = body.top_logprobs
+  const tools = toolsOf(body)
+  if (tools) args.tools = tools
+  return args as ChatArgs
+}
+
+function toolsOf({ tools, tool_choice: choice }: CompletionRequest): readonly unknown[] | undefined {
+  if (choice === 'none') return undefined
+  if (choice === undefined || choice === null || choice === 'auto') return tools?.length ? tools : undefined
+  throw new TrinityError('openai/unsupported', `tool_choice ${JSON.stringify(choice)} cannot be enforced`, {
+    path: 'tool_choice',
+    hint: "use 'auto' or 'none'; tell the model in the prompt which tool to call",
+  })
+}

@@ -1,0 +1,13 @@
+import type { Experience } from '../../experience/experience.js'
+import type { DataRow } from '../../task/source/row-source.js'
+import type { FormatConfig } from '../../task/task.js'
+import type { ChatCoder } from './chat-coder.js'
+import type { LengthLimits } from './sequence.js'
+
+/** Turns a row of training data into an experience. */
+export type Format = (row: DataRow) => Experience
+
+export interface FormatterType {
+  readonly doc: string
+  create(format: FormatConfig, coder: ChatCoder, limits: LengthLimits): Format
+}

@@ -1,0 +1,104 @@
+import { request as httpRequest } from 'node:http'
+import { TrinityError } from '../../base/error.js'
+import type {
+  Call,
+  MemoryReport,
+  ModelInfo,
+  RewardModel,
+  Row,
+  SampleModel,
+  SampleRequest,
+} from '../../engine/contract.js'
+import { fromWire, type SampleAnswer, type ScoreAnswer, type Served, type ServedModel, toWire } from './wire.js'
+
+export interface Connection {
+  readonly served: Served
+  sampler(index: number): SampleModel
+  reward(index: number): RewardModel
+}
+
+/** The models behind a socket; undefined when nobody serves there. */
+export async function connectModels(socket: string): Promise<Connection | undefined> {
+  let served: Served
+  try {
+    served = await post<Served>(socket, '/models', undefined)
+  } catch (error) {
+    if (['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+  return {
+    served,
+    sampler: (index) => remoteSampler(socket, index, served.models[index]),
+    reward: (index) => remoteReward(socket, index, served.models[index]),
+  }
+}
+
+const memory = (): MemoryReport => ({ weights: 0, gradients: 0, optimizer: 0, activations: 0, cache: 0 })
+
+function remoteSampler(socket: string, model: number, { info, version }: ServedModel): SampleModel {
+  let sampledTokens = 0
+  let promptTokens = 0
+  const refuse = async (): Promise<never> => {
+    throw new TrinityError('engine/unsupported', 'a model of the debug server keeps the weights it has')
+  }
+  return {
+    info: info as ModelInfo,
+    version,
+    async sample(request: SampleRequest, call: Call, onToken) {
+      const samples = await post<SampleAnswer>(socket, '/sample', { model, request, deadlineMs: call.deadlineMs }, call)
+      promptTokens += request.prompt.length
+      for (const [index, { tokens, logprobs }] of samples.entries()) {
+        sampledTokens += tokens.length
+        for (let i = 0; i < tokens.length; i++) onToken?.(index, tokens[i], logprobs[i])
+      }
+      return [...samples]
+    },
+    score: async (rows: readonly Row[], call) => [
+      ...(await post<ScoreAnswer>(socket, '/score', { model, rows, deadlineMs: call.deadlineMs }, call)),
+    ],
+    saveWeights: refuse,
+    loadWeights: refuse,
+    stats: () => ({
+      running: 0,
+      waiting: 0,
+      cacheTokensUsed: 0,
+      cacheTokens: 0,
+      promptTokens,
+      cachedTokens: 0,
+      sampledTokens,
+    }),
+    memory,
+    close: async () => {},
+  }
+}
+
+function remoteReward(socket: string, model: number, { info }: ServedModel): RewardModel {
+  return {
+    info: info as ModelInfo,
+    memory,
+    close: async () => {},
+    reward: (rows, call) => post<Float32Array>(socket, '/reward', { model, rows, deadlineMs: call.deadlineMs }, call),
+  }
+}
+
+function post<T>(socketPath: string, path: string, body: unknown, call?: Pick<Call, 'signal'>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const options = { socketPath, path, method: body === undefined ? 'GET' : 'POST', signal: call?.signal }
+    const request = httpRequest(options, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        text += chunk
+      })
+      response.on('error', reject)
+      response.on('end', () => {
+        const value = fromWire<T>(text)
+        if (response.statusCode === 200) return resolve(value)
+        const { code, message, path, hint } = value as { code: string; message: string; path?: string; hint?: string }
+        reject(new TrinityError(code, message, { path, hint }))
+      })
+    })
+    request.on('error', reject)
+    request.end(body === undefined ? undefined : toWire(body))
+  })
+}

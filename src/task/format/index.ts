@@ -1,6 +1,0 @@
-export type { ChatCoder } from './chat-coder.js'
-export type { Format, FormatterType } from './formatter.js'
-export { messagesOf, toolsOf } from './messages.js'
-export { createFormatter, formatters } from './registry.js'
-export type { Limits } from './sequence.js'
-export { formatTask } from './task.js'

@@ -1,0 +1,273 @@
+import { TrinityError } from '../base/error.js'
+import type { ChatArgs, SamplingArgs } from '../dialect/chat-args.js'
+import type { Answered, ChatModel, OnText, Said } from '../dialect/chat-model.js'
+import { createOpenAI, type OpenAIClient } from '../dialect/openai/client.js'
+import { nextCall } from '../engine/calls.js'
+import type { Sample, SampleModel } from '../engine/contract.js'
+import { Conversation, joined, type Prompt } from '../experience/conversation.js'
+import type { Experience } from '../experience/index.js'
+import type { ChatMessage, Tokenizer } from '../model/index.js'
+import { callExperience, truncatedExperience } from './experiences.js'
+import { linkSignals } from './link-signals.js'
+import { type Answer, sampleAnswers } from './sample.js'
+import { type ModelLimits, merged, samplingParams } from './sampling.js'
+import { type ModelText, templateOf } from './text.js'
+import { timeSlice } from './time-slice.js'
+
+export interface RolloutModelParts {
+  readonly sampler: SampleModel
+  readonly text: ModelText
+  readonly limits: ModelLimits
+  /** Sampling of the task set. */
+  readonly defaults?: SamplingArgs
+  /** Answers to a call that does not say how many. */
+  readonly n?: number
+  /** The seed of the run's i-th call. */
+  readonly seedOf: (call: number) => number
+  readonly signal?: AbortSignal
+  readonly deadlineMs: number
+  readonly history?: boolean
+  /** `explorer.rollout_model.tool_call_parser` and `reasoning_parser`, for the OpenAI client. */
+  readonly toolCallParser?: string | null
+  readonly reasoningParser?: string | null
+  /** What the OpenAI client says its model is called. */
+  readonly name?: string
+}
+
+/**
+ * A model as a workflow sees it: messages or a prompt in, experiences out. It belongs to one run: it remembers what was
+ * said, token by token, so that later turns go on from the tokens that were sampled.
+ */
+export class RolloutModel implements ChatModel {
+  readonly name: string
+  readonly conversation = new Conversation()
+  readonly #parts: RolloutModelParts
+  readonly #limits: ModelLimits
+  readonly #history: Experience[] = []
+  /** Of the last prompt that was too long. */
+  #standIns: Experience[] = []
+  /** What the model really wrote where the message that came out of it reads differently (tool calls, stop strings). */
+  readonly #verbatim = new Map<string, string>()
+  #recording: boolean
+  #calls = 0
+  #sampledTokens = 0
+  #openai: OpenAIClient | undefined
+
+  constructor(parts: RolloutModelParts) {
+    this.#parts = parts
+    this.#recording = parts.history ?? false
+    this.name = parts.name ?? 'policy'
+    const { limits, sampler } = parts
+    this.#limits = { ...limits, maxModelLen: Math.min(limits.maxModelLen, sampler.info.maxModelLen) }
+  }
+
+  get tokenizer(): Tokenizer {
+    return this.#parts.text.tokenizer
+  }
+
+  get text(): ModelText {
+    return this.#parts.text
+  }
+
+  /** Version of the weights in use. */
+  get version(): number {
+    return this.#parts.sampler.version
+  }
+
+  get limits(): Readonly<ModelLimits> {
+    return this.#limits
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#parts.signal
+  }
+
+  get stats(): { calls: number; sampledTokens: number; divergences: number } {
+    return { calls: this.#calls, sampledTokens: this.#sampledTokens, divergences: this.conversation.divergences }
+  }
+
+  /** Answers to a chat. Messages that end with the assistant's are continued. One experience per answer. */
+  async chat(messages: readonly ChatMessage[], args: ChatArgs = {}, onText?: OnText): Promise<Experience[]> {
+    return (await this.answers(messages, args, onText)).map(({ experience }) => experience)
+  }
+
+  /** Continues a plain text, or tokens as they are. One experience per answer. */
+  async generate(prompt: string | ArrayLike<number>, args: SamplingArgs = {}, onText?: OnText): Promise<Experience[]> {
+    await timeSlice()
+    const sampling = merged(args, this.#parts.defaults ?? {})
+    const temperature = sampling.temperature ?? 1
+    const { tokenizer } = this
+    const tokens =
+      typeof prompt === 'string'
+        ? this.conversation.promptOf(prompt, temperature, (text) => tokenizer.encode(text))
+        : this.conversation.promptOfTokens(Int32Array.from(prompt), temperature, (ids) =>
+            tokenizer.decode(ids, { skipSpecial: false }),
+          )
+    const answers = await this.#call(tokens, sampling, { onText })
+    return answers.map(({ experience }) => experience)
+  }
+
+  /** Like `chat`, with the sample behind each experience: what the OpenAI client needs. */
+  async answers(
+    messages: readonly ChatMessage[],
+    args: ChatArgs = {},
+    onText?: OnText,
+    signal?: AbortSignal,
+  ): Promise<Answered[]> {
+    await timeSlice()
+    const { tools, enable_thinking, chat_template_kwargs, ...rest } = args
+    const sampling = merged(rest, this.#parts.defaults ?? {})
+    const text = this.#render(messages, { tools, enable_thinking, chat_template_kwargs })
+    const prompt = this.conversation.promptOf(text, sampling.temperature ?? 1, (part) => this.tokenizer.encode(part))
+    return this.#call(prompt, sampling, { messages, tools, onText, signal })
+  }
+
+  /** Log-probs of tokens[1…] under the weights in use. */
+  async logprobs(tokens: ArrayLike<number>, args: { temperature?: number } = {}): Promise<Float32Array> {
+    const all = Int32Array.from(tokens)
+    const { sampler, signal, deadlineMs } = this.#parts
+    const row = {
+      id: 'logprobs',
+      tokens: all,
+      start: 1,
+      mask: new Uint8Array(Math.max(0, all.length - 1)).fill(1),
+      temperature: args.temperature ?? 1,
+      columns: {},
+    }
+    const [scores] = await sampler.score([row], nextCall(signal, deadlineMs))
+    return scores.logprob!
+  }
+
+  /** The prompt that these messages make. */
+  promptTokens(messages: readonly ChatMessage[], args: Pick<ChatArgs, 'tools' | 'enable_thinking'> = {}): Int32Array {
+    return this.tokenizer.encode(this.#render(messages, args))
+  }
+
+  /**
+   * What was said since the run began: one experience per unbroken sequence, usually one, masked to what the model wrote.
+   * Where not even the first prompt fitted, the stand-in for its answer.
+   */
+  toExperiences(): Experience[] {
+    return this.conversation.segments > 0 ? this.conversation.experiences() : [...this.#standIns]
+  }
+
+  /** The same where the conversation is known to be one sequence. */
+  toExperience(): Experience {
+    const all = this.toExperiences()
+    if (all.length === 1) return all[0]
+    const text = all.length === 0 ? 'the model was not called' : `the conversation broke into ${all.length} sequences`
+    throw new TrinityError('workflow/conversation', text, {
+      hint: all.length === 0 ? 'call chat first' : 'use toExperiences(); the template changes earlier turns, or n > 1',
+    })
+  }
+
+  /** From now on every call is recorded (`enable_history` does this for all workflows). */
+  recordHistory(): void {
+    this.#recording = true
+  }
+
+  /** The recorded experiences, one per answer, in order of the calls. Clears the record unless told not to. */
+  takeHistory(options: { keep?: boolean } = {}): Experience[] {
+    if (!this.#recording) {
+      throw new TrinityError('workflow/history', 'the history of this model is not recorded', {
+        path: 'explorer.rollout_model.enable_history',
+        hint: 'set enable_history: true, or call recordHistory() before the first call',
+      })
+    }
+    return options.keep ? [...this.#history] : this.#history.splice(0)
+  }
+
+  /** A client with the shape of the OpenAI SDK: no HTTP, and every answer is recorded token by token. */
+  openai(): OpenAIClient {
+    this.#recording = true
+    const { toolCallParser, reasoningParser } = this.#parts
+    this.#openai ??= createOpenAI(this, { toolCallParser, reasoningParser })
+    return this.#openai
+  }
+
+  /** Tells that `message` is how `raw` reads to others, so that the next turn finds the tokens again. */
+  remember(message: Said, raw: string): void {
+    if (message.content !== raw) this.#verbatim.set(keyOf(message), raw)
+  }
+
+  #render(messages: readonly ChatMessage[], args: ChatArgs): string {
+    const template = templateOf(this.#parts.text)
+    const said = messages.map((message) => {
+      const raw = message.role === 'assistant' ? this.#verbatim.get(keyOf(message)) : undefined
+      return raw === undefined ? message : { role: 'assistant', content: raw }
+    })
+    const options = { tools: args.tools, variables: args.chat_template_kwargs }
+    if (messages.at(-1)?.role === 'assistant') return template.render(said, { ...options, continueFinalMessage: true })
+    const enableThinking = args.enable_thinking ?? this.#limits.enableThinking ?? undefined
+    return template.render(said, { ...options, enableThinking, addGenerationPrompt: true })
+  }
+
+  async #call(
+    prompt: Prompt,
+    args: SamplingArgs,
+    { messages, tools, onText, signal: own }: CallParts,
+  ): Promise<Answered[]> {
+    const { sampler, deadlineMs, seedOf } = this.#parts
+    const n = args.n ?? this.#parts.n ?? 1
+    if (this.#tooLong(prompt)) return this.#truncated(prompt, n, messages)
+    if (prompt.diverged) this.conversation.divergences++
+    const call = this.#calls++
+    const params = samplingParams(args, prompt.tokens.length, this.#limits, seedOf(call))
+    const request = { prompt: prompt.tokens, n, params, topLogprobs: args.logprobs || undefined }
+    const link = linkSignals([this.#parts.signal, own])
+    const options = {
+      signal: link.signal,
+      deadlineMs,
+      onToken: onText,
+      keepStop: args.include_stop_str_in_output ?? false,
+    }
+    const answers = await sampleAnswers(sampler, this.tokenizer, request, options).finally(link.release)
+    await timeSlice()
+    return answers.map((answer) => this.#keep(prompt, answer, messages, tools))
+  }
+
+  #keep(prompt: Prompt, answer: Answer, messages?: readonly ChatMessage[], tools?: readonly unknown[]): Answered {
+    this.#sampledTokens += answer.sample.tokens.length
+    const said = messages && [...messages, { role: 'assistant', content: answer.text }]
+    this.conversation.record(prompt, answer.sample, answer.recorded, said as Experience['messages'])
+    if (said) this.remember(said[said.length - 1], answer.raw)
+    const experience = callExperience(prompt, joined(prompt.tokens, answer.sample.tokens), answer, said, tools)
+    if (this.#recording) this.#history.push(experience)
+    return { experience, sample: answer.sample, raw: answer.raw, promptTokens: prompt.tokens.length }
+  }
+
+  #tooLong({ tokens: { length } }: Prompt): boolean {
+    const { maxModelLen, maxPromptTokens } = this.#limits
+    return length > (maxPromptTokens ?? Number.POSITIVE_INFINITY) || length >= maxModelLen
+  }
+
+  #truncated(prompt: Prompt, n: number, messages?: readonly ChatMessage[]): Answered[] {
+    const { maxModelLen, maxPromptTokens, truncatePrompts } = this.#limits
+    const most = Math.max(1, Math.min(maxPromptTokens ?? maxModelLen, maxModelLen - 1))
+    if (!truncatePrompts) {
+      throw new TrinityError('workflow/prompt-too-long', `the prompt has ${prompt.tokens.length} tokens of ${most}`, {
+        path: 'model.max_prompt_tokens',
+        hint: 'raise max_prompt_tokens, shorten the prompt, or set enable_prompt_truncation: true',
+      })
+    }
+    this.#standIns = Array.from({ length: n }, () => truncatedExperience(prompt, most, this.version, messages))
+    if (this.#recording) this.#history.push(...this.#standIns)
+    return this.#standIns.map((experience) => {
+      const sample: Sample = { ...NOTHING, tokens: new Int32Array(0), logprobs: new Float32Array(0) }
+      return { experience, sample, raw: '', promptTokens: most }
+    })
+  }
+}
+
+interface CallParts {
+  readonly messages?: readonly ChatMessage[]
+  readonly tools?: readonly unknown[]
+  readonly onText?: OnText
+  readonly signal?: AbortSignal
+}
+
+const NOTHING = { finish: 'length', versions: [], cachedTokens: 0 } as const
+
+function keyOf({ content, tool_calls }: Said): string {
+  return JSON.stringify([content ?? null, tool_calls ?? null])
+}
