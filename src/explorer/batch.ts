@@ -1,7 +1,7 @@
 import type { Failure } from '../experience/index.js'
 import type { Task } from '../task/index.js'
 import { manyListeners } from '../workflow/link-signals.js'
-import { workflows } from '../workflow/workflow.js'
+import { workflows } from '../workflow/registry.js'
 import { RolloutCancelled } from './failure.js'
 import type { RolloutJob, RolloutResult } from './job.js'
 

@@ -1,5 +1,3 @@
-import './builtin/index.js'
-
 export type { ChatArgs, SamplingArgs } from '../dialect/chat-args.js'
 export type { Answered } from '../dialect/chat-model.js'
 export type { OpenAIClient } from '../dialect/openai/client.js'
@@ -7,6 +5,7 @@ export { parseToolCalls } from '../dialect/openai/tool-calls.js'
 export { type AuxiliaryModel, AuxiliaryModels } from './auxiliary.js'
 export type { WorkflowContext } from './context.js'
 export { MultiTurnWorkflow, type Outcome } from './multi-turn.js'
+export { workflows } from './registry.js'
 export { type RewardScores, scoreResponse } from './reward.js'
 export { RolloutModel, type RolloutModelParts } from './rollout-model.js'
 export type { ModelLimits } from './sampling.js'
@@ -21,6 +20,5 @@ export {
   type WorkflowClass,
   type WorkflowEntry,
   type WorkflowFunction,
-  workflows,
 } from './workflow.js'
 export { auxiliaryName, workflowArgs } from './workflow-args.js'

@@ -11,6 +11,7 @@ import { noArgs } from './workflow-args.js'
  * All runs of a task are sampled in one call.
  */
 export class SimpleWorkflow extends Workflow {
+  static override readonly doc: string = 'one question, one answer, the named reward function'
   static override readonly repeats: boolean = true
   static override readonly args: z.ZodObject = noArgs
 

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { Logger } from '../base/log/logger.js'
 import type { Pcg64 } from '../base/random/index.js'
-import { Registry } from '../base/registry.js'
 import type { Experience } from '../experience/index.js'
 import type { Task } from '../task/index.js'
 import type { AuxiliaryModels } from './auxiliary.js'
@@ -15,6 +14,8 @@ export abstract class Workflow {
    * Such a workflow sets `eid.run` itself, from `context.run` on. Others are run once per repetition and never see n.
    */
   static readonly repeats: boolean = false
+  /** One line for people, of this class alone. */
+  static readonly doc?: string
   /** What may stand in `workflow_args`, checked before anything runs. Of this class alone: subclasses give their own. */
   static readonly args?: z.ZodObject
 
@@ -52,6 +53,7 @@ export abstract class Workflow {
 export interface WorkflowClass {
   new (context: WorkflowContext): Workflow
   readonly repeats: boolean
+  readonly doc?: string
   readonly args?: z.ZodObject
 }
 
@@ -59,9 +61,6 @@ export interface WorkflowClass {
 export type WorkflowFunction = (context: WorkflowContext) => Promise<readonly Experience[] | Experience>
 
 export type WorkflowEntry = WorkflowClass | WorkflowFunction
-
-/** Workflows by the name that `default_workflow_type` gives. */
-export const workflows = new Registry<WorkflowEntry>('workflow')
 
 export function isWorkflowClass(entry: WorkflowEntry): entry is WorkflowClass {
   return (entry as { prototype?: unknown }).prototype instanceof Workflow

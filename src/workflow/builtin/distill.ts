@@ -14,6 +14,7 @@ const distillArgs = z.strictObject({
 
 /** The student answers, the teacher says how likely it finds each token. What is learnt is in the tokens: the reward is 0. */
 export class OnPolicyDistillWorkflow extends SimpleWorkflow {
+  static override readonly doc: string = "the student answers, the teacher's log-probs are kept beside its own"
   static override readonly args: z.ZodObject = distillArgs
   readonly args = workflowArgs(this.task, distillArgs)
 
@@ -51,6 +52,7 @@ export class OnPolicyDistillWorkflow extends SimpleWorkflow {
 
 /** The same on mathematics, with accuracy as the reward. */
 export class OnPolicyDistillMathWorkflow extends OnPolicyDistillWorkflow {
+  static override readonly doc: string = 'on_policy_distill_workflow with a boxed answer, whose accuracy is the reward'
   static override readonly args = distillArgs
 
   override get defaultReward(): string {

@@ -86,6 +86,7 @@ const RULES = `You walk on a grid: P is you, G the goal, O a hole, _ a free fiel
 
 /** A small step-wise environment. The row's `seed` (else its place in the data) and `size` choose the map. */
 export class GridWorldWorkflow extends StepWiseRewardWorkflow {
+  static override readonly doc: string = 'a walk over a grid around holes, with a reward at each step'
   static override readonly args = gridArgs
   readonly args = workflowArgs(this.task, gridArgs)
   readonly #world = new GridWorld(

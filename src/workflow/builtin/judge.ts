@@ -32,6 +32,7 @@ interface Rubric {
  * judge gives no rating there is no reward: such an answer is counted and not trained on.
  */
 export class RubricJudgeWorkflow extends SimpleWorkflow {
+  static override readonly doc: string = "a judge rates the answer against the row's rubric"
   static override readonly args = judgeArgs
   readonly args = workflowArgs(this.task, judgeArgs)
 
@@ -66,6 +67,7 @@ export class RubricJudgeWorkflow extends SimpleWorkflow {
 
 /** A judge compares all answers to a task with each other and gives each a score from 0 to 1 (RULER). */
 export class MathRulerWorkflow extends MathWorkflow {
+  static override readonly doc: string = 'a judge compares all answers to a task and scores each from 0 to 1'
   static override readonly args = judgeArgs
   readonly args = workflowArgs(this.task, judgeArgs)
   #scores: number[] | undefined

@@ -7,6 +7,7 @@ import { BOXED, BOXED_THINK, EVAL_BOXED, THINK_ANSWER } from './prompts.js'
 
 /** Reasoning between think tags, the answer between answer tags. */
 export class MathWorkflow extends SimpleWorkflow {
+  static override readonly doc: string = 'reasoning and answer between tags, math_reward'
   static override readonly args: z.ZodObject = noArgs
 
   override get defaultReward(): string {
@@ -27,6 +28,7 @@ const boxedArgs = z.strictObject({
 
 /** The answer in \boxed{}. Answers that ran out of room are not trained on. */
 export class MathBoxedWorkflow extends SimpleWorkflow {
+  static override readonly doc: string = 'answer in \\boxed{}, math_boxed_reward'
   static override readonly args = boxedArgs
   readonly args = workflowArgs(this.task, boxedArgs)
 
@@ -56,6 +58,7 @@ export class MathBoxedWorkflow extends SimpleWorkflow {
 
 /** Evaluation as the Qwen2.5-Math report does it: fixed sampling, accuracy only. */
 export class MathEvalWorkflow extends SimpleWorkflow {
+  static override readonly doc: string = 'evaluation with fixed sampling: accuracy, no reward'
   static override readonly args = noArgs
 
   override get defaultReward(): string {

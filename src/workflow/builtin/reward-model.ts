@@ -9,6 +9,7 @@ const modelArgs = z.strictObject({ reward_model: auxiliaryName.default(0) })
 
 /** The reward is what a reward model with a scalar head says of the conversation. */
 export class MathRewardModelWorkflow extends MathWorkflow {
+  static override readonly doc: string = 'the reward is the number of a reward model with a scalar head'
   static override readonly args = modelArgs
   readonly args = workflowArgs(this.task, modelArgs)
 

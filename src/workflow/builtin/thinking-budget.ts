@@ -15,6 +15,7 @@ const budgetArgs = z.strictObject({
  * it thought and it goes on from there; what was put there is not trained on. The reward is the configured one, if any.
  */
 export class ThinkingBudgetWorkflow extends SimpleWorkflow {
+  static override readonly doc: string = 'ends the thinking after so many tokens'
   static override readonly repeats = false
   static override readonly args = budgetArgs
   readonly args = workflowArgs(this.task, budgetArgs)

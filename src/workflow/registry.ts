@@ -1,13 +1,15 @@
-import { SimpleWorkflow } from '../simple.js'
-import { workflows } from '../workflow.js'
-import { OnPolicyDistillMathWorkflow, OnPolicyDistillWorkflow } from './distill.js'
-import { GridWorldWorkflow } from './grid-world.js'
-import { MathRulerWorkflow, RubricJudgeWorkflow } from './judge.js'
-import { MathBoxedWorkflow, MathEvalWorkflow, MathWorkflow } from './math.js'
-import { MathRewardModelWorkflow } from './reward-model.js'
-import { ThinkingBudgetWorkflow } from './thinking-budget.js'
+import { Registry } from '../base/registry.js'
+import { OnPolicyDistillMathWorkflow, OnPolicyDistillWorkflow } from './builtin/distill.js'
+import { GridWorldWorkflow } from './builtin/grid-world.js'
+import { MathRulerWorkflow, RubricJudgeWorkflow } from './builtin/judge.js'
+import { MathBoxedWorkflow, MathEvalWorkflow, MathWorkflow } from './builtin/math.js'
+import { MathRewardModelWorkflow } from './builtin/reward-model.js'
+import { ThinkingBudgetWorkflow } from './builtin/thinking-budget.js'
+import { SimpleWorkflow } from './simple.js'
+import type { WorkflowEntry } from './workflow.js'
 
-const builtins = {
+/** Workflows by the name that `default_workflow_type` gives. */
+export const workflows = new Registry<WorkflowEntry>('workflow', {
   simple_workflow: SimpleWorkflow,
   math_workflow: MathWorkflow,
   math_boxed_workflow: MathBoxedWorkflow,
@@ -26,6 +28,4 @@ const builtins = {
   async_math_eval_workflow: MathEvalWorkflow,
   async_math_rm_workflow: MathRewardModelWorkflow,
   async_math_ruler_workflow: MathRulerWorkflow,
-}
-
-for (const [name, entry] of Object.entries(builtins)) workflows.add(name, entry)
+})
