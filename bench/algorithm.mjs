@@ -86,7 +86,7 @@ function prepare(lib, name, experiences, scores) {
   const { defaults, schema } = lib.algorithms.get(name)
   const loss = lib.buildLoss(defaults)
   const advantage = defaults.advantage_fn && lib.advantageFns.get(defaults.advantage_fn)
-  const args = advantage && lib.parseArgs(advantage, defaults.advantage_fn_args, 'advantage_fn_args')
+  const args = advantage && lib.advantageFns.parse(defaults.advantage_fn, defaults.advantage_fn_args, 'args')
   return () => {
     const scored = advantage ? advantage.compute(experiences, args, { random: Math.random }).experiences : experiences
     const rows = lib.toRows(scored, loss.columns, { step: 1 })

@@ -80,7 +80,7 @@ async function grpoStep(lib, { policy, sampler, link, call }, work, step) {
   // without the reference model, which would be a second forward pass
   const loss = lib.buildLoss({ ...defaults, kl_loss_fn: 'none', kl_loss_fn_args: {} })
   const advantage = lib.advantageFns.get(defaults.advantage_fn)
-  const args = lib.parseArgs(advantage, defaults.advantage_fn_args, 'advantage_fn_args')
+  const args = lib.advantageFns.parse(defaults.advantage_fn, defaults.advantage_fn_args, 'args')
   const experiences = samples.flatMap((group, task) =>
     group.map(({ tokens, logprobs }, run) =>
       lib.createExperience({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Pcg64 } from '../base/random/index.js'
 import { MockTrainModel } from '../engine/mock/train.js'
 import { createExperience, type Experience } from '../experience/index.js'
-import { advantageFns, algorithms, buildCriticLoss, buildLoss, parseArgs, toRows } from './index.js'
+import { advantageFns, algorithms, buildCriticLoss, buildLoss, toRows } from './index.js'
 
 const VOCAB = 6
 const GOOD = 3
@@ -67,7 +67,7 @@ describe('every algorithm learns a game of one move', () => {
     const loss = buildLoss(defaults)
     const critic = buildCriticLoss()
     const advantage = defaults.advantage_fn ? advantageFns.get(defaults.advantage_fn) : undefined
-    const args = advantage && parseArgs(advantage, defaults.advantage_fn_args, 'advantage_fn_args')
+    const args = advantage && advantageFns.parse(defaults.advantage_fn!, defaults.advantage_fn_args, 'args')
     const before = player.probability(GOOD)
     for (let step = 1; step <= 25; step++) {
       const made = batch(name, player)

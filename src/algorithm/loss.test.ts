@@ -7,7 +7,7 @@ import { buildCriticLoss } from './critic-loss.js'
 import { entropyLossFns } from './entropy/index.js'
 import { AGG_MODES } from './entry.js'
 import { klFns } from './kl/index.js'
-import { buildLoss, type LossConfig, parseArgs } from './loss.js'
+import { buildLoss, type LossConfig } from './loss.js'
 import { policyLossFns } from './policy-loss/index.js'
 import { chordMu } from './policy-loss/mix-chord.js'
 import { sampleStrategies } from './sample-strategy/index.js'
@@ -18,7 +18,7 @@ function run(config: LossConfig, { rows, scores } = publishedBatch(), options = 
 }
 
 describe('arguments', () => {
-  const defaults = (name: string, args = {}) => parseArgs(policyLossFns.get(name), args, 'policy_loss_fn_args')
+  const defaults = (name: string, args = {}) => policyLossFns.parse(name, args, 'policy_loss_fn_args')
 
   it('partial arguments take the documented defaults', () => {
     expect(defaults('ppo', { clip_ratio_c: 5 })).toMatchObject({
@@ -27,7 +27,7 @@ describe('arguments', () => {
       clip_range_high: 0.2,
     })
     expect(defaults('rec', { clip_mode: 'ring' })).toMatchObject({ epsilon_low_prime: 0.6, epsilon_high_prime: 2 })
-    expect(parseArgs(advantageFns.get('clipv'), {}, '')).toMatchObject({ mu: 8.5 })
+    expect(advantageFns.parse('clipv', {}, 'args')).toMatchObject({ mu: 8.5 })
   })
 
   it('clip_range_low and clip_range_high override clip_range', () => {
@@ -57,8 +57,8 @@ describe('arguments', () => {
   })
 
   it('adaptive KL needs target and horizon', () => {
-    expect(() => parseArgs(klFns.get('k2'), { adaptive: true, horizon: 10 }, '')).toThrowError(/target_kl/)
-    expect(() => parseArgs(klFns.get('k2'), { adaptive: true, target_kl: 0.1 }, '')).toThrowError(/horizon/)
+    expect(() => klFns.parse('k2', { adaptive: true, horizon: 10 }, 'args')).toThrowError(/target_kl/)
+    expect(() => klFns.parse('k2', { adaptive: true, target_kl: 0.1 }, 'args')).toThrowError(/horizon/)
   })
 
   it('every schema has a default for everything, survives its own output, and has a JSON form', () => {

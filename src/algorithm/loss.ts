@@ -1,8 +1,7 @@
-import { TrinityError } from '../base/error.js'
 import { type Expr, graphInputs, type Loss, LossTrace, makeLoss } from '../graph/index.js'
 import { aggregate, type RowSet } from './aggregate.js'
 import { entropyLossFns } from './entropy/index.js'
-import type { AggMode, Entry } from './entry.js'
+import type { AggMode } from './entry.js'
 import { klFns } from './kl/index.js'
 import type { KlArgs } from './kl/kl.js'
 import { policyLossFns } from './policy-loss/index.js'
@@ -34,21 +33,28 @@ export function buildLoss(config: LossConfig, options: { klCoef?: () => number }
   const over = (wanted: AggMode | null | undefined, set?: RowSet) => aggregate(g, wanted ?? 'token-mean', set)
 
   const policy = policyLossFns.get(config.policy_loss_fn)
-  const policyArgs = parseArgs(policy, config.policy_loss_fn_args, 'policy_loss_fn_args')
+  const policyArgs = policyLossFns.parse(
+    config.policy_loss_fn,
+    config.policy_loss_fn_args,
+    'algorithm.policy_loss_fn_args',
+  )
   const own = (policyArgs.loss_agg_mode as AggMode | null | undefined) ?? mode ?? policy.loss_agg_mode
   let total = policy.build(g, policyArgs, { agg: over(own), aggregate: (m, set) => over(m ?? own, set) })
 
-  const entropy = entropyLossFns.get(config.entropy_loss_fn ?? 'none')
+  const entropyName = config.entropy_loss_fn ?? 'none'
+  const entropy = entropyLossFns.get(entropyName)
   if (entropy.build) {
-    const { entropy_coef } = parseArgs(entropy, config.entropy_loss_fn_args, 'entropy_loss_fn_args')
+    const given = config.entropy_loss_fn_args
+    const { entropy_coef } = entropyLossFns.parse(entropyName, given, 'algorithm.entropy_loss_fn_args')
     const value = entropy.build(g, (set) => over(mode, set))
     g.metric('entropy_loss', value, { reduce: 'sum' })
     if (entropy_coef !== 0) total = total.sub(value.mul(entropy_coef as number))
   }
 
-  const kl = klFns.get(config.kl_loss_fn ?? 'none')
+  const klName = config.kl_loss_fn ?? 'none'
+  const kl = klFns.get(klName)
   if (kl.formula) {
-    const args = parseArgs(kl, config.kl_loss_fn_args, 'kl_loss_fn_args') as unknown as KlArgs
+    const args = klFns.parse(klName, config.kl_loss_fn_args, 'algorithm.kl_loss_fn_args') as unknown as KlArgs
     const value = over(mode)(kl.formula({ logprob: g.logprob, ref: g.column('ref'), old: () => g.column('old') }))
     const coef = g.norm('kl_coef', options.klCoef ?? (() => args.kl_coef))
     g.metric('kl_loss', value, { reduce: 'sum' })
@@ -67,20 +73,4 @@ export function finishLoss(g: LossTrace, total: Expr): BuiltLoss {
     if (!columns.some((column) => column.name === name)) columns.push({ name, shape: 'row' })
   }
   return { ...makeLoss(graph, g.norms), columns }
-}
-
-/** Fills in defaults; a wrong argument is an error that names it. */
-export function parseArgs(
-  entry: Entry,
-  args: Readonly<Record<string, unknown>> | null | undefined,
-  path: string,
-): Record<string, unknown> {
-  const parsed = entry.args.safeParse(args ?? {})
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  const where = [path, ...issue.path].join('.')
-  throw new TrinityError('algorithm/bad-args', `${where}: ${issue.message}`, {
-    path: where,
-    hint: `arguments: ${Object.keys(entry.args.shape).join(', ') || 'none'}`,
-  })
 }

@@ -1,5 +1,9 @@
+import { type ArgumentSchema, parseArguments } from './arguments.js'
 import { TrinityError } from './error.js'
 import { nearest } from './nearest.js'
+
+/** Checked by the schema of the entry they belong to. */
+export type Arguments = Record<string, unknown>
 
 /**
  * A typed map from name to implementation. Adding a thing is one `add` (in its own file or in a user's plugin);
@@ -42,6 +46,11 @@ export class Registry<T> {
       path: name,
       hint: (near ? `did you mean '${near}'? ` : '') + `known: ${this.names().join(', ')}`,
     })
+  }
+
+  /** Arguments of the entry of that name, as they stand at `path` of a configuration, with the defaults filled in. */
+  parse(this: Registry<{ readonly args: ArgumentSchema }>, name: string, given: unknown, path: string): Arguments {
+    return parseArguments(`${this.kind} '${name}'`, this.get(name).args, given, path) as Arguments
   }
 
   names(): string[] {

@@ -1,5 +1,3 @@
-import type { z } from 'zod'
-import { TrinityError } from '../base/error.js'
 import { priorityFns } from './priority/priority.js'
 import type { PriorityOf } from './priority/priority-fn.js'
 
@@ -45,16 +43,7 @@ export function replayOf(config: BufferConfig): Replay | undefined {
   if (!replay?.enable) return undefined
   const name = replay.priority_fn ?? 'linear_decay'
   const fn = priorityFns.get(name)
-  const args = fn.args.safeParse(replay.priority_fn_args ?? {})
-  if (!args.success) {
-    throw new TrinityError('buffer/config', `priority function '${name}': ${issues(args.error)}`, {
-      path: `${config.name}.replay_buffer.priority_fn_args`,
-    })
-  }
+  const args = priorityFns.parse(name, replay.priority_fn_args, `${config.name}.replay_buffer.priority_fn_args`)
   const seconds = replay.reuse_cooldown_time
-  return { priorityOf: fn.create(args.data as never), cooldownMs: seconds == null ? undefined : seconds * 1000 }
-}
-
-function issues(error: z.ZodError): string {
-  return error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
+  return { priorityOf: fn.create(args as never), cooldownMs: seconds == null ? undefined : seconds * 1000 }
 }

@@ -35,6 +35,7 @@ describe('exitCodeOf', () => {
     expect(exitCodeOf(new TrinityError('config/invalid', 'x'))).toBe(2)
     expect(exitCodeOf(new TrinityError('model/not-found', 'x'))).toBe(2)
     expect(exitCodeOf(new TrinityError('data/not-found', 'x'))).toBe(2)
+    expect(exitCodeOf(new TrinityError('args/invalid', 'x'))).toBe(2)
     expect(exitCodeOf(new TrinityError('workflow/args', 'x'))).toBe(2)
     expect(exitCodeOf(new TrinityError('workflow/run', 'x'))).toBe(1)
     expect(exitCodeOf(new TrinityError('data/malformed', 'x'))).toBe(1)

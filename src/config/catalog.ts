@@ -1,3 +1,5 @@
+import type { ArgumentSchema } from '../base/arguments.js'
+
 /** The registries a configuration is checked against. Structural, so that this folder imports none of them. */
 export interface Catalog {
   readonly algorithms: Lookup<AlgorithmFacts>
@@ -28,18 +30,6 @@ export interface Component {
   readonly loss_agg_mode?: string
   /** How many feature columns a selector needs, at least and at most. */
   readonly features?: readonly [min: number, max: number]
-}
-
-/** The part of a zod object that is used. */
-export interface ArgumentSchema {
-  readonly shape?: Readonly<Record<string, unknown>>
-  safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: { issues: readonly Issue[] } }
-}
-export interface Issue {
-  readonly code?: string
-  readonly path: readonly PropertyKey[]
-  readonly message: string
-  readonly expected?: string
 }
 
 export interface AlgorithmFacts {

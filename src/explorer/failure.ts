@@ -41,6 +41,7 @@ function reasonOf(error: unknown): FailureReason {
 }
 
 const HOPELESS = new Set([
+  'args/invalid',
   'workflow/prompt-too-long',
   'workflow/auxiliary',
   'workflow/args',
@@ -48,7 +49,6 @@ const HOPELESS = new Set([
   'registry/unknown',
   'chat/missing',
   'reward/none',
-  'reward/args',
   'reward/no-truth',
 ])
 

@@ -19,7 +19,7 @@ export interface MonitorOptions {
 export async function openMonitor({ config, role, logger }: MonitorOptions): Promise<Monitor> {
   const { monitor_type: type, monitor_args: given, cache_dir: dir } = config.monitor
   const entry = entryOf(type)
-  const args = argsOf(entry, type, given ?? {})
+  const args = monitors.parse(type, given, 'monitor.monitor_args')
   if (type === 'none') return new GuardedMonitor([], logger)
   const local = new LocalMonitor(dir, role)
   const parts: Part[] = [{ name: 'jsonl', monitor: local }]
@@ -39,11 +39,4 @@ function entryOf(type: string): MonitorEntry {
   const hint = monitors.has(type) ? undefined : dottedPathHint(type)
   if (hint) throw new TrinityError('config/monitor', `unknown monitor '${type}'`, { path, hint })
   return monitors.get(type)
-}
-
-function argsOf(entry: MonitorEntry, type: string, given: unknown): unknown {
-  const parsed = entry.args.safeParse(given)
-  if (parsed.success) return parsed.data
-  const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'monitor_args'}: ${message}`)
-  throw new TrinityError('config/monitor', `monitor '${type}': ${issues.join('; ')}`, { path: 'monitor.monitor_args' })
 }

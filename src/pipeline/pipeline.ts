@@ -47,6 +47,7 @@ interface Step {
 }
 
 const PREFIX = 'experience_pipeline/'
+const OPERATORS = 'data_processor.experience_pipeline.operators'
 
 /** What happens to experiences between the explorer and the buffer: keep the raw ones, operators, advantages, put. */
 export class ExperiencePipeline {
@@ -61,8 +62,10 @@ export class ExperiencePipeline {
   static async open(options: PipelineOptions): Promise<ExperiencePipeline> {
     const steps: Step[] = []
     try {
-      for (const { name, args } of options.operators) {
-        const operator = await createOperator(name, args ?? {}, options.context ?? {})
+      for (const [i, { name, args }] of options.operators.entries()) {
+        const entry = operators.get(name)
+        const checked = operators.parse(name, args, `${OPERATORS}[${i}].args`)
+        const operator = await entry.create(checked as never, options.context ?? {})
         steps.push({
           name,
           process: (list, signal) => operator.process(list, signal),
@@ -117,7 +120,7 @@ export class ExperiencePipeline {
     } catch (cause) {
       if (cause instanceof TrinityError) throw cause
       throw new TrinityError('pipeline/operator', `operator ${index} (${step.name}) failed: ${messageOf(cause)}`, {
-        path: `data_processor.experience_pipeline.operators[${index}]`,
+        path: `${OPERATORS}[${index}]`,
         cause,
       })
     }
@@ -149,18 +152,4 @@ export class ExperiencePipeline {
     for (const step of this.#steps) await step.close?.()
     await this.#options.input?.close()
   }
-}
-
-async function createOperator(
-  name: string,
-  args: Record<string, unknown>,
-  context: OperatorContext,
-): Promise<Operator> {
-  const entry = operators.get(name)
-  const parsed = entry.args.safeParse(args)
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'args'}: ${issue.message}`)
-    throw new TrinityError('pipeline/args', `operator '${name}': ${issues.join('; ')}`, { path: name })
-  }
-  return entry.create(parsed.data as never, context)
 }

@@ -1,3 +1,4 @@
+import { parseArguments } from '../base/arguments.js'
 import { TrinityError } from '../base/error.js'
 import { rewardFns } from './registry.js'
 import type { RewardFn, RewardInput, RewardParts } from './reward.js'
@@ -14,15 +15,7 @@ export type Scorer = (input: RewardInput) => Promise<Reward>
 export function prepareReward(fn: string | RewardFn, args: Record<string, unknown> = {}): Scorer {
   const name = typeof fn === 'string' ? fn : 'custom'
   const entry = typeof fn === 'string' ? rewardFns.get(fn) : fn
-  const parsed = entry.args.safeParse(args)
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'args'}: ${issue.message}`)
-    throw new TrinityError('reward/args', `reward function '${name}': ${issues.join('; ')}`, {
-      path: 'reward_fn_args',
-      hint: `arguments: ${Object.keys(entry.args.shape).join(', ') || 'none'}`,
-    })
-  }
-  const checked = parsed.data as never
+  const checked = parseArguments(`reward function '${name}'`, entry.args, args, 'reward_fn_args') as never
   return async (input) => {
     const parts = await entry.score(input, checked)
     let reward = 0

@@ -1,4 +1,4 @@
-import { advantageFns, parseArgs } from '../algorithm/index.js'
+import { advantageFns } from '../algorithm/index.js'
 import { Pcg64 } from '../base/random/index.js'
 import { type ExperienceBuffer, openKeeper } from '../buffer/index.js'
 import type { Config } from '../config/index.js'
@@ -36,7 +36,7 @@ export function advantageStep({ algorithm, explorer }: Config): AdvantageStep | 
   if (algorithm.advantage_fn === null) return undefined
   const fn = advantageFns.get(algorithm.advantage_fn)
   if (fn.where !== 'explorer') return undefined
-  const args = parseArgs(fn, algorithm.advantage_fn_args, 'algorithm.advantage_fn_args')
+  const args = advantageFns.parse(algorithm.advantage_fn, algorithm.advantage_fn_args, 'algorithm.advantage_fn_args')
   return (experiences) => {
     const batch = experiences[0]?.eid.batch ?? 0
     const random = new Pcg64(deriveSeed(explorer.rollout_model.seed, 'advantage', batch))

@@ -7,10 +7,10 @@ import {
   KlController,
   type KlFn,
   klFns,
-  parseArgs,
   type RolloutCorrection,
   rolloutCorrectionArgs,
 } from '../algorithm/index.js'
+import { parseArguments } from '../base/arguments.js'
 import { Pcg64 } from '../base/random/index.js'
 import type { Config } from '../config/index.js'
 import type { Experience } from '../experience/index.js'
@@ -38,10 +38,14 @@ export class AdvantageStage {
     this.#seed = seed
     this.isHere = advantageInTrainer(config)
     this.fn = algorithm.advantage_fn === null ? undefined : advantageFns.get(algorithm.advantage_fn)
-    this.#args = this.fn ? parseArgs(this.fn, algorithm.advantage_fn_args, 'algorithm.advantage_fn_args') : {}
+    this.#args =
+      algorithm.advantage_fn === null
+        ? {}
+        : advantageFns.parse(algorithm.advantage_fn, algorithm.advantage_fn_args, 'algorithm.advantage_fn_args')
     if (hasKlPenalty(config) && this.isHere) {
-      const fn = klFns.get(algorithm.kl_penalty_fn!)
-      this.penalty = { fn, controller: klController(fn, algorithm.kl_penalty_fn_args, 'algorithm.kl_penalty_fn_args') }
+      const { kl_penalty_fn: name, kl_penalty_fn_args: args } = algorithm
+      const controller = klController(name!, args, 'algorithm.kl_penalty_fn_args')
+      this.penalty = { fn: klFns.get(name!), controller }
     }
     this.correction = correctionOf(algorithm.rollout_correction)
   }
@@ -79,14 +83,13 @@ export class AdvantageStage {
   }
 }
 
-export function klController(fn: KlFn, args: Readonly<Record<string, unknown>> | null, path: string): KlController {
-  return new KlController(parseArgs(fn, args, path) as unknown as KlArgs)
+export function klController(name: string, args: Readonly<Record<string, unknown>> | null, path: string): KlController {
+  return new KlController(klFns.parse(name, args, path) as unknown as KlArgs)
 }
 
 function correctionOf(given: Readonly<Record<string, unknown>> | null): RolloutCorrection | undefined {
   if (!given) return undefined
-  const entry = { doc: 'rollout correction', args: rolloutCorrectionArgs }
-  const args = parseArgs(entry, given, 'algorithm.rollout_correction') as RolloutCorrection
+  const args = parseArguments('rollout correction', rolloutCorrectionArgs, given, 'algorithm.rollout_correction')
   const acts = args.rollout_is !== null || args.rollout_rs !== null || args.rollout_token_veto_threshold !== null
   return acts && !args.bypass_mode ? args : undefined
 }

@@ -55,11 +55,11 @@ export class TrainStep {
     this.#note = note
     this.#actor = actorSettings(config, totalSteps)
     this.#advantage = new AdvantageStage(config, this.#actor.seed)
-    const klLoss = klFns.get(config.algorithm.kl_loss_fn ?? 'none')
-    const controller = klController(klLoss, config.algorithm.kl_loss_fn_args, 'algorithm.kl_loss_fn_args')
+    const klName = config.algorithm.kl_loss_fn ?? 'none'
+    const controller = klController(klName, config.algorithm.kl_loss_fn_args, 'algorithm.kl_loss_fn_args')
     this.#loss = lossOf(config, () => controller.coef)
     this.controllers = {
-      ...(klLoss.formula ? { kl_loss: controller } : {}),
+      ...(klFns.get(klName).formula ? { kl_loss: controller } : {}),
       ...(this.#advantage.penalty ? { kl_penalty: this.#advantage.penalty.controller } : {}),
     }
     this.#needsReference = needs.reference

@@ -1,4 +1,4 @@
-import { parseArgs, type Sampled, type SampleStrategy, sampleStrategies } from '../algorithm/index.js'
+import { type Sampled, type SampleStrategy, sampleStrategies } from '../algorithm/index.js'
 import { TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
 import type { SavedCheckpoint } from '../checkpoint/index.js'
@@ -31,9 +31,10 @@ export class Trainer {
     this.#log = parts.logs.logger(config.trainer.name)
     const totalSteps = config.trainer.total_steps ?? parts.expectedSteps
     this.#train = new TrainStep({ policy, reference, critic }, { config, totalSteps, note: (text) => this.#tell(text) })
-    this.#strategy = sampleStrategies.get(config.algorithm.sample_strategy ?? 'default')
-    const args = config.algorithm.sample_strategy_args
-    this.#strategyArgs = parseArgs(this.#strategy, args, 'algorithm.sample_strategy_args')
+    const { sample_strategy, sample_strategy_args } = config.algorithm
+    const strategy = sample_strategy ?? 'default'
+    this.#strategy = sampleStrategies.get(strategy)
+    this.#strategyArgs = sampleStrategies.parse(strategy, sample_strategy_args, 'algorithm.sample_strategy_args')
     if (config.trainer.enable_preview) this.#preview = new Preview(monitor)
     if (config.trainer.save_hf_checkpoint === 'never') {
       this.#tell(

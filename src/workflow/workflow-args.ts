@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TrinityError } from '../base/error.js'
+import { parseArguments } from '../base/arguments.js'
 import type { Task } from '../task/index.js'
 
 /** `workflow_args` of a task, checked. Unknown names are refused. */
@@ -7,13 +7,7 @@ export function workflowArgs<S extends z.ZodObject>(
   task: Pick<Task, 'workflow' | 'workflowArgs'>,
   schema: S,
 ): z.output<S> {
-  const parsed = schema.safeParse(task.workflowArgs)
-  if (parsed.success) return parsed.data
-  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'workflow_args'}: ${issue.message}`)
-  throw new TrinityError('workflow/args', `workflow '${task.workflow}': ${issues.join('; ')}`, {
-    path: 'workflow_args',
-    hint: `known: ${Object.keys(schema.shape).join(', ') || 'none'}`,
-  })
+  return parseArguments(`workflow '${task.workflow}'`, schema, task.workflowArgs, 'workflow_args')
 }
 
 /** Of a workflow that takes none. */

@@ -104,8 +104,9 @@ describe('mathematics', () => {
     const task = taskOf({ workflowArgs: { with_thinking: true } })
     const model = await answering(() => 'x')
     await expect(runNamed('math_boxed_workflow', contextOf(model, { task }))).rejects.toMatchObject({
-      code: 'workflow/args',
-      hint: 'known: use_base, with_think, format_score_coef',
+      code: 'args/invalid',
+      path: 'workflow_args.with_thinking',
+      hint: 'did you mean with_think?',
     })
   })
 

@@ -1,5 +1,5 @@
 /** A small loop of rollouts and training steps on any engine: does an algorithm learn? */
-import { advantageFns, parseArgs } from '../../src/algorithm/index.js'
+import { advantageFns } from '../../src/algorithm/index.js'
 import type { Config } from '../../src/config/index.js'
 import { nextCall } from '../../src/engine/calls.js'
 import type { Engine, SampleModel, TrainModel } from '../../src/engine/contract.js'
@@ -114,10 +114,11 @@ async function prepare(rollouts: Experience[], { algorithm, data_processor }: Co
   let current = rollouts
   for (const { name, args } of data_processor.experience_pipeline?.operators ?? []) {
     const entry = operators.get(name)
-    const operator = await entry.create(entry.args.parse(args) as never, {})
+    const operator = await entry.create(operators.parse(name, args, 'args') as never, {})
     current = (await operator.process(current)).experiences
   }
   const fn = advantageFns.get(algorithm.advantage_fn!)
   if (fn.where === 'trainer') return current
-  return fn.compute(current, parseArgs(fn, algorithm.advantage_fn_args, 'args'), { random: () => 0.5 }).experiences
+  const args = advantageFns.parse(algorithm.advantage_fn!, algorithm.advantage_fn_args, 'args')
+  return fn.compute(current, args, { random: () => 0.5 }).experiences
 }

@@ -1,14 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { experience } from '../../../test/algorithm/experiences.js'
-import { parseArgs } from '../loss.js'
 import { advantageFns } from './index.js'
 import { jsdToken } from './jsd.js'
 
 const random = () => 0
 function run(name: string, experiences: Parameters<ReturnType<typeof advantageFns.get>['compute']>[0], args = {}) {
   const fn = advantageFns.get(name)
-  return fn.compute(experiences, parseArgs(fn, args, 'advantage_fn_args'), { random })
+  return fn.compute(experiences, advantageFns.parse(name, args, 'args'), { random })
 }
 
 describe('on_policy_distill', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { experience, groups, scores } from '../../../test/algorithm/experiences.js'
 import type { Experience } from '../../experience/index.js'
-import { parseArgs } from '../loss.js'
 import { advantageFns } from './index.js'
 
 let draws = [0]
@@ -9,7 +8,7 @@ function run(name: string, experiences: readonly Experience[], args: Record<stri
   const fn = advantageFns.get(name)
   let at = 0
   const random = () => draws[at++ % draws.length]
-  return fn.compute(experiences, parseArgs(fn, args, 'advantage_fn_args'), { random })
+  return fn.compute(experiences, advantageFns.parse(name, args, 'args'), { random })
 }
 const close = (values: readonly number[], digits = 6) => values.map((value) => expect.closeTo(value, digits))
 

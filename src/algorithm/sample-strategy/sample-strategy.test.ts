@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { experience } from '../../../test/algorithm/experiences.js'
 import type { TakeOptions } from '../../buffer/buffer.js'
 import type { Experience } from '../../experience/index.js'
-import { parseArgs } from '../loss.js'
 import { sampleStrategies } from './index.js'
 import type { ExperienceSource } from './sample-strategy.js'
 
@@ -29,7 +28,7 @@ const experts = (n: number) =>
 
 function sample(name: string, step: number, main: ListSource, args = {}, auxiliary: Record<string, ListSource> = {}) {
   const strategy = sampleStrategies.get(name)
-  return strategy.sample(step, { main, auxiliary, batchSize: 8 }, parseArgs(strategy, args, 'sample_strategy_args'), {
+  return strategy.sample(step, { main, auxiliary, batchSize: 8 }, sampleStrategies.parse(name, args, 'args'), {
     deadlineMs: 5,
   })
 }

@@ -211,7 +211,7 @@ describe('replay', () => {
 
   it('checks the arguments of its priority function', async () => {
     const wrong = queue(8, { enable: true, priority_fn_args: { dekay: 1 } })
-    await expect(wrong).rejects.toMatchObject({ code: 'buffer/config' })
+    await expect(wrong).rejects.toMatchObject({ code: 'args/invalid' })
     const unknown = queue(8, { enable: true, priority_fn: 'linear_dekay' })
     await expect(unknown).rejects.toMatchObject({ hint: expect.stringMatching(/linear_decay/) })
   })

@@ -1,5 +1,5 @@
-import { nearest } from '../../base/nearest.js'
-import type { Component, Issue } from '../catalog.js'
+import { argumentProblems } from '../../base/arguments.js'
+import type { Component } from '../catalog.js'
 import type { Dict } from '../field.js'
 import { decode } from '../template.js'
 import type { Scope } from './scope.js'
@@ -21,32 +21,13 @@ export function resolveArguments(component: Component, given: Dict, key: string,
     result = component.args.safeParse({ ...given, ...read })
   }
   if (result.success) return result.data as Dict
-  for (const issue of result.error.issues) report(issue, component, key, scope)
+  for (const problem of argumentProblems(component.args, given, result.error.issues)) {
+    const at = problem.key === '' ? key : `${key}.${problem.key}`
+    scope.error(problem.isUnknown ? 'unknown-key' : 'value', at, problem.message, problem.hint)
+  }
   return given
 }
 
 function readText(value: unknown): unknown {
   return typeof value === 'string' ? decode(value) : value
-}
-
-function report(issue: Issue, component: Component, key: string, scope: Scope): void {
-  const unknown = (issue as { keys?: readonly string[] }).keys
-  if (issue.code === 'unrecognized_keys' && unknown) {
-    const known = Object.keys(component.args.shape ?? {})
-    for (const name of unknown) {
-      const near = nearest(name, known)
-      const hint = near
-        ? `did you mean ${near}?`
-        : known.length > 0
-          ? `known: ${known.join(', ')}`
-          : 'it takes no arguments'
-      scope.error('unknown-key', `${key}.${name}`, 'unknown argument', hint)
-    }
-    return
-  }
-  scope.error(
-    'value',
-    [key, ...issue.path.map(String)].join('.'),
-    issue.message.charAt(0).toLowerCase() + issue.message.slice(1),
-  )
 }

@@ -62,8 +62,8 @@ describe('math_reward', () => {
     expect(await reward('math_reward', 'Result: 5', '5', { pattern: 'Result: \\d+$' })).toBe(1.1)
     expect(await reward('math_reward', 'The Result: 5', '5', { pattern: 'Result: \\d+$' })).toBe(0.9)
     expect(await reward('math_reward', '7\n#### 5', '5', { answer_parser: 'gsm8k' })).toBe(0.9)
-    expect(await codeOf(() => prepareReward('math_reward', { answer_parser: 'no_such' }))).toBe('reward/args')
-    expect(await codeOf(() => prepareReward('math_reward', { pattern: '(' }))).toBe('reward/args')
+    expect(await codeOf(() => prepareReward('math_reward', { answer_parser: 'no_such' }))).toBe('args/invalid')
+    expect(await codeOf(() => prepareReward('math_reward', { pattern: '(' }))).toBe('args/invalid')
   })
 })
 
@@ -176,8 +176,12 @@ describe('math_dapo_reward', () => {
 
   it('says what is missing', async () => {
     expect(await codeOf(() => reward('math_dapo_reward', r`\boxed{4}`, '4', penalty))).toBe('reward/no-tokens')
-    expect(await codeOf(() => prepareReward('math_dapo_reward', { enable_overlong_penalty: true }))).toBe('reward/args')
-    expect(await codeOf(() => prepareReward('math_dapo_reward', { ...penalty, cache_length: 101 }))).toBe('reward/args')
+    expect(await codeOf(() => prepareReward('math_dapo_reward', { enable_overlong_penalty: true }))).toBe(
+      'args/invalid',
+    )
+    expect(await codeOf(() => prepareReward('math_dapo_reward', { ...penalty, cache_length: 101 }))).toBe(
+      'args/invalid',
+    )
   })
 })
 

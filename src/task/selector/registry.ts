@@ -31,13 +31,7 @@ export async function createSelector(
 ): Promise<Selector> {
   const name = config.selector_type ?? 'sequential'
   const type = selectors.get(name)
-  const args = type.args.safeParse(config.kwargs ?? {})
-  if (!args.success) {
-    const issues = args.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`.trim())
-    throw new TrinityError('task/selector', `selector '${name}': ${issues.join('; ')}`, {
-      path: 'data_selector.kwargs',
-    })
-  }
+  const args = selectors.parse(name, config.kwargs, 'data_selector.kwargs')
   const keys = config.feature_keys ?? []
   const [min, max] = type.features
   if (keys.length < min || (max > 0 && keys.length > max)) {
@@ -48,7 +42,7 @@ export async function createSelector(
   }
   const features = max > 0 ? await readFeatures(keys) : []
   const context = { size, seed: config.seed ?? 42, features, featureKeys: max > 0 ? keys : [] }
-  return type.create(context, args.data as never)
+  return type.create(context, args as never)
 }
 
 function feature(min: number, max: number): string {

@@ -23,7 +23,7 @@ describe('selectors', () => {
     await expect(make({ selector_type: 'shufle' }, 3)).rejects.toMatchObject({
       hint: expect.stringContaining("'shuffle'"),
     })
-    await expect(make({ kwargs: { tau: 1 } }, 3)).rejects.toMatchObject({ path: 'data_selector.kwargs' })
+    await expect(make({ kwargs: { tau: 1 } }, 3)).rejects.toMatchObject({ path: 'data_selector.kwargs.tau' })
     await expect(make({ selector_type: 'difficulty_based', feature_keys: ['a'] }, 3)).rejects.toThrow(
       'exactly 2 feature keys',
     )
