@@ -8,23 +8,24 @@ export {
   rewardOf,
   spread,
 } from './advantage/advantage.js'
-export { advantageFns } from './advantage/index.js'
+export { advantageFns } from './advantage/registry.js'
 export { type Aggregate, aggregate, type RowSet } from './aggregate.js'
-export { type Algorithm, type AlgorithmDefaults, algorithm, algorithms } from './algorithms.js'
+export { type Algorithm, type AlgorithmDefaults, algorithm } from './algorithm.js'
 export { buildCriticLoss, type CriticLossConfig } from './critic-loss.js'
 export { type EntropyLoss, entropyLoss } from './entropy/entropy.js'
-export { entropyLossFns } from './entropy/index.js'
+export { entropyLossFns } from './entropy/registry.js'
 export { AGG_MODES, type AggMode, type Entry } from './entry.js'
 export { KlController } from './kl/controller.js'
-export { klFns } from './kl/index.js'
 export { type KlArgs, type KlFn, klFn } from './kl/kl.js'
 export { applyKlPenalty } from './kl/penalty.js'
+export { klFns } from './kl/registry.js'
 export { type BuiltLoss, buildLoss, type LossConfig } from './loss.js'
-export { policyLossFns } from './policy-loss/index.js'
 export { type PolicyLoss, type PolicyLossContext, policyLoss } from './policy-loss/policy-loss.js'
+export { policyLossFns } from './policy-loss/registry.js'
+export { algorithms } from './registry.js'
 export { correctRollout, type RolloutCorrection, rolloutCorrectionArgs } from './rollout-correction.js'
 export { type RowContext, toRows } from './rows.js'
-export { sampleStrategies } from './sample-strategy/index.js'
+export { sampleStrategies } from './sample-strategy/registry.js'
 export {
   type ExperienceSource,
   type Sampled,

@@ -6,9 +6,9 @@ import { mergeMetrics } from '../engine/metrics.js'
 import { evaluateLoss, type ScoreKind } from '../graph/index.js'
 import { buildCriticLoss } from './critic-loss.js'
 import { AGG_MODES } from './entry.js'
-import { klFns } from './kl/index.js'
+import { klFns } from './kl/registry.js'
 import { type BuiltLoss, buildLoss } from './loss.js'
-import { policyLossFns } from './policy-loss/index.js'
+import { policyLossFns } from './policy-loss/registry.js'
 
 /** Variants whose arguments change the shape of the graph. */
 const VARIANTS: Record<string, Record<string, unknown>[]> = {

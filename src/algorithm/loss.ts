@@ -1,10 +1,10 @@
 import { type Expr, graphInputs, type Loss, LossTrace, makeLoss } from '../graph/index.js'
 import { aggregate, type RowSet } from './aggregate.js'
-import { entropyLossFns } from './entropy/index.js'
+import { entropyLossFns } from './entropy/registry.js'
 import type { AggMode } from './entry.js'
-import { klFns } from './kl/index.js'
 import type { KlArgs } from './kl/kl.js'
-import { policyLossFns } from './policy-loss/index.js'
+import { klFns } from './kl/registry.js'
+import { policyLossFns } from './policy-loss/registry.js'
 
 /** The part of the `algorithm` section that makes up a loss. Missing arguments take their defaults. */
 export interface LossConfig {

@@ -4,9 +4,9 @@ import { randomBatch, scoresOf, type TestBatch } from '../../test/algorithm/batc
 import { evaluateLoss, type LossRow, silentRows, type TokenScores } from '../graph/index.js'
 import { buildCriticLoss } from './critic-loss.js'
 import { AGG_MODES } from './entry.js'
-import { klFns } from './kl/index.js'
+import { klFns } from './kl/registry.js'
 import { type BuiltLoss, buildLoss, type LossConfig } from './loss.js'
-import { policyLossFns } from './policy-loss/index.js'
+import { policyLossFns } from './policy-loss/registry.js'
 
 const names = policyLossFns.names()
 /** Every registered loss, every aggregation, with and without further terms. */

@@ -1,5 +1,5 @@
-import { priorityFns } from './priority/priority.js'
 import type { PriorityOf } from './priority/priority-fn.js'
+import { priorityFns } from './priority/registry.js'
 
 /** The part of an experience buffer's configuration that the buffers read, under its names in the YAML. */
 export interface BufferConfig {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { answerParsers, answerVerifiers } from './parsers.js'
+import { answerParsers, answerVerifiers } from './answer/registry.js'
 
 /** The name of an answer parser; plugins are loaded before arguments are checked. */
 export const answerParserName = registered(answerParsers, 'How the answer is taken out of the response.')

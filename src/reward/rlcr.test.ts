@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { answerVerifiers } from './parsers.js'
+import { answerVerifiers } from './answer/registry.js'
 import { prepareReward } from './prepare.js'
 import { lastConfidence, parseRlcr } from './rlcr.js'
 
@@ -79,9 +79,10 @@ describe('rlcr_reward', () => {
 
   it('takes a verifier; one that fails gives no reward', async () => {
     expect(await parts(chain('36.0', '0.5'), { verifier: 'text' })).toMatchObject({ accuracy: 0 })
-    answerVerifiers.add('test_failing', () => {
+    const verify = () => {
       throw new Error('service is down')
-    })
+    }
+    answerVerifiers.add('test_failing', { doc: 'a service that is down', verify })
     await expect(parts(chain('36', '0.5'), { verifier: 'test_failing' })).rejects.toMatchObject({
       code: 'reward/verifier-failed',
     })

@@ -8,7 +8,7 @@ export async function loadCatalog(files?: readonly Parsed[]): Promise<Catalog> {
   const [algorithm, selector, priority, monitor, operators, rewardFns, workflows] = await Promise.all([
     import('../algorithm/index.js'),
     import('../task/selector/index.js'),
-    import('../buffer/priority/priority.js'),
+    import('../buffer/priority/registry.js'),
     import('../monitor/registry.js'),
     files === undefined || files.some(usesOperators)
       ? import('../pipeline/registry.js').then((m) => m.operators)

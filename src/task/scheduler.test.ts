@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { TasksetConfig } from './config.js'
 import { type SchedulerConfig, TasksetScheduler } from './scheduler.js'
 import type { SelectorConfig } from './selector/index.js'
+import { taskStorages } from './source/registry.js'
 import { ListSource } from './source/row-source.js'
-import { taskStorages } from './storage.js'
 import type { Task } from './task.js'
 
 beforeAll(() => {

@@ -1,7 +1,7 @@
 import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
 import type { AdamStep, Row } from '../engine/contract.js'
-import { makeSchedule, type Schedule } from './schedule.js'
+import { makeSchedule, type Schedule } from './schedule/schedule.js'
 
 /** How one model (policy or critic) is updated in a training step. */
 export interface UpdateSettings {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { experience } from '../../../test/algorithm/experiences.js'
-import { advantageFns } from './index.js'
 import { jsdToken } from './jsd.js'
+import { advantageFns } from './registry.js'
 
 const random = () => 0
 function run(name: string, experiences: Parameters<ReturnType<typeof advantageFns.get>['compute']>[0], args = {}) {

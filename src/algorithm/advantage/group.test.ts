@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { experience, groups, scores } from '../../../test/algorithm/experiences.js'
 import type { Experience } from '../../experience/index.js'
-import { advantageFns } from './index.js'
+import { advantageFns } from './registry.js'
 
 let draws = [0]
 function run(name: string, experiences: readonly Experience[], args: Record<string, unknown> = {}) {

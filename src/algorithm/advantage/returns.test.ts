@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { experience } from '../../../test/algorithm/experiences.js'
-import { advantageFns } from './index.js'
+import { advantageFns } from './registry.js'
 import { gae, rewardToGo, tokenRewards, whiten } from './returns.js'
 
 const random = () => 0

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { experience } from '../../../test/algorithm/experiences.js'
 import { KlController } from './controller.js'
-import { klFns } from './index.js'
 import { applyKlPenalty } from './penalty.js'
+import { klFns } from './registry.js'
 
 const args = { adaptive: true, kl_coef: 0.1, target_kl: 0.5, horizon: 100 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { experience } from '../../../test/algorithm/experiences.js'
 import type { TakeOptions } from '../../buffer/buffer.js'
 import type { Experience } from '../../experience/index.js'
-import { sampleStrategies } from './index.js'
+import { sampleStrategies } from './registry.js'
 import type { ExperienceSource } from './sample-strategy.js'
 
 /** Gives from a list and writes down what was asked of it. */

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { createExperience } from '../../experience/create.js'
-import { openBuffer, openKeeper } from '../open.js'
+import { openBuffer } from '../open.js'
+import { openKeeper } from '../queue/open-keeper.js'
 import { ExperienceView } from './view.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'trinity-view-'))

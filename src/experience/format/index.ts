@@ -1,4 +1,5 @@
 export type { ChatCoder } from './chat-coder.js'
+export { createFormatter } from './create.js'
 export type { Format, FormatterType } from './formatter.js'
-export { createFormatter, formatters } from './registry.js'
+export { formatters } from './registry.js'
 export type { LengthLimits } from './sequence.js'

@@ -1,28 +1,8 @@
-import { TrinityError } from '../../base/error.js'
 import { Registry } from '../../base/registry.js'
-import type { FormatConfig } from '../../task/task.js'
-import type { ChatCoder } from './chat-coder.js'
 import { cpt } from './cpt.js'
 import { dpo } from './dpo.js'
-import type { Format, FormatterType } from './formatter.js'
-import type { LengthLimits } from './sequence.js'
+import type { FormatterType } from './formatter.js'
 import { sft } from './sft.js'
 
 /** By `schema_type`. */
 export const formatters = new Registry<FormatterType>('formatter', { sft, dpo, cpt })
-
-export function createFormatter(
-  schema: string,
-  format: FormatConfig,
-  coder: ChatCoder,
-  limits: LengthLimits = {},
-): Format {
-  const media = format.image_key ? 'image_key' : format.video_key ? 'video_key' : undefined
-  if (media) {
-    throw new TrinityError('task/media', 'training data with images or videos cannot be used: models here read text', {
-      path: `format.${media}`,
-      hint: `remove ${media}`,
-    })
-  }
-  return formatters.get(schema).create(format, coder, limits)
-}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { answerParsers } from '../answer/registry.js'
 import { answerParserName } from '../args.js'
 import { gradeMath } from '../math/grade.js'
-import { answerParsers } from '../parsers.js'
 import { rewardFn } from '../reward.js'
 import { truthText } from '../truth.js'
 import { mathAnswer } from './math-reward.js'
@@ -11,8 +11,8 @@ export const accuracyReward = rewardFn({
   args: z.strictObject({ answer_parser: answerParserName }),
   score(input, { answer_parser }) {
     const truth = truthText(input)
-    const parse = answer_parser === null ? mathAnswer : answerParsers.get(answer_parser)
-    const answer = parse(input.response)
+    const { response } = input
+    const answer = answer_parser === null ? mathAnswer(response) : answerParsers.get(answer_parser).parse(response)
     return { accuracy: answer !== null && gradeMath(answer, truth) ? 1 : 0 }
   },
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { answerParsers } from '../answer/registry.js'
 import { answerParserName, matchesFromStart, patternText } from '../args.js'
 import { extractAnswer } from '../extract.js'
 import { gradeMath } from '../math/grade.js'
-import { answerParsers } from '../parsers.js'
 import { rewardFn } from '../reward.js'
 import { afterThinking, endsWithThinkAndAnswer } from '../tags.js'
 import { truthText } from '../truth.js'
@@ -18,7 +18,7 @@ export const mathReward = rewardFn({
   score(input, { answer_parser, pattern }) {
     const { response } = input
     const truth = truthText(input)
-    const answer = answer_parser === null ? mathAnswer(response) : answerParsers.get(answer_parser)(response)
+    const answer = answer_parser === null ? mathAnswer(response) : answerParsers.get(answer_parser).parse(response)
     const formed = pattern === null ? endsWithThinkAndAnswer(response) : matchesFromStart(pattern, response)
     return { accuracy: answer !== null && gradeMath(answer, truth) ? 1 : 0, format_score: formed ? 0.1 : -0.1 }
   },

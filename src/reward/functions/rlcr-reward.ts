@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { messageOf, TrinityError } from '../../base/error.js'
+import { answerParsers, answerVerifiers } from '../answer/registry.js'
 import { answerParserName, verifierName } from '../args.js'
-import { extractAnswer } from '../extract.js'
-import { answerParsers, answerVerifiers } from '../parsers.js'
 import { rewardFn } from '../reward.js'
 import { lastConfidence, parseRlcr } from '../rlcr.js'
 import { truthText } from '../truth.js'
@@ -45,9 +44,7 @@ export const rlcrReward = rewardFn({
         stated !== undefined && (stated < 0.01 || stated > 0.99) ? weights.confidence_one_or_zero : 0,
     }
     if ('failure' in parsed) return parts
-    const parse =
-      answer_parser === null ? (text: string) => extractAnswer(text, 'final') : answerParsers.get(answer_parser)
-    const answer = parse(parsed.answer)
+    const answer = answerParsers.get(answer_parser ?? 'final').parse(parsed.answer)
     const correct = answer !== null && (await verify(verifier ?? 'math', answer, truth)) ? 1 : 0
     parts.format = weights.format
     parts.accuracy = weights.accuracy * correct
@@ -59,7 +56,7 @@ export const rlcrReward = rewardFn({
 async function verify(name: string, answer: string, truth: string): Promise<boolean> {
   const verifier = answerVerifiers.get(name)
   try {
-    return await verifier(answer, truth)
+    return await verifier.verify(answer, truth)
   } catch (cause) {
     throw new TrinityError('reward/verifier-failed', `answer verifier '${name}' failed: ${messageOf(cause)}`, {
       path: name,

@@ -1,4 +1,5 @@
-export { createSelector, type SelectorConfig, selectors } from './registry.js'
+export { createSelector, type SelectorConfig } from './create.js'
+export { selectors } from './registry.js'
 export {
   CountingSelector,
   type Selector,

@@ -1,12 +1,12 @@
-import { TrinityError } from '../../base/error.js'
 import { Registry } from '../../base/registry.js'
 import { difficultyBased } from './difficulty.js'
 import { offlineEasy2Hard } from './easy2hard.js'
 import { random } from './random.js'
-import type { Selector, SelectorType } from './selector.js'
+import type { SelectorType } from './selector.js'
 import { sequential } from './sequential.js'
 import { shuffle } from './shuffle.js'
 
+/** Orders of the rows of a data set by name. */
 export const selectors = new Registry<SelectorType>('selector', {
   sequential,
   shuffle,
@@ -14,37 +14,3 @@ export const selectors = new Registry<SelectorType>('selector', {
   offline_easy2hard: offlineEasy2Hard,
   difficulty_based: difficultyBased,
 })
-
-/** `data_selector` of a task set, under its names in the YAML. */
-export interface SelectorConfig {
-  selector_type?: string | null
-  seed?: number
-  feature_keys?: readonly string[]
-  kwargs?: Record<string, unknown>
-}
-
-/** Reads the features only when the selector wants any. */
-export async function createSelector(
-  config: SelectorConfig,
-  size: number,
-  readFeatures: (keys: readonly string[]) => Promise<Float64Array[]>,
-): Promise<Selector> {
-  const name = config.selector_type ?? 'sequential'
-  const type = selectors.get(name)
-  const args = selectors.parse(name, config.kwargs, 'data_selector.kwargs')
-  const keys = config.feature_keys ?? []
-  const [min, max] = type.features
-  if (keys.length < min || (max > 0 && keys.length > max)) {
-    throw new TrinityError('task/selector', `selector '${name}' needs ${feature(min, max)}, got ${keys.length}`, {
-      path: 'data_selector.feature_keys',
-      hint: 'name the columns that hold them',
-    })
-  }
-  const features = max > 0 ? await readFeatures(keys) : []
-  const context = { size, seed: config.seed ?? 42, features, featureKeys: max > 0 ? keys : [] }
-  return type.create(context, args as never)
-}
-
-function feature(min: number, max: number): string {
-  return `${min === max ? `exactly ${min}` : `at least ${min}`} feature key${min === 1 ? '' : 's'}`
-}

@@ -1,15 +1,10 @@
-import { TrinityError } from '../base/error.js'
-import { Registry } from '../base/registry.js'
-import type { TasksetConfig } from './config.js'
-import { openDataset } from './source/dataset.js'
-import type { RowSource } from './source/row-source.js'
+import { TrinityError } from '../../base/error.js'
+import { Registry } from '../../base/registry.js'
+import type { TasksetConfig } from '../config.js'
+import { openDataset } from './dataset.js'
+import type { TaskStorage } from './storage.js'
 
-/** Where tasks come from. A plugin adds a kind of its own under the name a YAML gives as `storage_type`. */
-export interface TaskStorage {
-  readonly doc: string
-  open(config: TasksetConfig): Promise<RowSource>
-}
-
+/** Where tasks come from, by `storage_type` of a task set. */
 export const taskStorages = new Registry<TaskStorage>('task storage', {
   file: {
     doc: 'a file, a directory or the id of a data set on a hub',
@@ -20,7 +15,7 @@ export const taskStorages = new Registry<TaskStorage>('task storage', {
   sql: {
     doc: 'a table of a database, named like the task set, with the columns id and raw_task',
     async open(config) {
-      const { SqlSource } = await import('./source/sql.js')
+      const { SqlSource } = await import('./sql.js')
       return SqlSource.open(pathOf(config), config.name ?? 'task')
     },
   },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lrSchedules, makeSchedule } from './schedule.js'
+import { lrSchedules } from './registry.js'
+import { makeSchedule } from './schedule.js'
 
 const base = { lr: 2, lr_scheduler_type: 'constant', lr_warmup_steps: -1, lr_warmup_steps_ratio: 0, min_lr_ratio: 0.1 }
 const rates = (config: object, total: number | undefined, steps: number) => {

@@ -1,4 +1,4 @@
-import { Registry } from '../base/registry.js'
+import { lrSchedules } from './registry.js'
 
 /** The optimiser settings that say how the learning rate changes over training. */
 export interface ScheduleConfig {
@@ -13,34 +13,6 @@ export interface ScheduleConfig {
   /** True: the first step of a warm-up has rate 0, as in PyTorch's schedulers. False: it has the first share. */
   readonly zero_indexed_step?: boolean
 }
-
-interface Shape {
-  readonly doc: string
-  /** Factor of the learning rate; `progress` goes from 0 (end of the warm-up) to 1 (end of training). */
-  factor(at: { progress: number; step: number; warmup: number; min: number; cycles: number }): number
-  /** It ends with training, so it needs to know when that is. */
-  readonly needsTotal: boolean
-}
-
-export const lrSchedules = new Registry<Shape>('learning-rate schedule', {
-  constant: { doc: 'stays at lr', needsTotal: false, factor: () => 1 },
-  linear: {
-    doc: 'straight down to min_lr_ratio · lr',
-    needsTotal: true,
-    factor: ({ progress, min }) => 1 - (1 - min) * progress,
-  },
-  cosine: {
-    doc: 'half a cosine down to min_lr_ratio · lr',
-    needsTotal: true,
-    factor: ({ progress, min, cycles }) =>
-      Math.max(min, (1 + min) / 2 + (Math.cos(2 * Math.PI * cycles * progress) * (1 - min)) / 2),
-  },
-  inverse_sqrt: {
-    doc: 'falls with the square root of the step, never below min_lr_ratio · lr',
-    needsTotal: false,
-    factor: ({ step, warmup, min }) => Math.max(min, Math.sqrt(Math.max(1, warmup) / Math.max(1, step, warmup))),
-  },
-})
 
 export interface Schedule {
   /** Learning rate of a training step; steps count from 1. */
