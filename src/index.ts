@@ -70,6 +70,22 @@ export { MockEngine, type MockOptions } from './engine/mock/engine.js'
 export { NativeEngine } from './engine/native/engine.js'
 export { TorchEngine } from './engine/torch/engine.js'
 export type { MemoryNeed, TorchModelOptions, TorchOptions } from './engine/torch/options.js'
+// Environments.
+export {
+  type Environment,
+  type EnvironmentContext,
+  type EnvironmentEntry,
+  Episode,
+  type EpisodeSpec,
+  environment,
+  environments,
+  OpenEnvironment,
+  openEnvironment,
+  type Persona,
+  type Start,
+  type Transition,
+  type Turn,
+} from './environment/index.js'
 export {
   createExperience,
   decodeExperience,

@@ -50,6 +50,8 @@ const HOPELESS = new Set([
   'chat/missing',
   'reward/none',
   'reward/no-truth',
+  'environment/args',
+  'environment/row',
 ])
 
 /** Trying again cannot help: the same input gives the same failure. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { combine, type Metrics, ofBatch, ofEvalSet, ofEvalTask, parseMetric } from './metrics.js'
+import { combine, parseMetric } from '../monitor/combine.js'
+import { type Metrics, ofBatch, ofEvalSet, ofEvalTask } from './metrics.js'
 
 describe('metrics', () => {
   it('carry their own aggregation in their name', () => {

@@ -1,8 +1,9 @@
 import { TrinityError } from '../base/error.js'
 import type { Experience } from '../experience/index.js'
+import { combine } from '../monitor/combine.js'
 import { deriveSeed } from '../workflow/seed.js'
 import type { RolloutJob } from './job.js'
-import { combine, type Metrics } from './metrics.js'
+import type { Metrics } from './metrics.js'
 
 /** Says of each experience where it comes from. Same run, same ids: nothing here is random. */
 export function stamp(

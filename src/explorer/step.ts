@@ -1,8 +1,9 @@
 import { TrinityError } from '../base/error.js'
 import type { SampleModel } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
+import { combine } from '../monitor/combine.js'
 import { failuresOf, type RolloutBatchResult } from './batch.js'
-import { combine, type Metrics, ofBatch } from './metrics.js'
+import { type Metrics, ofBatch } from './metrics.js'
 
 /** The experiences of a step in order of task and run. A step in which every run failed is a failure of the whole. */
 export function trainExperiences(step: number, result: RolloutBatchResult): Experience[] {

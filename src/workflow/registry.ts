@@ -5,6 +5,8 @@ import { MathRulerWorkflow, RubricJudgeWorkflow } from './builtin/judge.js'
 import { MathBoxedWorkflow, MathEvalWorkflow, MathWorkflow } from './builtin/math.js'
 import { MathRewardModelWorkflow } from './builtin/reward-model.js'
 import { ThinkingBudgetWorkflow } from './builtin/thinking-budget.js'
+import { EnvironmentWorkflow } from './environment/concatenated.js'
+import { StepWiseEnvironmentWorkflow } from './environment/step-wise.js'
 import { SimpleWorkflow } from './simple.js'
 import type { WorkflowEntry } from './workflow.js'
 
@@ -20,6 +22,8 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   on_policy_distill_workflow: OnPolicyDistillWorkflow,
   on_policy_distill_math_workflow: OnPolicyDistillMathWorkflow,
   thinking_budget_workflow: ThinkingBudgetWorkflow,
+  environment_workflow: EnvironmentWorkflow,
+  step_wise_environment_workflow: StepWiseEnvironmentWorkflow,
   grid_world_workflow: GridWorldWorkflow,
   // Everything is asynchronous here; the names exist in configuration files.
   async_simple_workflow: SimpleWorkflow,

@@ -1,0 +1,96 @@
+import type { ChatMessage } from '../model/index.js'
+import type { EpisodeSpec, PastTurn, Persona, Transition, Turn } from './environment.js'
+import type { OpenEnvironment } from './open.js'
+
+export interface EpisodeParts {
+  readonly environment: OpenEnvironment
+  readonly persona: Persona
+  readonly maxSteps: number
+  readonly signal?: AbortSignal
+}
+
+/** An episode as a conversation: what the model is told, and what its replies do. */
+export class Episode {
+  readonly #parts: EpisodeParts
+  #turn: Turn
+  readonly #system: string | undefined
+  /** The user's message of this turn. */
+  #prompt: string
+
+  private constructor(parts: EpisodeParts, turn: Turn) {
+    this.#parts = parts
+    this.#turn = turn
+    this.#system = parts.persona.system?.(turn)
+    this.#prompt = parts.persona.prompt(turn)
+  }
+
+  /** Resets the environment. */
+  static async begin(parts: EpisodeParts, spec: EpisodeSpec): Promise<Episode> {
+    const { environment, maxSteps, signal } = parts
+    const { observation, goal } = await environment.reset(spec, signal)
+    const admissible = await environment.admissible(signal)
+    return new Episode(parts, { step: 0, maxSteps, goal, observation, admissible, past: [] })
+  }
+
+  get turn(): Turn {
+    return this.#turn
+  }
+
+  get #last(): Transition | undefined {
+    return this.#turn.past.at(-1)?.transition
+  }
+
+  /** The end of the world's story, or the limit of steps. */
+  get over(): boolean {
+    return this.#last?.done === true || this.#turn.step >= this.#turn.maxSteps
+  }
+
+  /** What the episode is worth so far. */
+  get score(): number {
+    return this.#last?.score ?? this.#turn.past.reduce((sum, { transition }) => sum + transition.reward, 0)
+  }
+
+  /** Undefined: the world does not know. */
+  get won(): boolean | undefined {
+    return this.#last?.won
+  }
+
+  /** Replies in which there was no action. */
+  get invalid(): number {
+    return this.#turn.past.filter(({ action }) => action === undefined).length
+  }
+
+  /** The conversation up to this turn, with at most so many earlier turns. */
+  messages(history: number = Number.POSITIVE_INFINITY): ChatMessage[] {
+    const { past } = this.#turn
+    const kept = history === 0 ? [] : past.slice(-history)
+    return [
+      ...(this.#system === undefined ? [] : [{ role: 'system', content: this.#system }]),
+      ...kept.flatMap(({ prompt, reply }) => [
+        { role: 'user', content: prompt },
+        { role: 'assistant', content: reply },
+      ]),
+      { role: 'user', content: this.#prompt },
+    ]
+  }
+
+  /** Takes the model's reply. Every reply is a step, whether there is an action in it or not. */
+  async reply(text: string): Promise<Transition> {
+    const { environment, persona, signal } = this.#parts
+    const { observation, goal, step, maxSteps, past } = this.#turn
+    const said = persona.action(text, this.#turn)
+    const action = typeof said === 'string' ? said : undefined
+    const transition = typeof said === 'string' ? await environment.step(said, signal) : said
+    const turn: PastTurn = { observation, prompt: this.#prompt, reply: text, action, transition }
+    this.#turn = {
+      step: step + 1,
+      maxSteps,
+      goal,
+      observation: transition.observation,
+      admissible: transition.done ? [] : await environment.admissible(signal),
+      past: [...past, turn],
+    }
+    this.#prompt = persona.prompt(this.#turn)
+    return transition
+  }
+}

@@ -1,0 +1,17 @@
+export { checkEnvironment, type EnvironmentProblem, environmentOf } from './args.js'
+export {
+  type Awaitable,
+  type Environment,
+  type EnvironmentContext,
+  type EnvironmentEntry,
+  type EpisodeSpec,
+  environment,
+  type PastTurn,
+  type Persona,
+  type Start,
+  type Transition,
+  type Turn,
+} from './environment.js'
+export { Episode, type EpisodeParts } from './episode.js'
+export { OpenEnvironment, openEnvironment, type Snapshot } from './open.js'
+export { environments } from './registry.js'

@@ -1,0 +1,8 @@
+import { Registry } from '../base/registry.js'
+import type { EnvironmentEntry } from './environment.js'
+import { gridWorld } from './grid-world.js'
+
+/** Environments by the name that `workflow_args.environment` gives. */
+export const environments = new Registry<EnvironmentEntry>('environment', {
+  grid_world: gridWorld,
+})

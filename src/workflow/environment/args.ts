@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { checkEnvironment } from '../../environment/index.js'
+
+const shape = {
+  /** A name of the registry `environments`. */
+  environment: z.string(),
+  environment_args: z.record(z.string(), z.unknown()).default({}),
+  /** Absent: the environment's own limit. */
+  max_env_steps: z.number().int().min(1).nullable().default(null),
+}
+
+type Given = Pick<z.output<z.ZodObject<typeof shape>>, 'environment' | 'environment_args'>
+
+/** Plugins are loaded before arguments are checked: what is unknown now stays unknown. */
+function known({ environment, environment_args }: Given, context: z.RefinementCtx): void {
+  for (const { path, message } of checkEnvironment(environment, environment_args).problems) {
+    context.addIssue({ code: 'custom', path: [...path], message })
+  }
+}
+
+export const environmentArgs = z.strictObject(shape).superRefine(known)
+
+export const stepWiseEnvironmentArgs = z
+  .strictObject({
+    ...shape,
+    /** `step`: each step has its own. `final`: what the episode was worth, at every step. */
+    reward: z.enum(['step', 'final']).default('step'),
+    /** Earlier turns that stand in the prompt; null: all. */
+    history: z.number().int().min(0).nullable().default(0),
+  })
+  .superRefine(known)

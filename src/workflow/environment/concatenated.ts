@@ -1,0 +1,30 @@
+import type { z } from 'zod'
+import { combine } from '../../monitor/combine.js'
+import { MultiTurnWorkflow, type Outcome } from '../multi-turn.js'
+import { workflowArgs } from '../workflow-args.js'
+import { environmentArgs } from './args.js'
+import { EnvironmentRun, episodeMetrics } from './run.js'
+
+/** An episode in any environment as one conversation, which becomes one experience. */
+export class EnvironmentWorkflow extends MultiTurnWorkflow {
+  static override readonly doc: string = 'an episode in an environment, as one experience with the reward of the whole'
+  static override readonly args: z.ZodObject = environmentArgs
+  readonly #run = new EnvironmentRun(this.context, workflowArgs(this.task, environmentArgs))
+
+  override async play(): Promise<Outcome> {
+    const episode = await this.#run.episode()
+    while (!episode.over) {
+      const [answer] = await this.model.chat(episode.messages())
+      // The conversation no longer fits: it ends with what was earned so far.
+      if (answer.truncateStatus === 'prompt_truncated') break
+      await episode.reply(answer.responseText ?? '')
+    }
+    const { step, past } = episode.turn
+    const steps = combine(past.map(({ transition }) => transition.metrics ?? {}))
+    return { reward: episode.score, info: { ...steps, ...episodeMetrics(episode), actual_env_steps: step } }
+  }
+
+  override async close(): Promise<void> {
+    await this.#run.close()
+  }
+}
