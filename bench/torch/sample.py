@@ -18,7 +18,7 @@ from shapes import SHAPES, config_of, network_of, parameters_of
 from torch import Tensor
 from transformers import AutoModelForCausalLM
 
-from tests import kernels as checks
+from tests import kernel_checks as checks
 from tests.models import small_config
 from trinity_torch.sampler import cache, draw, paged, product
 from trinity_torch.sampler.decoder import Decoder

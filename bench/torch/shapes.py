@@ -10,9 +10,9 @@ from transformers import AutoModelForCausalLM, Qwen2Config
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
 
-from trinity_torch import attention  # noqa: E402
-from trinity_torch.network import Network  # noqa: E402
-from trinity_torch.rows import Rows  # noqa: E402
+from trinity_torch.network import attention  # noqa: E402
+from trinity_torch.network.rows import Rows  # noqa: E402
+from trinity_torch.network.transformer import Network  # noqa: E402
 
 # hidden, layers, heads, kv heads, intermediate, tied
 SHAPES = {

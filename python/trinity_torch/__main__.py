@@ -11,12 +11,12 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from . import PROTOCOL, __version__
-from .channel import Channel
 from .errors import WorkerError, describe
 from .life import end_with_parent
+from .wire.channel import Channel
 
 if TYPE_CHECKING:
-    from .operations import OpenModel
+    from .wire.operations import OpenModel
     from .world import World
 
 FLOORS = {"torch": (2, 11), "transformers": (5, 0)}
@@ -33,7 +33,7 @@ def main(open_model: OpenModel | None = None) -> None:
     try:
         check_versions()
         # after the connection stands: torch takes seconds to import, or fails to
-        from .server import Server
+        from .wire.server import Server
         from .world import World
 
         world = World.from_environment()

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from .frames import Frame
+from .wire.frames import Frame
 
 # A rank waits for the next request as long as it takes; Trinity ends groups that hang.
 _FOREVER = timedelta(days=3650)

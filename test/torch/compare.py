@@ -12,8 +12,8 @@ from losses import total
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "python"))
 
-from trinity_torch.graph import Inputs, check, evaluate, merge  # noqa: E402
-from trinity_torch.rows import Rows  # noqa: E402
+from trinity_torch.network.rows import Rows  # noqa: E402
+from trinity_torch.train.graph import Inputs, check, evaluate, merge  # noqa: E402
 
 
 def rows_of(rows):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Cancelled, WorkerError, describe
 
 if TYPE_CHECKING:
-    from ..operations import Answer, Worker
+    from ..wire.operations import Answer, Worker
     from .engine import SampleModel
 
 
@@ -119,12 +119,12 @@ class Change:
 def begin(sampler: SampleModel, in_flight: str) -> None:
     """From now on no request begins."""
     if in_flight == "abort":
-        for job in sampler.scheduler.jobs(begun_only=True):
+        for job in sampler.scheduler.places.jobs(begun_only=True):
             sampler.scheduler.abort(job)
     sampler.scheduler.draining = True
 
 
 def answer(result: dict[str, Any] | None = None) -> Answer:
-    from ..operations import Answer
+    from ..wire.operations import Answer
 
     return Answer(result or {})

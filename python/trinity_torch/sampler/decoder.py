@@ -17,8 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..errors import WorkerError
-from ..linear import joined
-from ..lora import LoraLinear
+from ..network.linear import joined
+from ..network.lora import LoraLinear
 from . import fused, product
 
 FAMILIES = ("llama", "qwen2", "qwen3", "mistral")

@@ -9,14 +9,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .. import checkpoint, lora
+from ..checkpoint import state
 from ..errors import WorkerError, describe
-from ..network import Network, load
-from ..train import ScoreModel, TrainModel
+from ..network import lora
+from ..network.transformer import Network, load
+from ..train.model import ScoreModel, TrainModel
 from ..world import World
 from . import draw
 from .cache import PAGE, Pages
 from .decoder import Decoder
+from .places import Places
 from .pool import can_sleep
 from .room import fits_beside, pages_of
 from .runner import Runner
@@ -26,10 +28,11 @@ from .stop import Texts
 from .weights import checksum_of, weights_of
 
 if TYPE_CHECKING:
-    from ..operations import Answer, Request, Worker
+    from ..wire.operations import Answer, Request, Worker
 
 MAX_BATCH = {"cuda": 1024, "cpu": 256}
 MAX_QUEUE = 4096
+
 
 class SampleModel(ScoreModel):
     """`trainer`: sample with its weights; without a copy where they lie here whole, unquantised and unadapted."""
@@ -39,28 +42,17 @@ class SampleModel(ScoreModel):
             raise WorkerError("engine/unsupported", "a sampler has one device", "open one engine for each sampler")
         if trainer is not None:
             options = {**options, "dtype": "bfloat16" if trainer.dtype == torch.bfloat16 else "float32"}
-        self.shared = trainer is not None and can_share(trainer) and options.get("shareStorage") is not False
-        network = trainer.network if trainer is not None and self.shared else None
-        self.trainer = trainer if self.shared else None
-        if network is None:
-            super().__init__({**spec, "lora": None, "head": "lm"}, {**options, "compile": False}, world)
-        else:
-            assert trainer is not None
-            self.spec, self.options, self.world, self.kind = spec, options, world, "lm"
-            self.network, self.lora, self.guests, self.ranks = network, None, None, trainer.ranks
-            self.dtype = trainer.dtype
-            self.info = {**trainer.info, "trainableParameters": 0}
-            if spec.get("maxModelLen"):
-                self.info["maxModelLen"] = int(spec["maxModelLen"])
-        self.decoder = Decoder(self.network.hf, self.info["maxModelLen"], bool(options.get("exact")))
-        if trainer is not None:
-            if self.shared:
-                trainer.optimizer.follow()
-            else:
-                self.take_from(trainer)
-        max_batch = int(spec.get("maxBatch") or MAX_BATCH[world.device.type])
         # sampling and training take turns, and so may the cache and activations
-        sleeps = trainer is not None and options.get("shareStorage") is not False and can_sleep(world.device)
+        together = trainer is not None and options.get("shareStorage") is not False
+        self.trainer = trainer if trainer is not None and together and can_share(trainer) else None
+        super().__init__({**spec, "lora": None, "head": "lm"}, {**options, "compile": False}, world, lender=self.trainer)
+        self.decoder = Decoder(self.network.hf, self.info["maxModelLen"], bool(options.get("exact")))
+        if self.trainer is not None:
+            self.trainer.optimizer.follow()
+        elif trainer is not None:
+            self.take_from(trainer)
+        max_batch = int(spec.get("maxBatch") or MAX_BATCH[world.device.type])
+        sleeps = together and can_sleep(world.device)
         given = spec.get("cacheTokens")
         self.cache_pages = (
             pages_of(self.decoder, max_batch, options, trainer, sleeps) if given is None else max(1, int(given) // PAGE)
@@ -70,10 +62,8 @@ class SampleModel(ScoreModel):
         queue = spec.get("maxQueue")
         self.scheduler = Scheduler(
             runner,
-            Pages(self.cache_pages),
-            max_batch,
+            Places(Pages(self.cache_pages), max_batch, spec.get("prefixCaching") is not False),
             float("inf") if queue == "Infinity" else MAX_QUEUE if queue is None else queue,
-            spec.get("prefixCaching") is not False,
             self._done,
             lambda job, error: self._refuse(job, describe(error)),
         )
@@ -83,6 +73,10 @@ class SampleModel(ScoreModel):
         self.worker: Worker | None = None
         # weights that have arrived and are not in use yet
         self.arrived: dict[str, Tensor] = {}
+
+    @property
+    def shared(self) -> bool:
+        return self.trainer is not None
 
     # requests
 
@@ -141,17 +135,16 @@ class SampleModel(ScoreModel):
     def fail(self, error: dict[str, Any]) -> None:
         self.scheduler.drop()
         # without a cache nobody can begin either
-        for job in self.scheduler.jobs(begun_only=self.pool.awake):
-            for sequence in list(job.live):
-                self.scheduler._leave(sequence)
+        for job in self.scheduler.places.jobs(begun_only=self.pool.awake):
+            self.scheduler.fail(job)
             self._refuse(job, error)
 
     def stats(self) -> dict[str, int]:
-        scheduler = self.scheduler
+        scheduler, places = self.scheduler, self.scheduler.places
         return {
-            "running": len(scheduler.running),
-            "waiting": scheduler.waiting,
-            "cacheTokensUsed": scheduler.pages.used * PAGE,
+            "running": len(places.running),
+            "waiting": places.waiting,
+            "cacheTokensUsed": places.pages.used * PAGE,
             "cacheTokens": self.cache_pages * PAGE,
             "promptTokens": scheduler.prompt_tokens,
             "cachedTokens": scheduler.cached_tokens,
@@ -166,7 +159,7 @@ class SampleModel(ScoreModel):
 
     def close(self) -> None:
         """Requests end with what they have."""
-        for job in self.scheduler.jobs(begun_only=False):
+        for job in self.scheduler.places.jobs(begun_only=False):
             self.scheduler.abort(job)
         self._send_tokens()
         if self.worker is not None and self in self.worker.background:
@@ -177,7 +170,7 @@ class SampleModel(ScoreModel):
     # weights
 
     def save_weights(self, folder: str) -> None:
-        checkpoint.save_weights(self, folder)
+        state.save_weights(self, folder)
 
     def take_from(self, trainer: TrainModel) -> None:
         """The trainer's weights as they are now, an adapter merged in."""
@@ -223,7 +216,7 @@ class SampleModel(ScoreModel):
         """Weights from elsewhere must not reach the trainer: from now on the sampler has its own."""
         network = load(self.spec["path"], "lm", 0).to(self.world.device, self.dtype)
         network.requires_grad_(False)
-        self.network, self.shared, self.trainer = network, False, None
+        self.network, self.trainer = network, None
         self.decoder = Decoder(network.hf, self.info["maxModelLen"], self.decoder.exact)
         self.scheduler.runner.use(self.decoder)
 
@@ -263,7 +256,7 @@ def can_share(trainer: TrainModel) -> bool:
 
 
 def answer_of(job: Job, samples: list[Sample], stats: dict[str, int]) -> Answer:
-    from ..operations import Answer
+    from ..wire.operations import Answer
 
     def join(lists: list[list[Any]], dtype: torch.dtype) -> Tensor:
         return torch.tensor([x for one in lists for x in one], dtype=dtype)

@@ -14,8 +14,8 @@ from ..errors import WorkerError
 from .weights import checksum_of, weights_of
 
 if TYPE_CHECKING:
-    from ..operations import Worker
-    from ..train import TrainModel
+    from ..train.model import TrainModel
+    from ..wire.operations import Worker
     from .engine import SampleModel
 
 # Bytes that travel in one piece.

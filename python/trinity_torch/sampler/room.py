@@ -7,8 +7,8 @@ from typing import Any
 import torch
 
 from ..errors import WorkerError
-from ..memory_plan import GIB, MemoryPlan
-from ..train import TrainModel
+from ..train.memory_plan import GIB, MemoryPlan
+from ..train.model import TrainModel
 from .cache import PAGE, Shape
 from .decoder import Decoder
 from .pool import free_bytes

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .. import softmax
+from ..network import softmax
 from . import draw, paged
 from .cache import PAGE, Shape
 from .decoder import Decoder

@@ -1,8 +1,8 @@
 """
 What each step computes. Sequences join and leave at any step; prompts are computed in pieces between the others' new
 tokens. A step is started before the one before it is looked at: a sample that turns out to have ended has then drawn one
-token too many, which is dropped. When pages run out, the sequence that came last gives up its own and is computed again
-later: its tokens are kept, and the numbers come out the same.
+token too many, which is dropped. A sequence that had to give up its place is computed again later: its tokens are kept,
+and the numbers come out the same.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import WorkerError
-from .cache import PAGE, Pages
-from .prefix import find_prefix, remember
+from .cache import PAGE
+from .places import Places
 from .runner import Chunk, Result, Runner
 from .sequence import Job, Sequence
 
@@ -37,15 +37,12 @@ class Scheduler:
     def __init__(
         self,
         runner: Runner,
-        pages: Pages,
-        max_batch: int,
+        places: Places,
         max_queue: float,
-        prefix_caching: bool,
         done: Callable[[Job], None],
         failed: Callable[[Job, WorkerError], None],
     ):
-        self.runner, self.pages = runner, pages
-        self.max_batch, self.max_queue, self.prefix_caching = max_batch, max_queue, prefix_caching
+        self.runner, self.places, self.max_queue = runner, places, max_queue
         self.done, self.failed = done, failed
         self.version = -1
         # while set, no new request begins: those that have begun are being finished
@@ -53,34 +50,24 @@ class Scheduler:
         # while set, nothing is computed
         self.held = False
         self.prompt_tokens = self.cached_tokens = self.sampled_tokens = 0
-        self.running: list[Sequence] = []  # in the order in which they joined
-        self.resumed: deque[Sequence] = deque()  # begun, but without pages: they go first
-        self.fresh: deque[Sequence] = deque()
         self._under_way: deque[Launch] = deque()
-        self._slots = list(range(max_batch - 1, -1, -1))
         self._rows: list[int] = []
-        # page by slot and column: not on the device yet
-        self._tables: dict[tuple[int, int], int] = {}
-
-    @property
-    def waiting(self) -> int:
-        return len(self.fresh) + len(self.resumed)
 
     @property
     def drained(self) -> bool:
         """Nothing that has begun is left."""
-        return not self.running and not self.resumed and not self._under_way
+        return not self.places.begun and not self._under_way
 
     def busy(self) -> bool:
-        return not self.held and bool(self.running or self.resumed or self._under_way or (self.fresh and not self.draining))
+        return not self.held and (not self.drained or (bool(self.places.fresh) and not self.draining))
 
     def enqueue(self, job: Job) -> None:
-        places = max(0, self.max_batch - len(self.running) - len(self.resumed))
-        if len(self.fresh) >= self.max_queue + places:
+        fresh = self.places.fresh
+        if len(fresh) >= self.max_queue + self.places.free:
             raise WorkerError(
-                "engine/busy", f"{len(self.fresh)} requests are waiting already", "send it again later, or raise maxQueue"
+                "engine/busy", f"{len(fresh)} requests are waiting already", "send it again later, or raise maxQueue"
             )
-        self.fresh.append(Sequence(job, 0, job.n))
+        fresh.append(Sequence(job, 0, job.n))
 
     def step(self) -> None:
         if self.held:
@@ -103,30 +90,21 @@ class Scheduler:
         for sequence in list(job.live):
             self._finish(sequence, "abort", None)
 
-    def fail(self, job: Job, error: WorkerError) -> None:
-        """Ends a request without an answer."""
+    def fail(self, job: Job) -> None:
+        """Ends a request without samples; somebody else says why."""
         for sequence in list(job.live):
-            self._leave(sequence)
-        self.failed(job, error)
-
-    def jobs(self, begun_only: bool) -> list[Job]:
-        sequences = [*self.running, *self.resumed, *([] if begun_only else self.fresh)]
-        return list(dict.fromkeys(sequence.job for sequence in sequences))
+            self.places.leave(sequence)
 
     def restart(self) -> None:
         """Everybody gives up pages, and nothing computed so far is found again."""
         self.settle()
-        for sequence in reversed(list(self.running)):
-            self._preempt(sequence)
-        self.pages.forget()
+        self.places.clear()
 
     def drop(self) -> None:
         """After a step that failed nothing on the device can be relied on."""
         self._under_way.clear()
-        self._tables.clear()
-        for sequence in reversed(list(self.running)):
-            self._preempt(sequence)
-        self.pages.forget()
+        self.places.take_tables()
+        self.places.clear()
         self._rows = []
 
     # new tokens
@@ -134,15 +112,14 @@ class Scheduler:
     def _decode(self) -> bool:
         drawers = []
         longest = 0
-        for sequence in list(self.running):
+        for sequence in list(self.places.running):
             if sequence.state != "running" or sequence.launched == 0 or sequence.launched >= sequence.job.wish.maxTokens:
                 continue
             if sequence.computed >= len(sequence.pages) * PAGE:
                 page = self._room_for(sequence)
                 if page < 0:
                     continue
-                sequence.pages.append(page)
-                self._note_pages(sequence, len(sequence.pages) - 1)
+                self.places.extend(sequence, page)
             drawers.append(sequence)
         # making room may have sent away some that were in already
         drawers = [sequence for sequence in drawers if sequence.state == "running"]
@@ -169,7 +146,7 @@ class Scheduler:
     def _room_for(self, sequence: Sequence) -> int:
         """A page for the next token, if need be from those who came later; -1 when the sequence itself had to go."""
         while True:
-            page = self.pages.take()
+            page = self.places.pages.take()
             if page >= 0:
                 return page
             if self._under_way:
@@ -178,8 +155,8 @@ class Scheduler:
                 if sequence.state != "running":
                     return -1
                 continue
-            last = self.running[-1]
-            self._preempt(last)
+            last = self.places.running[-1]
+            self.places.preempt(last)
             if last is sequence:
                 return -1
 
@@ -193,7 +170,7 @@ class Scheduler:
         copies: list[tuple[int, int]] = []
         states: list[list[int]] = []
         limited = penalised = False
-        waiting = deque(sequence for sequence in self.running if sequence.launched == 0)
+        waiting = deque(sequence for sequence in self.places.running if sequence.launched == 0)
         while budget > 0:
             sequence = waiting.popleft() if waiting else self._admit()
             if sequence is None:
@@ -202,10 +179,9 @@ class Scheduler:
             budget -= size
             chunk = self._chunk(sequence, size, scored)
             chunks.append(chunk)
-            if self.prefix_caching:
-                remember(self.pages, sequence)
+            self.places.remember(sequence)
             if sequence.computed == len(sequence.tokens):
-                parts = [sequence, *self._fork(sequence, copies)]
+                parts = [sequence, *self.places.fork(sequence, copies)]
                 chunk.draws = [part.slot for part in parts]
                 wish = sequence.job.wish
                 states += [wish.row(part.index, part.computed - 1, part.made) for part in parts]
@@ -241,77 +217,18 @@ class Scheduler:
         return chunk
 
     def _admit(self) -> Sequence | None:
-        """Lets the next sequence in when there is room for all that it has to compute."""
-        queue = self.resumed or (None if self.draining else self.fresh)
-        if not queue:
-            return None
-        sequence = queue[0]
-        alone = not self.running
-        if not self._slots or (not alone and self._places() + sequence.fanout > self.max_batch):
-            return None
-        job = sequence.job
-        # a prompt whose tokens are to be scored is computed
-        if self.prefix_caching and (job.prompt_logprobs is None or job.prompt_scored):
-            find_prefix(self.pages, sequence)
-        missing = -(-len(sequence.tokens) // PAGE) - len(sequence.pages)
-        # one page in a hundred stays free for those who run, or they would soon throw the newcomer out again
-        spare = 0 if alone else -(-self.pages.size // 100)
-        if missing + spare > self.pages.available:
-            self._release(sequence)
-            return None
-        sequence.pages += [self.pages.take() for _ in range(missing)]
-        queue.popleft()
-        if not job.started:
+        sequence = self.places.admit(self.draining)
+        if sequence is not None and not (job := sequence.job).started:
             job.started = True
             job.cached = sequence.computed
             self.prompt_tokens += len(job.prompt)
             self.cached_tokens += sequence.computed
-        self._join(sequence)
         return sequence
 
-    def _join(self, sequence: Sequence) -> None:
-        sequence.state = "running"
-        sequence.slot = self._slots.pop()
-        self.running.append(sequence)
-        self._note_pages(sequence, 0)
-
-    def _note_pages(self, sequence: Sequence, first: int) -> None:
-        """The device learns of pages before the next step."""
-        for column in range(first, len(sequence.pages)):
-            self._tables[sequence.slot, column] = sequence.pages[column]
-
     def _write_tables(self) -> None:
-        if self._tables:
-            entries = [(slot, column, page) for (slot, column), page in self._tables.items()]
-            self.runner.write_tables(np.asarray(entries, dtype=np.int32).T)
-            self._tables.clear()
-
-    def _places(self) -> int:
-        """Batch places that are taken, or will be once the samples of a prompt part."""
-        return sum(sequence.fanout for sequence in self.running)
-
-    def _fork(self, leader: Sequence, copies: list[tuple[int, int]]) -> list[Sequence]:
-        """The other samples of a prompt: full pages are shared, the one that all will write into is copied."""
-        full = leader.computed // PAGE
-        partial = len(leader.pages) > full
-        others = []
-        for i in range(1, leader.fanout):
-            other = Sequence(leader.job, leader.index + i, 1)
-            own = self.pages.take() if partial and self._slots else -1
-            if not self._slots or (partial and own < 0):
-                self.resumed.append(other)
-                continue
-            for page in leader.pages[:full]:
-                self.pages.keep(page)
-            other.pages = leader.pages[:full]
-            if partial:
-                copies.append((leader.pages[full], own))
-                other.pages.append(own)
-            other.computed, other.known, other.chain = leader.computed, leader.known, leader.chain
-            self._join(other)
-            others.append(other)
-        leader.fanout = 1
-        return others
+        entries = self.places.take_tables()
+        if entries is not None:
+            self.runner.write_tables(entries)
 
     # results
 
@@ -328,14 +245,15 @@ class Scheduler:
                 continue
             job = sequence.job
             if tokens[i] < 0:
-                self.fail(job, not_finite())
+                self.fail(job)
+                self.failed(job, not_finite())
                 continue
             if sequence.top is not None:
                 sequence.top.append(launch.top[i])
             ending = sequence.append(tokens[i], logprobs[i], drawn[i], self.version)
             self.sampled_tokens += 1
-            if self.prefix_caching and len(sequence.tokens) % PAGE == 0:
-                remember(self.pages, sequence)
+            if len(sequence.tokens) % PAGE == 0:
+                self.places.remember(sequence)
             if job.on_token is not None:
                 job.on_token(sequence, tokens[i], logprobs[i])
             if ending is not None:
@@ -350,35 +268,10 @@ class Scheduler:
         counts = [drawers[i].job.wish.top for i in wanted]
         return {i: (ids[k, :n].tolist(), logprobs[k, :n].tolist()) for k, (i, n) in enumerate(zip(wanted, counts))}
 
-    # leaving
-
-    def _preempt(self, sequence: Sequence) -> None:
-        assert not self._under_way
-        self.running.remove(sequence)
-        self._release(sequence)
-        sequence.state = "waiting"
-        self.resumed.appendleft(sequence)
-
-    def _release(self, sequence: Sequence) -> None:
-        self.pages.release(sequence.pages)
-        sequence.pages = []
-        if sequence.slot >= 0:
-            self._slots.append(sequence.slot)
-        sequence.slot = -1
-        sequence.computed = sequence.known = sequence.chain = sequence.launched = 0
-
-    def _leave(self, sequence: Sequence) -> None:
-        for place in (self.running, self.resumed, self.fresh):
-            if sequence in place:
-                place.remove(sequence)
-        sequence.state = "done"
-        self._release(sequence)
-        sequence.job.live.discard(sequence)
-
     def _finish(self, sequence: Sequence, finish: str, stopped_by: str | int | None) -> None:
         if sequence.state == "done":
             return
-        self._leave(sequence)
+        self.places.leave(sequence)
         job = sequence.job
         # samples that have not parted yet end together
         for i in range(sequence.fanout):

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.distributed.tensor import DTensor
 
-from .. import checkpoint, lora
-from ..train import TrainModel
+from ..checkpoint import state
+from ..network import lora
+from ..train.model import TrainModel
 
 
 def weights_of(trainer: TrainModel) -> Iterator[tuple[str, Tensor]]:
@@ -23,7 +24,7 @@ def weights_of(trainer: TrainModel) -> Iterator[tuple[str, Tensor]]:
         if (module := adapted.get(name)) is not None:
             a, b = whole(module.lora_A.weight), whole(module.lora_B.weight)
             weight = weight.float() + module.scale * (b.float() @ a.float())
-        yield checkpoint.hf_name(name), weight.to(trainer.dtype)
+        yield state.hf_name(name), weight.to(trainer.dtype)
 
 
 def whole(p: Tensor) -> Tensor:

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../base/file/json-file.js'
 
 /**
  * Frames between Trinity and a worker: a 16-byte prefix (magic, header length, payload length), a JSON header, raw
- * tensors. The other half is python/trinity_torch/frames.py.
+ * tensors. The other half is python/trinity_torch/wire/frames.py.
  */
 
 export type FrameDtype = 'i32' | 'f32' | 'u8' | 'i64' | 'f64'

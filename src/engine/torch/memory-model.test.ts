@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type ShapeName, shapeOf } from '../../../test/support/model-shapes.js'
 import {
@@ -54,12 +54,12 @@ describe('memory of a model on the torch engine', () => {
 
   it('has the constants of the workers', () => {
     const read = (file: string) => readFileSync(resolve('python/trinity_torch', file), 'utf8')
-    expect(read('head.py')).toContain(`CHUNK = 2**${Math.log2(CHUNK)}`)
-    expect(read('offload.py')).toContain(`BUCKET = 2**${Math.log2(BUCKET)}\nSLOTS = ${SLOTS}`)
-    expect(read('train.py')).toContain(`COMPILED_FROM = 10**${Math.log10(COMPILED_FROM)}`)
-    expect(read('rows.py')).toContain(`ALIGN = ${ALIGN}`)
-    expect(read(join('sampler', 'engine.py'))).toContain(`MAX_BATCH = {"cuda": ${MAX_BATCH}`)
-    expect(read(join('sampler', 'scheduler.py'))).toContain(`PREFILL_BESIDE = ${PREFILL},`)
+    expect(read('network/head.py')).toContain(`CHUNK = 2**${Math.log2(CHUNK)}`)
+    expect(read('train/offload.py')).toContain(`BUCKET = 2**${Math.log2(BUCKET)}\nSLOTS = ${SLOTS}`)
+    expect(read('train/model.py')).toContain(`COMPILED_FROM = 10**${Math.log10(COMPILED_FROM)}`)
+    expect(read('network/rows.py')).toContain(`ALIGN = ${ALIGN}`)
+    expect(read('sampler/engine.py')).toContain(`MAX_BATCH = {"cuda": ${MAX_BATCH}`)
+    expect(read('sampler/scheduler.py')).toContain(`PREFILL_BESIDE = ${PREFILL},`)
   })
 
   it('of a trained parameter is 18 bytes, and 6 with its optimizer in main memory', () => {

@@ -27,14 +27,14 @@ export interface PlannedModel {
   readonly longest: number
 }
 
-/** Logits of one chunk, in numbers (trinity_torch/head.py). */
+/** Logits of one chunk, in numbers (trinity_torch/network/head.py). */
 export const CHUNK = 2 ** 29
-/** Numbers of a bucket that passes through the device, and how many there are at a time (trinity_torch/offload.py). */
+/** Numbers of a bucket that passes through the device, and how many there are at a time (trinity_torch/train/offload.py). */
 export const BUCKET = 2 ** 25
 export const SLOTS = 3
-/** Lengths of micro-batches are rounded up to this (trinity_torch/rows.py). */
+/** Lengths of micro-batches are rounded up to this (trinity_torch/network/rows.py). */
 export const ALIGN = 128
-/** Parameters from which on layers are compiled unless told otherwise (trinity_torch/train.py). */
+/** Parameters from which on layers are compiled unless told otherwise (trinity_torch/train/model.py). */
 export const COMPILED_FROM = 10 ** 8
 /** What the allocator cannot use between blocks, and what this arithmetic does not know of. */
 const SLACK = 1.1

@@ -4,7 +4,7 @@ import type { Row, RowScores, ScoreKind } from '../contract.js'
 import type { Tensors } from './connection.js'
 import type { FrameTensor } from './frames.js'
 
-/** Rows as a worker takes them: one after the other, in tensors. See rows.py. */
+/** Rows as a worker takes them: one after the other, in tensors. See trinity_torch/network/rows.py. */
 export function rowTensors(rows: readonly Row[]): Tensors {
   let tokens = 0
   let scored = 0

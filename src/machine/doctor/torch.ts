@@ -7,7 +7,7 @@ import type { Host } from './host.js'
 const SCRIPT = `
 import sys
 sys.path[:] = [${JSON.stringify(PYTHON_ROOT)}] + [p for p in sys.path if p]
-import torch, transformers, trinity_torch.server
+import torch, transformers, trinity_torch.wire.server
 print('trinity-doctor', trinity_torch.__version__, torch.cuda.device_count())
 `
 

@@ -1,0 +1,192 @@
+"""Kernels against their plain twins, on the device given; run by sampler/test_kernels.py in Triton's interpreter, by bench/torch on a GPU."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from trinity_torch.sampler import draw, fused, limits, paged, product
+from trinity_torch.sampler.kernels import INTERPRETED
+
+if INTERPRETED:
+    # the interpreter turns arrays of one number into indices, which numpy no longer does by itself
+    from triton.runtime import interpreter
+
+    _patch = interpreter._patch_lang_tensor
+
+    def _patched(tensor, scope):
+        _patch(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
+    interpreter._patch_lang_tensor = _patched
+
+
+def near(name: str, found: Tensor, wanted: Tensor, tolerance: float) -> None:
+    worst = (found.float().cpu() - wanted.float().cpu()).abs().max().item() / max(1.0, wanted.float().abs().max().item())
+    assert worst <= tolerance, f"{name}: {worst:.2e} > {tolerance:.0e}"
+
+
+def check_fused(device: str, dtype: torch.dtype, tolerance: float) -> None:
+    torch.manual_seed(0)
+    heads, kv, size, page, tokens, hidden = 6, 2, 24, 16, 5, 96
+    width = (heads + 2 * kv) * size
+    here = dict(device=device, dtype=dtype)
+    x, residual, weight = torch.randn(3, tokens, hidden, device=device), torch.randn(tokens, hidden, **here), torch.rand(hidden, **here)
+    other = residual.clone()
+    wanted = fused.norm_plain((residual.cpu() + x.cpu().sum(0).to(dtype)), weight.cpu(), 1e-6)
+    near("add_norm", fused.add_norm(x, other, weight, 1e-6), wanted, tolerance)
+    near("norm", fused.norm(residual, weight, 1e-6), fused.norm_plain(residual.cpu(), weight.cpu(), 1e-6), tolerance)
+    x = torch.randn(2, tokens, 2 * hidden, device=device)
+    near("gated", fused.gated(x, dtype), fused.gated_plain(x.cpu(), dtype), tolerance)
+    x = torch.randn(2, tokens, width, device=device)
+    angles = torch.outer(torch.arange(64.0), torch.rand(size // 2))
+    for bias, norm in ((False, False), (True, False), (False, True)):
+        parts = [
+            x, torch.randn(width, **here) if bias else None,
+            torch.rand(size, **here) if norm else None, torch.rand(size, **here) if norm else None, 1e-6,
+            (angles.cos().to(device), angles.sin().to(device)), torch.tensor([0, 3, 40, 7, 9], device=device),
+            torch.tensor([0, 19, -1, 47, 33], device=device),
+        ]  # fmt: skip
+        pages = [torch.zeros(4, kv, page, size, **here) for _ in range(2)]
+        plain = [p.cpu().clone() for p in pages]
+        q = fused.rope_write(*parts, *pages, heads)
+        cpu = [tuple(t.cpu() for t in p) if isinstance(p, tuple) else p.cpu() if isinstance(p, Tensor) else p for p in parts]
+        near("rope", q, fused.rope_write_plain(*cpu, *plain, heads), tolerance)
+        near("keys", pages[0], plain[0], tolerance)
+        near("values", pages[1], plain[1], tolerance)
+
+
+def check_product(device: str, dtype: torch.dtype, tolerance: float) -> None:
+    torch.manual_seed(0)
+    for rows, columns in ((96, 512), (200, 1024)):
+        weight = torch.randn(rows, columns, device=device, dtype=dtype) / columns**0.5
+        x = torch.randn(300, columns, device=device, dtype=dtype)
+        wanted = x.double().cpu() @ weight.double().cpu().t()
+        product.ENOUGH, enough = 1, product.ENOUGH
+        whole = product.product(x, weight)
+        product.ENOUGH = enough
+        assert whole.shape[0] == 1 and product.cuts(rows, columns) > 1
+        near("product", whole[0], wanted, tolerance)
+        for count in (1, 3, 17, 50, 100):
+            some = product.product(x[:count].contiguous(), weight)
+            total = some[0].clone()
+            for part in some[1:]:
+                total += part
+            assert torch.equal(total.to(dtype), whole[0, :count]), f"a product changed with the batch ({count} of 300)"
+
+
+def check_attention(device: str, dtype: torch.dtype, tolerance: float) -> None:
+    torch.manual_seed(0)
+    heads, kv, size, page = 6, 2, 24, 32
+    tables = torch.randperm(60)[:54].view(3, 18).int().to(device)
+    keys, values = (torch.randn(60, kv, page, size, device=device, dtype=dtype) for _ in range(2))
+    lengths = [1, 300, 570]
+    q = torch.randn(4, heads, size, device=device, dtype=dtype)
+
+    def tiles(*fields: list[int], longest: int = 1) -> paged.Tiles:
+        return paged.Tiles(*(torch.tensor(f, dtype=torch.int32, device=device) for f in fields), longest)
+
+    one = tiles([0, 1, 0, 2], [0, 1, 2, 3], [1, 1, 0, 1], [0, 299, 5, 569])
+    cpu = paged.Tiles(*(t.cpu() for t in (one.slot, one.first, one.count, one.position)), 1)
+    wanted = paged.attend_plain(q.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2)
+    joined = paged.attend(q, keys, values, tables, one, 0.2)
+    some = [0, 1, 3]
+    near("attention", joined[some], wanted[some], tolerance)
+    for lanes in (1, 2, 3):
+        room = torch.full((4, 4, heads, size + 2), float("nan"), device=device)
+        apart = paged.attend(q, keys, values, tables, one, 0.2, room, lanes)
+        assert torch.equal(apart[some], joined[some]), "attention depends on where its spans are computed"
+    # a prompt: the last query of every tile is the single one from above
+    longest = paged.tile_tokens(heads // kv)
+    assert longest == 5
+    q2 = torch.randn(10, heads, size, device=device, dtype=dtype)
+    q2[4], q2[9] = q[1], q[3]
+    many = tiles([1, 2], [0, 5], [5, 5], [295, 565], longest=longest)
+    cpu = paged.Tiles(*(t.cpu() for t in (many.slot, many.first, many.count, many.position)), longest)
+    found = paged.attend(q2, keys, values, tables, many, 0.2)
+    near("prompt", found, paged.attend_plain(q2.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2), tolerance)
+    assert torch.equal(found[4], joined[1]) and torch.equal(found[9], joined[3]), "a prompt gives other bits than a new token"
+    assert max(lengths) <= 18 * page
+
+
+def settings(**fields: float) -> list[int]:
+    """A row of state."""
+    row = [0] * draw.WIDTH
+    given = {"inverse_t": 1.0, "top_p": 1.0, "min_p": 0.0, "penalty": 1.0, **fields}
+    names = ["token", "length", "made", "greedy", "inverse_t", "top_k", "top_p", "min_p", "penalty"]
+    names += ["seed_low", "seed_high", "index", "min_tokens"]
+    for i, name in enumerate(names):
+        value = given.get(name, 0)
+        row[i] = torch.tensor(float(value)).view(torch.int32).item() if name in ("inverse_t", "top_p", "min_p", "penalty") else int(value)
+    bans = given.get("bans", [])
+    row[draw.BANS] = len(bans)
+    row[draw.FIRST_BAN : draw.FIRST_BAN + len(bans)] = bans
+    return row
+
+
+def check_draw(device: str) -> None:
+    torch.manual_seed(0)
+    vocabulary = 2503
+    rows = [
+        settings(seed_low=7), settings(seed_low=7, index=1), settings(seed_low=-7, seed_high=3, made=5, inverse_t=1.4),
+        settings(greedy=1), settings(top_k=5, seed_low=1), settings(top_p=0.7, seed_low=2), settings(min_p=0.05, seed_low=3),
+        settings(top_k=40, top_p=0.9, min_p=0.01, penalty=1.3, inverse_t=1.2, seed_low=4),
+        settings(min_tokens=2, bans=[1, 2400], greedy=1), settings(min_tokens=2, made=2, bans=[1, 2400], greedy=1),
+        settings(top_k=3, seed_low=9), settings(top_p=0.45, seed_low=11, index=2), settings(seed_low=12),
+    ]  # fmt: skip
+    state = torch.tensor(rows, dtype=torch.int32, device=device)
+    logits = torch.randn(len(rows), vocabulary, device=device) * 3
+    logits[8:10, 2400] = 40.0
+    logits[10] = 0.0  # nothing but ties: the lowest ids stay
+    logits[11, 10:20] = 30.0
+    logits[12, 77] = float("nan")
+    logits[3, [60, 900]] = 50.0
+    slots = torch.tensor([*range(len(rows)), -1], dtype=torch.int32, device=device)
+    which = torch.tensor([*range(len(rows)), 0], dtype=torch.int32, device=device)
+    seen = torch.zeros(len(rows), vocabulary, dtype=torch.uint8, device=device)
+    seen[:, ::3] = 1
+    for mask, limited in ((None, True), (seen, True), (None, False)):
+        held = rows if limited else [r if r[5] == 0 and i not in (5, 6, 11) else rows[0] for i, r in enumerate(rows)]
+        state = torch.tensor(held, dtype=torch.int32, device=device)
+        plain = [state.cpu().clone(), None if mask is None else mask.cpu().clone()]
+        out = torch.zeros(3, len(rows) + 1, dtype=torch.int32, device=device)
+        wanted = torch.zeros_like(out, device="cpu")
+        marked = None if mask is None else mask.clone()
+        draw.draw(logits, state, marked, slots, which, out, limited)
+        draw.draw_plain(logits.cpu(), plain[0], plain[1], slots.cpu(), which.cpu(), wanted)
+        out = out.cpu()
+        assert torch.equal(out[0], wanted[0]), f"tokens {out[0].tolist()} instead of {wanted[0].tolist()}"
+        assert int(out[0, 12]) == -1 and (not limited or int(out[0, 10]) < 3) and int(out[0, 3]) == 60
+        for field in (1, 2):
+            a, b = (x[field, :12].view(torch.float32) for x in (out, wanted))
+            compared = torch.ones(12, dtype=torch.bool) if field == 1 or limited or mask is not None else torch.zeros(12, dtype=torch.bool)
+            near(f"log-probs {field}", a[compared], b[compared], 1e-5) if compared.any() else None
+        assert torch.equal(state.cpu(), plain[0]), "the state went another way"
+        if marked is not None and plain[1] is not None:
+            assert torch.equal(marked.cpu(), plain[1]), "the seen tokens went another way"
+
+
+def check_limits(device: str) -> None:
+    """Exactly the tokens of the sorted twin stay."""
+    torch.manual_seed(1)
+    rows = [settings(top_k=k, top_p=p, min_p=m) for k in (0, 7, 200) for p in (1.0, 0.9) for m in (0.0, 0.02)]
+    state = torch.tensor(rows, dtype=torch.int32, device=device)
+    logits = (torch.randn(len(rows), 499, device=device) * 2).round(decimals=1)  # many ties
+    all_rows = torch.arange(len(rows), dtype=torch.int32, device=device)
+    bounds = torch.empty(len(rows), 2, device=device)
+    limits.search(logits, state, None, all_rows, all_rows, bounds)
+    least, last = bounds[:, :1], bounds[:, 1:].contiguous().view(torch.int32)
+    ids = torch.arange(499, device=device)
+    found = ((logits > least) | ((logits == least) & (ids <= last))).cpu()
+    wanted = limits.keep_plain(logits.cpu(), state.cpu())
+    wrong = (found != wanted).any(1).nonzero()[:, 0].tolist()
+    # where the mass up to a token equals top-p times the whole, rounding decides: one token more or less
+    assert all((found[i] != wanted[i]).sum() <= 1 and rows[i][6] != rows[0][6] for i in wrong), f"rows {wrong}"
+
+
+def check_all(device: str, dtype: torch.dtype, tolerance: float) -> None:
+    check_fused(device, dtype, tolerance)
+    check_product(device, dtype, tolerance)
+    check_attention(device, dtype, tolerance)
+    check_draw(device)
+    check_limits(device)

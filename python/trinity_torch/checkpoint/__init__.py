@@ -1,0 +1,1 @@
+"""What a model saves and resumes from."""

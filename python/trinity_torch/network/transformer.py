@@ -1,0 +1,138 @@
+"""A model of Transformers over packed sequences, with the head that its scores come from."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForSequenceClassification,
+    AutoModelForTokenClassification,
+)
+from transformers.utils import logging as transformers_logging
+
+from ..errors import WorkerError
+from . import attention, head
+from .rows import Pack, Pick
+
+KINDS = {
+    "lm": AutoModelForCausalLM,
+    "value": AutoModelForTokenClassification,
+    "reward": AutoModelForSequenceClassification,
+}
+
+
+class Network(nn.Module):
+    """`lm`: log-prob and entropy of tokens. `value`, `reward`: one number per hidden state."""
+
+    # Transformers' classes say nothing that a type checker could use
+    hf: Any
+
+    def __init__(self, hf: nn.Module, kind: str):
+        super().__init__()
+        self.hf = hf
+        self.kind = kind
+        self.logit_scale = _logit_scale(hf.config) if kind == "lm" else 1.0
+
+    @property
+    def config(self) -> Any:
+        return self.hf.config
+
+    @property
+    def layers(self) -> list[nn.Module]:
+        names = set(self.hf._no_split_modules or [])
+        return [module for module in self.hf.modules() if type(module).__name__ in names]
+
+    @property
+    def head_module(self) -> nn.Linear:
+        return self.hf.get_output_embeddings() if self.kind == "lm" else self.hf.score
+
+    @property
+    def head_total(self) -> Tensor | None:
+        """Where the gradient of the head's weight is added to; None: autograd has it."""
+        return getattr(self.head_module, "total", None)
+
+    def body(self, pack: Pack) -> Tensor:
+        """Hidden states [T, size] after the last norm."""
+        out = self.hf.base_model(
+            input_ids=pack.ids,
+            position_ids=pack.positions,
+            use_cache=False,
+            bounds=pack.bounds,
+            longest=pack.longest,
+            sequence_group=pack.share.group if pack.share else None,
+        )
+        return out.last_hidden_state[0]
+
+    def scored(self, pack: Pack) -> Tensor:
+        """Of them, those that scores are taken from."""
+        return Pick.apply(self.body(pack), pack.at)
+
+    def targets(self, pack: Pack) -> head.Targets:
+        return head.Targets(pack.targets, pack.inverse_temperature * self.logit_scale)
+
+    def values(self, hidden: Tensor) -> Tensor:
+        """In float32: a critic's regression needs more than eight bits."""
+        score = self.head_module
+        bias = None if score.bias is None else score.bias.float()
+        return nn.functional.linear(hidden.float(), score.weight.float(), bias)[:, 0]
+
+    def forward(self, pack: Pack, job: Any) -> Any:
+        """Everything runs inside this call, because sharded weights are whole only here. See train/jobs.py."""
+        return job(self, pack)
+
+
+def load(path: str, kind: str, seed: int) -> Network:
+    """In float32 on the CPU, whatever the files hold: these are the master weights."""
+    if not os.path.isfile(os.path.join(path, "config.json")):
+        raise WorkerError(
+            "model/missing", f"there is no model in {path}", "give a folder with config.json and weights", path
+        )
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    torch.manual_seed(seed)
+    extra = {} if kind == "lm" else {"num_labels": 1}
+    try:
+        config = AutoConfig.from_pretrained(path, **extra)
+        hf = KINDS[kind].from_pretrained(
+            path, config=config, dtype=torch.float32, attn_implementation=attention.NAME, local_files_only=True
+        )
+    except WorkerError:
+        raise
+    except torch.OutOfMemoryError:
+        raise
+    except Exception as error:  # Transformers raises a dozen kinds of errors for a folder it cannot read
+        first = str(error).strip().split("\n")[0]
+        raise WorkerError(
+            "model/unreadable",
+            f"Transformers cannot load this model: {type(error).__name__}: {first}",
+            "is the folder complete, and does this version of Transformers know the architecture?",
+            path,
+        ) from error
+    _check_finite(hf, path)
+    for module in hf.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    hf.train()
+    network = Network(hf, kind)
+    if kind == "lm" and network.head_module.bias is not None:
+        raise WorkerError("engine/unsupported", "a language-model head with bias is not supported", path=path)
+    return network
+
+
+def _logit_scale(config: Any) -> float:
+    if getattr(config, "final_logit_softcapping", None):
+        raise WorkerError("engine/unsupported", f"{config.model_type} caps its logits, which this engine does not do")
+    if getattr(config, "logits_scaling", None):
+        return 1.0 / float(config.logits_scaling)
+    return float(getattr(config, "logit_scale", None) or 1.0)
+
+
+def _check_finite(hf: nn.Module, path: str) -> None:
+    for name, p in hf.named_parameters():
+        if not bool(torch.isfinite(p).all()):
+            raise WorkerError("model/not-finite", f"the weight '{name}' holds NaN or infinity", path=path)

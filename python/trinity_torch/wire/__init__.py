@@ -1,0 +1,1 @@
+"""What crosses between Trinity and a worker: frames, the channel that carries them, and what each request does."""

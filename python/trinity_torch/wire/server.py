@@ -1,0 +1,119 @@
+"""Requests one after the other, on every rank; between them, steps of what goes on in the background."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from ..errors import Cancelled, WorkerError, describe, is_memory
+from ..world import World
+from .channel import Channel
+from .frames import Frame
+from .operations import OPERATIONS, Answer, Operation, OpenModel, Request, Worker
+
+FATAL_EXIT = 71
+
+
+class Server:
+    """`channel`: on rank 0 the connection with Trinity, None elsewhere."""
+
+    def __init__(
+        self,
+        world: World,
+        channel: Channel | None,
+        open_model: OpenModel | None = None,
+        operations: Mapping[str, Operation] = OPERATIONS,
+    ) -> None:
+        self.world = world
+        self.channel = channel
+        self.operations = operations
+        self.worker = Worker(world, open_model or _open_model, channel.send if channel is not None else None)
+
+    def run(self) -> None:
+        while True:
+            self.turn()
+
+    def turn(self) -> None:
+        frame = self.world.share_frame(self._next() if self.channel is not None else None)
+        if "step" in frame.header:
+            self._step(frame.header["step"])
+        else:
+            self._serve(frame)
+
+    def _next(self) -> Frame:
+        """A request, or a step of the background when nobody asks for anything."""
+        assert self.channel is not None
+        busy = [one for one in self.worker.background if one.busy()]
+        frame = self.channel.next(wait=not busy)
+        if frame is not None:
+            return frame
+        under_way = set[int]().union(*(one.requests() for one in busy))
+        return Frame({"step": self.channel.take_cancelled(under_way)}, bytearray())
+
+    def _serve(self, frame: Frame) -> None:
+        header = frame.header
+        number, op = header["id"], header["op"]
+
+        def cancelled() -> bool:
+            return self.world.share_flag(self.channel is not None and self.channel.is_cancelled(number))
+
+        def work() -> Answer | None:
+            if op not in self.operations:
+                raise WorkerError("engine/request", f"there is no operation '{op}'")
+            # a sampling request that is cancelled has an answer all the same
+            if op != "sample" and cancelled():
+                raise Cancelled
+            return self.operations[op](self.worker, Request(number, op, header.get("args", {}), frame.tensors(), cancelled))
+
+        answer, error = self._together(work)
+        if error is not None:
+            self.worker.refuse(number, error)
+        elif answer is not None:
+            self.worker.answer(number, answer)
+        if self.channel is not None and (answer is not None or error is not None):
+            self.channel.forget(number)
+        if error is not None and error.get("fatal"):
+            os._exit(FATAL_EXIT)
+
+    def _step(self, cancelled: list[int]) -> None:
+        for one in list(self.worker.background):
+            _, error = self._together(partial(one.step, cancelled))
+            if error is not None:
+                one.fail(error)
+
+    def _together(self, work: Callable[[], Answer | None]) -> tuple[Answer | None, dict[str, Any] | None]:
+        """Runs this rank's part and hears how the others fared: either all succeed or all have the same error."""
+        answer, error = None, None
+        try:
+            answer = work()
+        except Exception as problem:
+            error = describe(problem)
+            if not isinstance(problem, (Cancelled, WorkerError)):
+                traceback.print_exc(file=sys.stderr)
+                sys.stderr.flush()
+            if is_memory(problem):
+                # frames of the traceback hold what filled the memory
+                traceback.clear_frames(problem.__traceback__)
+        if error is not None and error["code"] == "engine/memory":
+            _release()
+        return answer, self.world.agree(error)
+
+
+def _open_model(kind: str, spec: dict[str, Any], options: dict[str, Any], world: World, trainer: Any = None) -> Any:
+    # Transformers takes seconds to import and may be broken: its error belongs into an answer
+    from ..train.model import open_model
+
+    return open_model(kind, spec, options, world, trainer)
+
+
+def _release() -> None:
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
