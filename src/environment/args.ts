@@ -1,5 +1,5 @@
-import { TrinityError } from '../base/error.js'
-import { nearest } from '../base/nearest.js'
+import { argumentProblems } from '../base/arguments.js'
+import { messageOf, type TrinityError } from '../base/error.js'
 import type { EnvironmentEntry } from './environment.js'
 import { environments } from './registry.js'
 
@@ -9,40 +9,30 @@ export interface EnvironmentProblem {
   readonly message: string
 }
 
-/** A kind of environment with its arguments checked, or all that is wrong with them. */
-export function checkEnvironment(
-  name: string,
-  given: Readonly<Record<string, unknown>>,
-): { entry: EnvironmentEntry; args: never; problems: [] } | { problems: EnvironmentProblem[] } {
-  const entry = environments.find(name)
-  if (!entry) {
-    const message = `unknown environment '${name}'; ${hint(name, environments.names())}`
-    return { problems: [{ path: ['environment'], message }] }
+/** All that is wrong with the name of an environment and its arguments, for those who check more than these. */
+export function checkEnvironment(name: string, given: Readonly<Record<string, unknown>>): EnvironmentProblem[] {
+  let entry: EnvironmentEntry
+  try {
+    entry = environments.get(name)
+  } catch (error) {
+    return [{ path: ['environment'], message: text(messageOf(error), (error as TrinityError).hint) }]
   }
-  const parsed = entry.args.safeParse(given)
-  if (parsed.success) return { entry, args: parsed.data as never, problems: [] }
-  const known = Object.keys(entry.args.shape)
-  const problems = parsed.error.issues.flatMap((issue): EnvironmentProblem[] => {
-    const path = ['environment_args', ...issue.path]
-    if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }]
-    return issue.keys.map((key) => ({ path: [...path, key], message: `unknown argument; ${hint(key, known)}` }))
-  })
-  return { problems }
+  const { error } = entry.args.safeParse(given)
+  return argumentProblems(entry.args, given, error?.issues ?? []).map(({ key, message, hint }) => ({
+    path: ['environment_args', ...(key === '' ? [] : key.split('.'))],
+    message: text(message, hint),
+  }))
 }
 
-function hint(name: string, known: readonly string[]): string {
-  const near = nearest(name, known)
-  if (near) return `did you mean '${near}'?`
-  return known.length > 0 ? `known: ${known.join(', ')}` : 'it takes none'
+function text(message: string, hint: string | undefined): string {
+  return hint ? `${message}; ${hint}` : message
 }
 
-/** The same for those who cannot go on. */
+/** A kind of environment and its arguments, checked. */
 export function environmentOf(
   name: string,
   given: Readonly<Record<string, unknown>>,
 ): { entry: EnvironmentEntry; args: never } {
-  const checked = checkEnvironment(name, given)
-  if ('entry' in checked) return checked
-  const lines = checked.problems.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`)
-  throw new TrinityError('environment/args', lines.join('; '), { path: 'environment_args' })
+  const args = environments.parse(name, given, 'environment_args')
+  return { entry: environments.get(name), args: args as never }
 }

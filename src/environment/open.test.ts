@@ -30,14 +30,17 @@ afterEach(() => void vi.useRealTimers())
 describe('openEnvironment', () => {
   it('refuses unknown names and arguments, with the nearest that there is', async () => {
     await expect(openEnvironment('gird_world')).rejects.toMatchObject({
-      code: 'environment/args',
-      message: "environment: unknown environment 'gird_world'; did you mean 'grid_world'?",
+      code: 'registry/unknown',
+      message: "unknown environment 'gird_world'",
+      hint: expect.stringContaining("did you mean 'grid_world'?"),
     })
-    await expect(openEnvironment('grid_world', { sise: 3 })).rejects.toThrow(
-      "environment_args.sise: unknown argument; did you mean 'size'?",
-    )
+    await expect(openEnvironment('grid_world', { sise: 3 })).rejects.toMatchObject({
+      code: 'args/invalid',
+      path: 'environment_args.sise',
+      hint: 'did you mean size?',
+    })
     await expect(openEnvironment('grid_world', { size: 1, holes: 'no' })).rejects.toThrow(
-      /environment_args\.size: .*; environment_args\.holes: /,
+      /environment 'grid_world': size: .*; holes: /,
     )
   })
 

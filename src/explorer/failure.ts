@@ -50,7 +50,6 @@ const HOPELESS = new Set([
   'chat/missing',
   'reward/none',
   'reward/no-truth',
-  'environment/args',
   'environment/row',
 ])
 

@@ -6,7 +6,7 @@ import { SimpleWorkflow } from '../simple.js'
 import { workflowArgs } from '../workflow-args.js'
 
 const budgetArgs = z.strictObject({
-  thinking_token_budget: z.number().int().min(0),
+  thinking_token_budget: z.number().int().min(0).describe('Tokens the model may think.'),
   reasoning_end_str: z.string().min(1).default('</think>'),
 })
 

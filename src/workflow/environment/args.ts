@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { checkEnvironment } from '../../environment/index.js'
 
 const shape = {
-  /** A name of the registry `environments`. */
-  environment: z.string(),
+  environment: z.string().describe('Name of the environment.'),
   environment_args: z.record(z.string(), z.unknown()).default({}),
   /** Absent: the environment's own limit. */
   max_env_steps: z.number().int().min(1).nullable().default(null),
@@ -13,7 +12,7 @@ type Given = Pick<z.output<z.ZodObject<typeof shape>>, 'environment' | 'environm
 
 /** Plugins are loaded before arguments are checked: what is unknown now stays unknown. */
 function known({ environment, environment_args }: Given, context: z.RefinementCtx): void {
-  for (const { path, message } of checkEnvironment(environment, environment_args).problems) {
+  for (const { path, message } of checkEnvironment(environment, environment_args)) {
     context.addIssue({ code: 'custom', path: [...path], message })
   }
 }
