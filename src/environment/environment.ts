@@ -27,7 +27,7 @@ export interface Transition {
   readonly done: boolean
   /** What the episode is worth if it ends here. Absent: the sum of its rewards. */
   readonly score?: number
-  /** Was the goal reached? Absent: the world has no goal, or does not know. */
+  /** The goal is reached. Absent: it is not, or there is none. */
   readonly won?: boolean
   /** Numbers about the step. A name may end in `:sum`, `:max`, `:min` or `:last`; others are averaged over the steps. */
   readonly metrics?: Readonly<Record<string, number>>

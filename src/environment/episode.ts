@@ -50,9 +50,8 @@ export class Episode {
     return this.#last?.score ?? this.#turn.past.reduce((sum, { transition }) => sum + transition.reward, 0)
   }
 
-  /** Undefined: the world does not know. */
-  get won(): boolean | undefined {
-    return this.#last?.won
+  get won(): boolean {
+    return this.#last?.won === true
   }
 
   /** Replies in which there was no action. */

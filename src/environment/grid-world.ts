@@ -89,7 +89,7 @@ export class GridWorld implements Environment {
 
 /** What is no move costs a step and changes nothing. */
 function stay(observation: string, cost: number): Transition {
-  return { observation, reward: -cost, done: false, won: false, metrics: { valid_move: 0 } }
+  return { observation, reward: -cost, done: false, metrics: { valid_move: 0 } }
 }
 
 /** Same seed, same map; a map without a way to the goal is drawn again. */

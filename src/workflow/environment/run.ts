@@ -51,5 +51,5 @@ export class EnvironmentRun {
 
 /** Numbers about a whole episode. */
 export function episodeMetrics({ won, invalid }: Episode): Metrics {
-  return { ...(won === undefined ? {} : { success: won ? 1 : 0 }), invalid_actions: invalid }
+  return { success: won ? 1 : 0, invalid_actions: invalid }
 }
