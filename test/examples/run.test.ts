@@ -1,9 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sharedData } from '../support/shared-data.js'
-import { Example, PLUGINS, root } from './kit.js'
+import { afterAll, describe, expect, it } from 'vitest'
+import { Example, PLUGINS } from './kit.js'
 
 const example = new Example()
 afterAll(() => example.close())
@@ -43,6 +39,26 @@ describe('plugins', { timeout: 120_000 }, () => {
   })
 })
 
+describe('environments', { timeout: 120_000 }, () => {
+  it('custom_environment.yaml plays the world of the plugin', async () => {
+    const short = { 'buffer.total_steps': 3, 'explorer.eval_interval': 0, 'explorer.eval_on_startup': false }
+    const ended = await example.run('plugins/custom_environment.yaml', short, ['--plugin-dir', PLUGINS])
+    expect(ended).toMatchObject({ code: 0 })
+    const of = (name: string) => example.series('quickstart/guess_number', 'explorer', `rollout/${name}/mean`)
+    expect(of('success')).toHaveLength(3)
+    for (const steps of of('actual_env_steps')) expect(steps).toBeGreaterThan(1)
+    expect(Math.max(...of('valid'))).toBeGreaterThan(0)
+  })
+
+  it('an environment that nobody knows is refused before anything runs', async () => {
+    const set = { 'buffer.explorer_input.taskset.workflow_args.environment': 'gues_number' }
+    const ended = await example.run('plugins/custom_environment.yaml', set, ['--plugin-dir', PLUGINS, '--dry-run'])
+    expect(ended.code).not.toBe(0)
+    expect(ended.stdout + ended.stderr).toMatch(/workflow_args\.environment: unknown environment 'gues_number'/)
+    expect(ended.stdout + ended.stderr).toMatch(/did you mean '?guess_number/)
+  })
+})
+
 describe('two processes', { timeout: 180_000 }, () => {
   it('explore.yaml and train.yaml meet in one job', async () => {
     const set = {
@@ -59,39 +75,5 @@ describe('two processes', { timeout: 180_000 }, () => {
     const job = 'quickstart/two_processes'
     expect(example.series(job, 'trainer', 'actor/grad_norm')).toHaveLength(4)
     expect(Math.max(...example.series(job, 'explorer', 'rollout/model_version'))).toBeGreaterThan(0)
-  })
-})
-
-describe('grid world', { timeout: 300_000 }, () => {
-  beforeAll(() => void execFileSync(process.execPath, [join(root, 'examples/grid_world/make.mjs')], { cwd: root }))
-
-  it('grid_world.yaml: answers first, then walks', async () => {
-    const ended = await example.run('grid_world/grid_world.yaml', {
-      'stages.0.buffer.total_steps': 40,
-      'buffer.total_steps': 3,
-      'explorer.eval_interval': 0,
-      'explorer.eval_on_startup': false,
-    })
-    expect(ended).toMatchObject({ code: 0 })
-    const valid = example.series('grid_world/walk/walk', 'explorer', 'rollout/valid_move/mean')
-    expect(valid).toHaveLength(3)
-    expect(mean(valid)).toBeGreaterThan(0.5)
-    expect(existsSync(join(example.out, 'grid_world/walk/answers/latest_checkpointed_iteration.txt'))).toBe(true)
-  })
-})
-
-const chat = sharedData('models/minimind2_small_hf')
-describe.skipIf(chat.absent)(`a chat model of 26 million parameters${chat.note}`, { timeout: 300_000 }, () => {
-  it('chat_model.yaml trains it for two steps', async () => {
-    const ended = await example.run('chat_model/chat_model.yaml', {
-      'model.model_path': chat.path,
-      'buffer.total_steps': 2,
-      'buffer.batch_size': 2,
-      'model.max_response_tokens': 24,
-      'explorer.eval_interval': 0,
-      'explorer.eval_on_startup': false,
-    })
-    expect(ended).toMatchObject({ code: 0, stderr: '' })
-    expect(example.series('chat_model/addition', 'trainer', 'actor/updates')).toEqual([1, 1])
   })
 })

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { resolve } from '../../test/config-kit.js'
+import { PLUGINS } from '../../test/examples/kit.js'
+import { describeEnvironment } from '../../test/support/environment-conformance.js'
+import { Pcg64 } from '../base/random/index.js'
+import * as host from '../index.js'
+import { loadPlugins } from '../plugin/index.js'
+import { environments, openEnvironment } from './index.js'
+
+const page = readFileSync(new URL('../../docs/environments.md', import.meta.url), 'utf8')
+const block = (language: string) => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1]
+
+beforeAll(() => loadPlugins([PLUGINS], host))
+
+describe('docs/environments.md', () => {
+  it('names every environment with its arguments, and its YAML is a configuration', () => {
+    expect(environments.names()).toContain('guess_number')
+    for (const name of environments.names().filter((one) => one !== 'guess_number')) {
+      const line = page.split('\n').find((one) => one.startsWith(`| \`${name}\``))
+      for (const key of Object.keys(environments.get(name).args.shape)) expect(line).toContain(`\`${key}\``)
+      expect(line).toContain(`| ${environments.get(name).maxSteps} |`)
+    }
+    const config = resolve(`model: {model_path: m, max_model_len: 64}\n${block('yaml')}`)
+    expect(config.buffer.explorer_input.tasksets[0].workflow_args.environment).toBe('grid_world')
+  })
+
+  it('shows the example as it is', () => {
+    expect(block('ts')).toBe(readFileSync(`${PLUGINS}/guess_number.ts`, 'utf8'))
+  })
+})
+
+describeEnvironment('guess_number of the plugin', {
+  open: () => openEnvironment('guess_number', { max: 50 }),
+  episodes: [1, 2, 3].map((seed) => ({ row: { seed }, seed: 0 })),
+  actions: ['0', '10', '25', '40', '50'],
+  ending: { episode: { row: { seed: 1 }, seed: 0 }, actions: ['51', String(new Pcg64(1).below(50))] },
+  refused: ({ metrics }) => metrics?.valid === 0,
+})
