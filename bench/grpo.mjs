@@ -14,8 +14,8 @@ export const about =
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const example = join(root, 'examples/quickstart')
-const shared = fileURLToPath(new URL('../../shared/data', import.meta.url))
-const chatModel = join(shared, 'models/minimind2_small_hf')
+const data = process.env.TRINITY_TEST_DATA ?? ''
+const chatModel = join(data, 'models/minimind2_small_hf')
 const puzzles = join(example, 'countdown/train.jsonl')
 /**
  * `skip` of the `steps` are not counted; of the peer's likewise. `split`: parts in which the peer's batch goes through
@@ -27,7 +27,7 @@ const shapes = [
     // Answers end by themselves, at lengths of their own: what people train on.
     name: 'GSM8K, 26M',
     model: chatModel,
-    data: join(shared, 'gsm8k/train.jsonl'),
+    data: join(data, 'gsm8k/train.jsonl'),
     reward: 'letters',
     tasks: 4,
     answers: 8,

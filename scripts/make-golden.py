@@ -1,6 +1,6 @@
 """Makes the committed fixtures under test/fixtures and src/model/golden-chat.json with PyTorch and Transformers.
 
-    scripts/oracles.sh && .venv/bin/python scripts/make-golden.py
+    scripts/test-python.sh && .venv/bin/python scripts/make-golden.py
 
 Three tiny seeded models, one per family, each with the features that tell the families apart, and what the reference
 libraries compute with them: greedy tokens, log-probs, entropies, gradients, an AdamW trace. See test/fixtures/README.md.

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createModel } from '../../dist/model/create.js'
 
-const real = fileURLToPath(new URL('../../../shared/data/models/minimind2_small_hf', import.meta.url))
+const real = join(process.env.TRINITY_TEST_DATA ?? '', 'models/minimind2_small_hf')
 
 /** Paths of the models of the targets. A 26M model of the same shape stands in where the real one is absent. */
 export async function models(folder) {

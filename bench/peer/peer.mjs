@@ -12,7 +12,7 @@ export function peerAvailable() {
 
 /** `script`: train.py or generate.py. Gives `call({ cmd, … })`, one at a time, and `close()`. */
 export function startPeer(script) {
-  if (!peerAvailable()) throw new Error('no Python environment to compare with: run scripts/oracles.sh first')
+  if (!peerAvailable()) throw new Error('no Python environment to compare with: run scripts/test-python.sh first')
   const child = spawn(python, [fileURLToPath(new URL(script, import.meta.url))], { stdio: ['pipe', 'pipe', 'pipe'] })
   let log = ''
   child.stderr.on('data', (chunk) => {

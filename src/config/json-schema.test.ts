@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { testData } from '../../test/support/test-data.js'
 import { ALIASES } from './alias.js'
 import { jsonSchema } from './json-schema.js'
 
@@ -62,7 +63,8 @@ describe('JSON Schema', () => {
     })
   })
 
-  const folders = ['examples', '../shared/spec/documented'].map((folder) => join(root, folder)).filter(existsSync)
+  const documented = testData('documented')
+  const folders = [join(root, 'examples'), ...(documented.absent ? [] : [documented.path])]
   const files = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.yaml'))

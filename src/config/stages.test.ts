@@ -1,68 +1,66 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BASE, errorsOf, resolve, resolveAll } from '../../test/config-kit.js'
+import { testData } from '../../test/support/test-data.js'
 import { loadConfig } from './load.js'
 
-const documented = join(import.meta.dirname, '../../../shared/spec/documented')
+const { path: documented, absent, note } = testData('documented')
 const read = (file: string) => readFileSync(join(documented, file), 'utf8')
 const env = { HOME: '/home/u' }
 
-describe.skipIf(!existsSync(documented))(
-  'files of the documentation (skipped without ../shared/spec/documented)',
-  () => {
-    const files = existsSync(documented)
-      ? readdirSync(documented).filter((file) => /\.yaml$/.test(file) && !file.includes('fragment'))
-      : []
-    it.each(files)('%s loads and resolves', (file) => {
-      expect(loadConfig(join(documented, file), { env }).stages).toHaveLength(1)
-      const { stages, remarks } = resolveAll(read(file), { env })
-      expect(stages[0].config.buffer.train_batch_size).toBeGreaterThan(0)
-      expect(remarks.filter((one) => one.severity === 'warning').length).toBeLessThanOrEqual(1)
-    })
+describe.skipIf(absent)(`files of the documentation${note}`, () => {
+  const files = absent
+    ? []
+    : readdirSync(documented).filter((file) => /\.yaml$/.test(file) && !file.includes('fragment'))
+  it.each(files)('%s loads and resolves', (file) => {
+    expect(loadConfig(join(documented, file), { env }).stages).toHaveLength(1)
+    const { stages, remarks } = resolveAll(read(file), { env })
+    expect(stages[0].config.buffer.train_batch_size).toBeGreaterThan(0)
+    expect(remarks.filter((one) => one.severity === 'warning').length).toBeLessThanOrEqual(1)
+  })
 
-    it('the numbers of ppo_example and grpo_example', () => {
-      expect(resolve(read('ppo_example.yaml'), { env }).cluster).toMatchObject({
-        rollout_gpu_num: 2,
-        auxiliary_model_gpu_num: 2,
-        trainer_gpu_num: 4,
-      })
-      const grpo = resolve(read('grpo_example.yaml'), { env })
-      expect(grpo.cluster).toMatchObject({ rollout_gpu_num: 2, trainer_gpu_num: 6 })
-      expect(grpo.explorer.eval_interval).toBe(4)
-      expect(grpo.model.max_model_len).toBe(1024)
+  it('the numbers of ppo_example and grpo_example', () => {
+    expect(resolve(read('ppo_example.yaml'), { env }).cluster).toMatchObject({
+      rollout_gpu_num: 2,
+      auxiliary_model_gpu_num: 2,
+      trainer_gpu_num: 4,
     })
+    const grpo = resolve(read('grpo_example.yaml'), { env })
+    expect(grpo.cluster).toMatchObject({ rollout_gpu_num: 2, trainer_gpu_num: 6 })
+    expect(grpo.explorer.eval_interval).toBe(4)
+    expect(grpo.model.max_model_len).toBe(1024)
+  })
 
-    it('the SFT warm-up on top of gsm8k_grpo', () => {
-      const [sft, rft, ...more] = resolveAll(read('gsm8k_grpo.yaml') + read('sft_warmup_stages_fragment.yaml'), {
-        env,
-      }).stages
-      expect(more).toEqual([])
-      expect(sft).toMatchObject({ name: 'sft_warmup', startsFrom: null })
-      expect(sft.config.mode).toBe('train')
-      expect(sft.config.algorithm).toMatchObject({
-        algorithm_type: 'sft',
-        policy_loss_fn: 'sft',
-        advantage_fn: null,
-        kl_loss_fn: 'none',
-        optimizer: { lr: 1e-5 },
-      })
-      expect(sft.config.buffer).toMatchObject({ train_batch_size: 128, total_steps: 10 })
-      expect(sft.config.buffer.trainer_input.experience_buffer).toMatchObject({
-        name: 'sft_warmup_dataset',
-        storage_type: 'file',
-        path: '/PATH/TO/YOUR/SFT/DATASET',
-        schema_type: 'sft',
-      })
-      expect(rft.name).toBe('rft')
-      expect(rft.startsFrom).toBe(sft.config.checkpoint_job_dir)
-      const outer = resolve(read('gsm8k_grpo.yaml'), { env })
-      const moved = JSON.parse(JSON.stringify(outer).replaceAll('<experiment_name>', '<experiment_name>/rft'))
-      expect(rft.config).toEqual(moved)
-      expect(rft.config.name).toBe('<experiment_name>/rft')
+  it('the SFT warm-up on top of gsm8k_grpo', () => {
+    const [sft, rft, ...more] = resolveAll(read('gsm8k_grpo.yaml') + read('sft_warmup_stages_fragment.yaml'), {
+      env,
+    }).stages
+    expect(more).toEqual([])
+    expect(sft).toMatchObject({ name: 'sft_warmup', startsFrom: null })
+    expect(sft.config.mode).toBe('train')
+    expect(sft.config.algorithm).toMatchObject({
+      algorithm_type: 'sft',
+      policy_loss_fn: 'sft',
+      advantage_fn: null,
+      kl_loss_fn: 'none',
+      optimizer: { lr: 1e-5 },
     })
-  },
-)
+    expect(sft.config.buffer).toMatchObject({ train_batch_size: 128, total_steps: 10 })
+    expect(sft.config.buffer.trainer_input.experience_buffer).toMatchObject({
+      name: 'sft_warmup_dataset',
+      storage_type: 'file',
+      path: '/PATH/TO/YOUR/SFT/DATASET',
+      schema_type: 'sft',
+    })
+    expect(rft.name).toBe('rft')
+    expect(rft.startsFrom).toBe(sft.config.checkpoint_job_dir)
+    const outer = resolve(read('gsm8k_grpo.yaml'), { env })
+    const moved = JSON.parse(JSON.stringify(outer).replaceAll('<experiment_name>', '<experiment_name>/rft'))
+    expect(rft.config).toEqual(moved)
+    expect(rft.config.name).toBe('<experiment_name>/rft')
+  })
+})
 
 describe('stages', () => {
   const stages = (text: string) => resolveAll(BASE + text).stages

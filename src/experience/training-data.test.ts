@@ -1,15 +1,13 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testData } from '../../test/support/test-data.js'
 import { FileBuffer } from '../buffer/file/file-buffer.js'
 import { Chat } from '../model/chat.js'
 import type { ChatCoder } from './format/index.js'
 import { TrainingData, type TrainingDataConfig } from './training-data.js'
 
-const shared = fileURLToPath(new URL('../../../shared/data', import.meta.url))
 let dir: string
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'trinity-test-'))
@@ -92,8 +90,9 @@ describe('training data', () => {
   })
 })
 
-const model = join(shared, 'models/minimind2_small_hf')
-describe.skipIf(!existsSync(model))('real data with a real tokenizer (skipped: ../shared/data is absent)', () => {
+const { path: model, absent, note } = testData('models/minimind2_small_hf')
+const fixtures = testData('trinity_fixtures').path
+describe.skipIf(absent)(`real data with a real tokenizer${note}`, () => {
   const cases: [string, Omit<TrainingDataConfig, 'path'>][] = [
     ['sft_for_gsm8k', { schema_type: 'sft', format: { prompt_type: 'plaintext' } }],
     ['sft_with_tools', { schema_type: 'sft', format: { messages_key: 'messages' } }],
@@ -106,7 +105,7 @@ describe.skipIf(!existsSync(model))('real data with a real tokenizer (skipped: .
   ]
   it.each(cases)('%s as %j', async (name, config) => {
     const chat = await Chat.load(model)
-    const data = await TrainingData.open({ ...config, path: join(shared, 'trinity_fixtures', name) }, chat)
+    const data = await TrainingData.open({ ...config, path: join(fixtures, name) }, chat)
     const experiences = await data.read(Array.from({ length: data.length }, (_, i) => i))
     for (const experience of experiences) {
       const answers = experience.type === 'dpo' ? [experience.chosen, experience.rejected] : [experience.actionMask]
@@ -119,7 +118,7 @@ describe.skipIf(!existsSync(model))('real data with a real tokenizer (skipped: .
 
   it('learns exactly the answer', async () => {
     const chat = await Chat.load(model)
-    const path = join(shared, 'trinity_fixtures/sft_for_gsm8k')
+    const path = join(fixtures, 'sft_for_gsm8k')
     const data = await TrainingData.open({ path, schema_type: 'sft', format: { prompt_type: 'plaintext' } }, chat)
     const [experience] = await data.read([0])
     const answer = experience.messages?.at(-1)?.content as string

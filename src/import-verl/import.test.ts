@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { testData } from '../../test/support/test-data.js'
 import { TrinityError } from '../base/error.js'
 import { importVerlText } from './import.js'
 
@@ -9,8 +11,7 @@ const fixture = (name: string) => readFileSync(fileURLToPath(new URL(`./fixtures
 const launch = (...args: string[]) => `python3 -m verl.trainer.main_ppo ${args.join(' ')}`
 const importScript = (text: string) => parse(importVerlText(text).yaml)
 const importArgs = (...args: string[]) => importScript(launch('data.train_batch_size=256', ...args))
-const documented = new URL('../../../shared/spec/documented/', import.meta.url)
-const haveDocumented = existsSync(fileURLToPath(new URL('verl_ppo.sh', documented)))
+const documented = testData('documented')
 
 describe('importing a whole script', () => {
   it('gives the configuration that means the same', () => {
@@ -88,9 +89,9 @@ describe('importing a whole script', () => {
   })
 })
 
-describe.skipIf(!haveDocumented)('the documented pairs (skipped without ../shared/spec/documented)', () => {
+describe.skipIf(documented.absent)(`the documented pairs${documented.note}`, () => {
   it.each(['ppo', 'grpo'])('verl_%s.sh means what the example beside it means', (name) => {
-    const read = (file: string) => readFileSync(fileURLToPath(new URL(file, documented)), 'utf8')
+    const read = (file: string) => readFileSync(join(documented.path, file), 'utf8')
     const expected = parse(read(`${name}_example.yaml`))
     // The importer is strict about parity: offset 0. One taskset of the example repeats the default temperature.
     expected.synchronizer.sync_offset = 0

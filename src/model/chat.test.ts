@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { fixture, sharedData } from '../../test/support/shared-data.js'
+import { fixture, testData } from '../../test/support/test-data.js'
 import { Chat } from './chat.js'
 import { type ChatMessage, ChatTemplate } from './chat-template.js'
 import { Tokenizer } from './tokenizer.js'
@@ -146,7 +146,7 @@ describe('assistant masks', () => {
   })
 })
 
-const minimind = sharedData('models/minimind2_small_hf')
+const minimind = testData('models/minimind2_small_hf')
 describe.skipIf(minimind.absent)(`minimind2 template${minimind.note}`, () => {
   it('renders the golden prompts', async () => {
     const chat = await Chat.load(minimind.path)

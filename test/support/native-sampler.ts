@@ -1,6 +1,6 @@
 import type { Call, Sample, SampleModel, SampleRequest, SampleSpec, SamplingParams } from '../../src/engine/contract.js'
 import { NativeEngine } from '../../src/engine/native/engine.js'
-import { fixture } from './shared-data.js'
+import { fixture } from './test-data.js'
 
 let seq = 0
 export const call = (signal?: AbortSignal, deadlineMs = 60_000): Call => ({ seq: ++seq, deadlineMs, signal })

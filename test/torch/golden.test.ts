@@ -14,7 +14,7 @@ interface Golden {
 }
 const golden = JSON.parse(readFileSync(join(import.meta.dirname, 'golden-losses.json'), 'utf8')) as Golden[]
 
-// Written by torch.test.ts with UPDATE_GOLDEN=1 from formulas in PyTorch, and compared with them there.
+// Written by autograd.python.test.ts with UPDATE_GOLDEN=1 from formulas in PyTorch, and compared with them there.
 describe('losses and gradients against numbers that PyTorch gave', () => {
   const ours = evaluatedCases()
   it('cover every loss', () => expect(golden.length).toBe(ours.length))

@@ -1,5 +1,5 @@
 import { describeEngine } from '../../../test/support/engine-conformance.js'
-import { fixture } from '../../../test/support/shared-data.js'
+import { fixture } from '../../../test/support/test-data.js'
 import { NativeEngine } from './engine.js'
 
 for (const name of ['tiny-llama', 'tiny-qwen2', 'tiny-qwen3']) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fixture, sharedData } from '../../../test/support/shared-data.js'
+import { fixture, testData } from '../../../test/support/test-data.js'
 import { openModelDir } from '../../model/dir.js'
 import { loadAddon, type NativeHandle, type NativePack } from './addon.js'
 import { nativeConfig } from './config.js'
@@ -180,7 +180,7 @@ describe.each([
   ['stories260K', 'hf', 2e-5],
   ['minimind2_small_hf', '.', 1e-3],
 ])('%s', (name, folder, tolerance) => {
-  const data = sharedData(`models/${name}`)
+  const data = testData(`models/${name}`)
   it.skipIf(data.absent)(`log-probs and entropies of a real model${data.note}`, async () => {
     const model = await open(join(data.path, folder), 'lm', false)
     const golden = JSON.parse(readFileSync(join(data.path, 'golden.json'), 'utf8')) as {

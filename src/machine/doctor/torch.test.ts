@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeHost } from '../../../test/fake-host.js'
-import { torchTestPython } from '../../../test/support/torch-python.js'
 import type { PythonProbe } from '../python/find.js'
-import { localHost } from './host.js'
 import { checkTorchWorker } from './torch.js'
 
 const probe = (packages: Record<string, string>, command = 'python3'): PythonProbe => ({
@@ -35,12 +33,4 @@ describe('checkTorchWorker', () => {
     })
     expect((await look({ status: 'timeout' })).found).toContain('in time')
   })
-})
-
-const python = torchTestPython()
-describe.skipIf(python.absent)(`a real environment${python.note}`, () => {
-  it('can be imported', async () => {
-    const [check] = await checkTorchWorker(localHost(), probe(both, python.path))
-    expect(check).toMatchObject({ status: 'ok', data: { version: expect.stringMatching(/^\d/) } })
-  }, 90_000)
 })

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -136,25 +135,4 @@ describe('TensorBoardMonitor', () => {
     for (const step of steps) monitor.log({ 'critic/score/mean': step / 10 + (rewind ?? 0) }, step)
     await monitor.close()
   }
-
-  const python = join(import.meta.dirname, '../../../.venv/bin/python')
-  const hasPackage = existsSync(python) && spawnSync(python, ['-c', 'import tensorboard']).status === 0
-  it.skipIf(!hasPackage)('is read by the tensorboard package, where .venv has it', { timeout: 120_000 }, async () => {
-    await run(10_000_000, undefined, [1, 2, 3])
-    await run(11_000_000, 1, [2, 3, 4])
-    const script = `
-import json, sys
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-events = EventAccumulator(sys.argv[1])
-events.Reload()
-print(json.dumps([[e.step, round(e.value, 4)] for e in events.Scalars('critic/score/mean')]))`
-    const { stdout, stderr } = spawnSync(python, ['-c', script, dir], { encoding: 'utf8' })
-    expect(stdout, stderr).not.toBe('')
-    expect(JSON.parse(stdout)).toEqual([
-      [1, 0.1],
-      [2, 1.2],
-      [3, 1.3],
-      [4, 1.4],
-    ])
-  })
 })

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { testData } from '../../../test/support/test-data.js'
 import { TrinityError } from '../../base/error.js'
 import { prepareReward } from '../prepare.js'
 import { rewardFns } from '../registry.js'
@@ -213,12 +214,11 @@ describe('every reward function', () => {
   })
 })
 
-const countdownFile = new URL('../../../../shared/data/countdown/uft_test_with_solution.jsonl', import.meta.url)
-  .pathname
+const countdown = testData('countdown/uft_test_with_solution.jsonl')
 
-describe.skipIf(!existsSync(countdownFile))('CountDown with worked solutions (skipped without ../shared/data)', () => {
+describe.skipIf(countdown.absent)(`CountDown with worked solutions${countdown.note}`, () => {
   it('gives 1 to every solution, and 0.1 for another target', async () => {
-    const rows = readFileSync(countdownFile, 'utf8').trim().split('\n')
+    const rows = readFileSync(countdown.path, 'utf8').trim().split('\n')
     const score = prepareReward('countdown_reward')
     for (const row of rows) {
       const { target, nums, answer } = JSON.parse(row) as { target: number; nums: number[]; answer: string }

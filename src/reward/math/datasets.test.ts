@@ -1,22 +1,21 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { describe, expect, it } from 'vitest'
+import { testData } from '../../../test/support/test-data.js'
 import { extractAnswer } from '../extract.js'
 import { gradeMath } from './grade.js'
 
-const data = new URL('../../../../shared/data/', import.meta.url).pathname
-const here = existsSync(`${data}math/math500.jsonl`)
+const sets = testData('math/math500.jsonl')
+const at = (file: string) => testData(file).path
 
 function jsonl(file: string): Record<string, unknown>[] {
-  const lines = readFileSync(data + file, 'utf8')
-    .trim()
-    .split('\n')
+  const lines = readFileSync(at(file), 'utf8').trim().split('\n')
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 
 async function parquet(file: string): Promise<Record<string, unknown>[]> {
-  return parquetReadObjects({ file: await asyncBufferFromFile(data + file), compressors })
+  return parquetReadObjects({ file: await asyncBufferFromFile(at(file)), compressors })
 }
 
 const unique = (list: (string | null)[]) => [...new Set(list.filter((item) => item))] as string[]
@@ -61,7 +60,7 @@ const DAMAGES: [name: string, damage: (answer: string) => string][] = [
   ['one more', (s) => `${s}+1`],
 ]
 
-describe.skipIf(!here)('grading the answers of public sets (skipped without ../shared/data)', () => {
+describe.skipIf(sets.absent)(`grading the answers of public sets${sets.note}`, () => {
   it('finds every answer equal to itself and to its rewritings', async () => {
     const answers = [...(await mathAnswers()), ...(await numberAnswers())]
     expect(answers.length).toBeGreaterThan(5000)

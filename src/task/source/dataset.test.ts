@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testData } from '../../../test/support/test-data.js'
 import { openDataset } from './dataset.js'
 import { globToRegExp } from './glob.js'
 import { parseSplit, sliceOf } from './split.js'
@@ -183,8 +183,8 @@ it('globs', () => {
   expect(matches('part-?.csv', 'part-77.csv')).toBe(false)
 })
 
-const shared = fileURLToPath(new URL('../../../../shared/data', import.meta.url))
-describe.skipIf(!existsSync(shared))('real data sets (skipped: ../shared/data is absent)', () => {
+const real = testData('.')
+describe.skipIf(real.absent)(`real data sets${real.note}`, () => {
   it.each([
     ['gsm8k', 'train', 7473, 'question'],
     ['gsm8k', 'test', 1319, 'answer'],
@@ -195,7 +195,7 @@ describe.skipIf(!existsSync(shared))('real data sets (skipped: ../shared/data is
     ['trinity_fixtures/geometry', 'train', 8, 'images'],
     ['trinity_fixtures/sft_for_gsm8k', 'train', 8, 'response'],
   ])('%s %s: %i rows', async (path, split, length, column) => {
-    const source = await openDataset({ path: join(shared, path), split })
+    const source = await openDataset({ path: join(real.path, path), split })
     expect(source.length).toBe(length)
     expect(await source.row(length - 1)).toHaveProperty(column)
     await source.close()

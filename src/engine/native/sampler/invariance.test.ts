@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { call, essence, openTiny, request, tiny } from '../../../../test/support/native-sampler.js'
-import { fixture, sharedData } from '../../../../test/support/shared-data.js'
+import { fixture, testData } from '../../../../test/support/test-data.js'
 import type { Row, Sample, SampleRequest } from '../../contract.js'
 import { NativeEngine } from '../engine.js'
 import { random } from '../tiny.fixture.js'
@@ -29,7 +29,7 @@ describe('greedy tokens are those of Transformers', () => {
     ['stories260K', 'hf'],
     ['minimind2_small_hf', '.'],
   ]) {
-    const data = sharedData(`models/${name}`)
+    const data = testData(`models/${name}`)
     it.skipIf(data.absent)(`${name}${data.note}`, async () => {
       await greedy(join(data.path, folder), JSON.parse(readFileSync(join(data.path, 'golden.json'), 'utf8')))
     })

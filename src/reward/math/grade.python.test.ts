@@ -1,21 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { testPython } from '../../../test/support/python.js'
+import { testData } from '../../../test/support/test-data.js'
 import { gradeMath } from './grade.js'
 
-const root = new URL('../../../', import.meta.url).pathname
-const python = `${root}.venv/bin/python`
-const answersFile = new URL('../../../../shared/data/math/math500.jsonl', import.meta.url).pathname
-
-function hasMathVerify(): boolean {
-  if (!existsSync(python) || !existsSync(answersFile)) return false
-  try {
-    execFileSync(python, ['-c', 'import importlib.util as u; assert u.find_spec("math_verify")'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+const python = testPython('math-verify')
+const answers500 = testData('math/math500.jsonl')
 
 const SCRIPT = `
 import json, logging, sys
@@ -28,7 +19,7 @@ print(json.dumps([bool(verify(read(truth), read(answer), timeout_seconds=5)) for
 
 /** One answer in four, each against a rewriting, a damaged form and another answer. */
 function pairs(): [string, string][] {
-  const rows = readFileSync(answersFile, 'utf8').trim().split('\n')
+  const rows = readFileSync(answers500.path, 'utf8').trim().split('\n')
   const answers = [...new Set(rows.map((row) => (JSON.parse(row) as { answer: string }).answer))]
   return answers.flatMap((answer, k): [string, string][] => {
     if (k % 4 !== 0) return []
@@ -40,12 +31,12 @@ function pairs(): [string, string][] {
   })
 }
 
-describe.skipIf(!hasMathVerify())(
-  'gradeMath beside math-verify (skipped without .venv, math-verify and ../shared/data)',
+describe.skipIf(python.absent || answers500.absent)(
+  `gradeMath beside math-verify${python.note || answers500.note}`,
   () => {
     it('agrees on MATH-500, but for bases and units', () => {
       const asked = pairs()
-      const output = execFileSync(python, ['-c', SCRIPT], {
+      const output = execFileSync(python.path, ['-c', SCRIPT], {
         input: JSON.stringify(asked),
         stdio: ['pipe', 'pipe', 'ignore'],
       })

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundle } from '../bundle.js'
-import { torchTestPython } from '../support/torch-python.js'
+import { torchTestPython } from '../support/python.js'
 
 const python = torchTestPython()
 const root = resolve(import.meta.dirname, '../..')

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
-import { oraclePython } from '../../../test/support/shared-data.js'
+import { torchTestPython } from '../../../test/support/python.js'
 import { defineLoss } from '../../graph/index.js'
 import { createModel } from '../../model/create.js'
 import type { Call, LoraSpec, Row } from '../contract.js'
 import { NativeEngine } from './engine.js'
 
-const python = oraclePython()
+const python = torchTestPython()
 
 /** Log-probs (or values) that Transformers computes with each saved directory; one process, its start is slow. */
 const script = `

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openEngine } from '../../src/engine/open.js'
+import { openEngine } from '../../src/engine/registry.js'
 import { Stop } from '../../src/run/index.js'
-import { torchTestPython } from '../support/torch-python.js'
+import { torchTestPython } from '../support/python.js'
 import { trinity } from './cli-kit.js'
 import { Bench, Recorder } from './kit.js'
 

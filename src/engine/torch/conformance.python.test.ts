@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { describeEngine } from '../../../test/support/engine-conformance.js'
-import { fixture } from '../../../test/support/shared-data.js'
-import { torchTestPython } from '../../../test/support/torch-python.js'
+import { torchTestPython } from '../../../test/support/python.js'
+import { fixture } from '../../../test/support/test-data.js'
 import { TorchEngine } from './engine.js'
 
 const python = torchTestPython()

@@ -1,15 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { defineLoss, evaluateLoss, type LossRow, serializeGraph } from '../../src/graph/index.js'
 import { randomBatch } from '../algorithm/batch.js'
+import { testPython } from '../support/python.js'
 import { evaluatedCases, fingerprint } from './cases.js'
 
-const python = resolve(import.meta.dirname, '../../.venv/bin/python')
+const python = testPython('torch')
 const golden = join(import.meta.dirname, 'golden-losses.json')
-const hasTorch = existsSync(python) && spawnSync(python, ['-c', 'import torch']).status === 0
 
 interface Numbers {
   loss: number
@@ -29,7 +28,7 @@ function unselected() {
 const furthest = (a: ArrayLike<number>, b: ArrayLike<number>) =>
   Array.from(a, (x, i) => Math.abs(x - b[i])).reduce((far, d) => Math.max(far, d), 0)
 
-describe.skipIf(!hasTorch)('losses against PyTorch autograd (skipped where .venv has no torch)', () => {
+describe.skipIf(python.absent)(`losses against PyTorch autograd${python.note}`, () => {
   let answers: { graph: Numbers; formula: Numbers }[] = []
   const ours = evaluatedCases()
 
@@ -47,7 +46,7 @@ describe.skipIf(!hasTorch)('losses against PyTorch autograd (skipped where .venv
       rows: batch.rows.map(plain),
       scores: { logprob: [...batch.scores.logprob], entropy: [...batch.scores.entropy] },
     }))
-    const run = spawnSync(python, [join(import.meta.dirname, 'compare.py')], {
+    const run = spawnSync(python.path, [join(import.meta.dirname, 'compare.py')], {
       input: JSON.stringify(input),
       encoding: 'utf8',
       maxBuffer: 1 << 28,
