@@ -66,8 +66,10 @@ export {
 } from './config/index.js'
 // Models and engines.
 export type * from './engine/contract.js'
+export type { EngineContext, EngineDescription, TrainingNeeds } from './engine/description.js'
 export { MockEngine, type MockOptions } from './engine/mock/engine.js'
 export { NativeEngine } from './engine/native/engine.js'
+export { engines } from './engine/registry.js'
 export { TorchEngine } from './engine/torch/engine.js'
 export type { MemoryNeed, TorchModelOptions, TorchOptions } from './engine/torch/options.js'
 // Environments.

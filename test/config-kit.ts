@@ -18,7 +18,7 @@ export const facts = (given: Partial<Facts> = {}) =>
   machineFacts({
     cwd: '/w',
     gpus: 0,
-    torch: false,
+    pytorch: false,
     isEmptyDir: () => true,
     readText: () => undefined,
     now: new Date(2026, 0, 2, 3, 4, 5),

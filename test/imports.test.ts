@@ -31,7 +31,7 @@ function level(file: string): number {
 }
 
 /** Static and dynamic imports and re-exports of other files of src. */
-export function importsOf(file: string): string[] {
+function importsOf(file: string): string[] {
   const text = readFileSync(join(src, file), 'utf8')
   return [...text.matchAll(/(?:from\s+|import\s*\(\s*|import\s+)['"](\.{1,2}\/[^'"]+)['"]/g)]
     .map(([, specifier]) => normalize(join(dirname(file), specifier)).replace(/\.js$/, '.ts'))

@@ -89,6 +89,6 @@ async function handOver(engine, path, sampler, call) {
   const loss = defineLoss((g) => g.logprob.neg().total())
   await model.forwardBackward({ rows: [row], tokenBudget: 16 }, loss, call())
   await model.optimStep({ lr: 1e-5, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 0.01, gradClip: 1 }, call())
-  await engine.link(model, [sampler]).transfer(1, 'finish', call())
+  await model.handOver([sampler], 1, 'finish', call())
   await model.close()
 }

@@ -48,11 +48,10 @@ export async function run(options = []) {
   try {
     const policy = await engine.openTrain({ path: folder, seed: 1 }, call())
     const sampler = await engine.openSample({ path: folder, seed: 1, shareWith: policy }, call())
-    const link = engine.link(policy, [sampler])
     const steps = []
     // the first step compiles
     for (let step = 0; step <= number('steps', 3); step++) {
-      const parts = await grpoStep(lib, { policy, sampler, link, call }, work, step)
+      const parts = await grpoStep(lib, { policy, sampler, call }, work, step)
       if (step > 0) steps.push(parts)
     }
     report(steps, work)
@@ -62,7 +61,7 @@ export async function run(options = []) {
   }
 }
 
-async function grpoStep(lib, { policy, sampler, link, call }, work, step) {
+async function grpoStep(lib, { policy, sampler, call }, work, step) {
   const clock = stopwatch()
   const idle = performance.eventLoopUtilization()
   const prompts = Array.from({ length: work.prompts }, () =>
@@ -101,7 +100,7 @@ async function grpoStep(lib, { policy, sampler, link, call }, work, step) {
   const train = clock.lap('train')
   await policy.optimStep({ lr: 1e-6, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 0.01, gradClip: 1 }, call())
   clock.lap('optimizer')
-  await link.transfer(step + 1, 'finish', call())
+  await policy.handOver([sampler], step + 1, 'finish', call())
   clock.lap('sync')
   const busy = performance.eventLoopUtilization(idle).active / 1000
 

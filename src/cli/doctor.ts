@@ -1,10 +1,13 @@
+import { engineLookup } from '../engine/registry.js'
 import type { Report } from '../machine/doctor/check.js'
 import { examine } from '../machine/doctor/examine.js'
 import { renderReport } from '../machine/doctor/render.js'
 import type { ExitCode } from './print.js'
 
+const lookHere = () => examine({ here: engineLookup.all(), elsewhere: engineLookup.allElsewhere() })
+
 /** 0 when the embedded engine can run on this machine, 1 otherwise. */
-export async function doctor(options: { json?: boolean }, look: () => Promise<Report> = examine): Promise<ExitCode> {
+export async function doctor(options: { json?: boolean }, look: () => Promise<Report> = lookHere): Promise<ExitCode> {
   const report = await look()
   process.stdout.write(`${options.json ? JSON.stringify(report, null, 2) : renderReport(report)}\n`)
   // a file system that never answers would keep the process alive after the report

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
-import type { Parsed, Resolved } from '../config/index.js'
+import type { Config, Parsed, Resolved } from '../config/index.js'
 import { createView } from '../monitor/index.js'
 import { leftovers, listenToSignals, run, Stop, startOver } from '../run/index.js'
 import type { ExitCode } from './print.js'
@@ -21,7 +21,7 @@ export async function execute(resolved: Resolved, parsed: Parsed, options: RunFl
       view,
       stop,
       command: commandOf(options),
-      nativeNamed: (i) => isNative(parsed.stages[i].config),
+      engineNamed: (i) => isNamed(parsed.stages[i].config, resolved.stages[i].config),
     })
     view.close()
     if (end === 'before') process.stdout.write(`nothing to do: this run has finished before, after ${steps} steps\n`)
@@ -45,8 +45,9 @@ function titleOf({ stages }: Resolved): string {
   return `${project}/${stages[0].name === null ? name : name.slice(0, -stages[0].name.length - 1)}`
 }
 
-function isNative({ trainer, explorer }: Parsed['stages'][number]['config']): boolean {
-  return trainer.trainer_type === 'native' || explorer.rollout_model.engine_type === 'native'
+/** The file names the engine that trains, for the trainer or for the rollouts. */
+function isNamed(given: Config, { trainer }: Config): boolean {
+  return [given.trainer.trainer_type, given.explorer.rollout_model.engine_type].includes(trainer.trainer_type)
 }
 
 function commandOf({ config, pluginDir, set = [] }: RunFlags): string {

@@ -19,7 +19,7 @@ const keys = {
   'trainer.trainer_type': 'torch',
   'model.model_path': model,
 }
-const config = (more: Record<string, unknown> = {}) => withKeys({ ...keys, ...more }, { gpus: 1, torch: true })
+const config = (more: Record<string, unknown> = {}) => withKeys({ ...keys, ...more }, { gpus: 1, pytorch: true })
 
 describe('the memory plan of a dry run', () => {
   it('is compared with a GPU of a given size', async () => {
@@ -60,7 +60,7 @@ describe('the size of a GPU', () => {
   it('is given in gigabytes', async () => {
     expect(await cardOf('80')).toEqual({ name: 'as given', bytes: 80e9 })
     expect((await cardOf('40 GiB'))?.bytes).toBe(40 * 2 ** 30)
-    await expect(cardOf('large')).rejects.toThrowError(/'large' is no size/)
+    await expect(cardOf('large')).rejects.toThrowError(/'large' is not a memory size/)
   })
 
   it('is what nvidia-smi says of those that may be used', async () => {

@@ -2,39 +2,21 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
-import type { PlanLine } from '../config/plan.js'
-import { type Card, memoryText, misfits } from '../engine/torch/memory-text.js'
+import type { Card, MemoryWords } from '../engine/description.js'
+import { engines } from '../engine/registry.js'
 import { openRepo } from '../hub/index.js'
 import { findCuda } from '../machine/doctor/cuda.js'
 import { type Host, localHost } from '../machine/doctor/host.js'
 import type { ModelConfig } from '../model/config.js'
 import { readModelConfig } from '../model/index.js'
-import { adviceFor } from '../run/memory-advice.js'
-import { planTorch } from '../run/torch-memory.js'
+import { trainerNeeds } from '../trainer/index.js'
 
-export interface StageMemory {
-  readonly lines: PlanLine[]
-  /** What a run would stop at. */
-  readonly warnings: string[]
-}
-
-/** The device memory of a stage on the torch engine, compared with a GPU where one is known. */
-export async function memoryOf(config: Config, card: Card | undefined): Promise<StageMemory> {
+/** The device memory of a stage, as its engines plan it, compared with a GPU where one is known. */
+export async function memoryOf(config: Config, card: Card | undefined): Promise<MemoryWords> {
+  const names = new Set([config.trainer.trainer_type, config.explorer.rollout_model.engine_type])
+  const planned = [...names].map((name) => engines.find(name)).find((engine) => engine?.memory)
   try {
-    const plans = await planTorch(config, readLocal)
-    if (!plans) return { lines: [], warnings: [] }
-    const lines: PlanLine[] = []
-    const warnings: string[] = []
-    for (const [part, plan] of Object.entries(plans)) {
-      const whose = plan.ranks > 1 ? `each of ${plan.ranks} GPUs` : plans.sampler ? `a GPU of the ${part}` : 'one GPU'
-      const [first, ...rest] = memoryText(plan, card)
-      lines.push(['memory', `${whose}, about: ${first}`], ...rest.map((text): PlanLine => ['', text]))
-      for (const { phase, text } of card ? misfits(plan, card) : [])
-        warnings.push(`${text} (${adviceFor(plan)(phase)})`)
-    }
-    if (!card)
-      lines.push(['', 'not compared: no GPU is visible here (--gpu-memory 80GB compares with one of that size)'])
-    return { lines, warnings }
+    return (await planned?.memory?.(config, trainerNeeds(config), readLocal, card)) ?? { lines: [], warnings: [] }
   } catch (error) {
     if (!(error instanceof TrinityError)) throw error
     return { lines: [['memory', `not planned: ${error.message}`]], warnings: [] }
@@ -50,7 +32,7 @@ export async function cardOf(given: string | undefined): Promise<Card | undefine
   const found = /^\s*(\d+(?:\.\d+)?)\s*(G|GB|GiB|)\s*$/i.exec(given)
   const size = Number(found?.[1])
   if (size > 0) return { name: 'as given', bytes: size * (/^gib$/i.test(found?.[2] ?? '') ? 2 ** 30 : 1e9) }
-  throw new TrinityError('cli/gpu-memory', `'${given}' is no size of a GPU's memory`, {
+  throw new TrinityError('cli/gpu-memory', `'${given}' is not a memory size`, {
     hint: 'such as --gpu-memory 80GB',
   })
 }

@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import { machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
 import { type PlanLine, planOf, tooFewTasks } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
+import { engineLookup } from '../engine/registry.js'
 import { loadCatalog } from '../run/catalog.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
@@ -74,7 +75,8 @@ function asPlan(
   for (const [i, stage] of stages.entries()) {
     const of = stage.name === null ? '' : `, stage ${i + 1} of ${stages.length}: ${stage.name}`
     lines.push(pc.bold(`${file}${of}`))
-    for (const [label, text] of planOf(stage, facts, memory[i])) lines.push(`  ${pc.cyan(label.padEnd(11))} ${text}`)
+    for (const [label, text] of planOf(stage, facts, engineLookup, memory[i]))
+      lines.push(`  ${pc.cyan(label.padEnd(11))} ${text}`)
     lines.push('')
   }
   const told = [...warnings, ...remarkLines(remarks)]

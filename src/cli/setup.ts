@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
+import { verify } from '../engine/torch/verify.js'
 import { cudaDevices } from '../machine/python/gpus.js'
 import { basePython, install, installed } from '../machine/setup/install.js'
 import { describePlan, environmentPython, planSetup, type SetupOptions, type SetupPlan } from '../machine/setup/plan.js'
-import { verify } from '../machine/setup/verify.js'
 import type { ExitCode } from './print.js'
 
 export interface SetupCommand extends SetupOptions {

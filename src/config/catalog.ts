@@ -1,7 +1,10 @@
 import type { ArgumentSchema } from '../base/arguments.js'
+import type { Facts } from './resolve/facts.js'
+import type { Config } from './section/config.js'
 
 /** The registries a configuration is checked against. Structural, so that this folder imports none of them. */
 export interface Catalog {
+  readonly engines: EngineLookup
   readonly algorithms: Lookup<AlgorithmFacts>
   readonly advantageFns: Lookup<Component>
   readonly policyLossFns: Lookup<Component>
@@ -30,6 +33,55 @@ export interface Component {
   readonly loss_agg_mode?: string
   /** How many feature columns a selector needs, at least and at most. */
   readonly features?: readonly [min: number, max: number]
+}
+
+/** What the rules of a configuration have to know of an engine. */
+export interface EngineFacts {
+  readonly name: string
+  /** Words of existing files that mean this engine where it can run, and the best other one where it cannot. */
+  readonly aliases?: readonly string[]
+  readonly roles: readonly EngineRole[]
+  /** Ways in which weights leave its trained models and reach its samplers. */
+  readonly weights: readonly string[]
+  /** `takes`: computes on the GPUs of the split. `plans`: needs none, but works out the split that a file asks for. */
+  readonly gpus: 'takes' | 'plans' | 'none'
+  /** Trainer and sampler share one GPU: each gives up its memory while the other computes. */
+  readonly colocates?: boolean
+  /** False: it runs without a model directory. */
+  readonly needsModel?: boolean
+  /** A micro-batch of fewer tokens would be slow. */
+  readonly leastTokens?: number
+  /** What it needs is on this machine; absent: always. */
+  canRun?(facts: Facts): boolean
+  /** How much `auto` likes it on this machine; 0 or absent: it is not chosen by itself. */
+  preference?(facts: Facts): number
+  /** Why it was chosen although it is not the fastest. */
+  why?(facts: Facts): string
+  /** Keys that it does not read, and in a few words why not. */
+  ignores?(config: Config): { readonly keys: readonly string[]; readonly why: string }
+  /** A key of its own asks for it. */
+  claims?(config: Config): boolean
+}
+
+export type EngineRole = 'train' | 'sample' | 'score' | 'reward'
+
+/** An engine that files name and that is not part of this version. */
+export interface EngineElsewhere {
+  readonly name: string
+  readonly title: string
+  /** It would compute on the GPUs of the split. */
+  readonly gpus: boolean
+  /** Another engine can serve in its place. */
+  readonly replaceable: boolean
+  claims?(config: Config): boolean
+}
+
+export interface EngineLookup extends Lookup<EngineFacts> {
+  /** By name or alias. */
+  find(word: string): EngineFacts | undefined
+  all(): readonly EngineFacts[]
+  elsewhere(word: string): EngineElsewhere | undefined
+  allElsewhere(): readonly EngineElsewhere[]
 }
 
 export interface AlgorithmFacts {

@@ -1,7 +1,17 @@
-export type { AlgorithmFacts, Catalog, Component, Lookup } from './catalog.js'
+export type {
+  AlgorithmFacts,
+  Catalog,
+  Component,
+  EngineElsewhere,
+  EngineFacts,
+  EngineLookup,
+  EngineRole,
+  Lookup,
+} from './catalog.js'
 export { configReference } from './docs.js'
 export { jsonSchema } from './json-schema.js'
 export { type LoadOptions, loadConfig, parseConfig, readConfig, readText } from './load.js'
+export { type PlanLine, planOf, tooFewTasks } from './plan.js'
 export { printConfig } from './print.js'
 export { ConfigError, type Problem, problemText } from './problem.js'
 export { type Facts, machineFacts } from './resolve/facts.js'

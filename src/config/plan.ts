@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { EngineLookup } from './catalog.js'
 import type { Facts } from './resolve/facts.js'
 import type { ResolvedStage } from './resolve/index.js'
 import { localRows } from './rows.js'
@@ -17,7 +18,12 @@ const MODES: Record<Config['mode'], string> = {
 }
 
 /** `memory`: what the engine says about the GPUs' memory. */
-export function planOf(stage: ResolvedStage, facts: Facts, memory: readonly PlanLine[] = []): PlanLine[] {
+export function planOf(
+  stage: ResolvedStage,
+  facts: Facts,
+  engines: Pick<EngineLookup, 'find'>,
+  memory: readonly PlanLine[] = [],
+): PlanLine[] {
   const { config } = stage
   const explores = config.mode !== 'train'
   const trains = config.mode === 'both' || config.mode === 'train' || config.mode === 'colocate'
@@ -28,7 +34,7 @@ export function planOf(stage: ResolvedStage, facts: Facts, memory: readonly Plan
     ...(explores ? tasksLines(config, facts) : []),
     ...(trains ? [['reads', bufferText(config)] as const] : []),
     ['step', stepText(config, facts)],
-    ['engines', enginesText(config, explores, trains, facts)],
+    ['engines', enginesText(config, explores, trains, facts, engines)],
     ...(config.cluster.total_gpu_num > 0 ? [['GPUs', gpuText(config)] as const] : []),
     ...memory,
     ...(explores && trains ? [['weights', weightsText(config)] as const] : []),
@@ -127,16 +133,21 @@ export function tooFewTasks(config: Config, facts: Facts): string | undefined {
   )
 }
 
-function enginesText(config: Config, explores: boolean, trains: boolean, facts: Facts): string {
+function enginesText(
+  config: Config,
+  explores: boolean,
+  trains: boolean,
+  facts: Facts,
+  engines: Pick<EngineLookup, 'find'>,
+): string {
   const { rollout_model: model, auxiliary_models: more } = config.explorer
   const parts: string[] = []
   if (explores) parts.push(`rollout ${model.engine_type} × ${model.engine_num}`)
   for (const [i, one] of explores ? more.entries() : [])
     parts.push(`${one.name ?? `auxiliary ${i}`} ${one.model_path} on ${one.engine_type} × ${one.engine_num}`)
   if (trains) parts.push(`trainer ${config.trainer.trainer_type}`)
-  const native = config.trainer.trainer_type === 'native' || model.engine_type === 'native'
-  const why = native ? ` (${facts.gpus === 0 ? 'no GPU here' : 'no PyTorch environment here'})` : ''
-  return parts.join(', ') + why
+  const why = [config.trainer.trainer_type, model.engine_type].map((name) => engines.find(name)?.why?.(facts))
+  return parts.join(', ') + (why.some(Boolean) ? ` (${why.find(Boolean)})` : '')
 }
 
 function gpuText({ cluster }: Config): string {

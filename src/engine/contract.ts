@@ -8,6 +8,7 @@
  * Log-probs: everywhere (sampled, old, reference, teacher) `logprob` means log softmax(logits / T) before top-k, top-p
  * and penalties, T being the temperature the sequence was sampled with. An engine that cannot do this says so in `caps`.
  */
+import type { JsonObject } from '../base/file/json-file.js'
 import type { Loss, LossMetrics, LossRow, ScoreKind } from '../graph/loss.js'
 
 export type { Loss, LossMetric, LossMetrics, LossRow, ScoreKind } from '../graph/loss.js'
@@ -43,10 +44,15 @@ export interface Caps {
   readonly abort: boolean
   /** Same request and seed give the same tokens, whatever else is in the batch. */
   readonly batchInvariant: boolean
-  /** How new weights can reach this engine's samplers. */
-  readonly weights: readonly ('memory' | 'checkpoint' | 'nccl' | 'lora')[]
+  /** Ways in which weights leave this engine's trained models and reach its samplers. */
+  readonly weights: readonly WeightWay[]
+  /** Each sampler that is opened computes on its own; else one serves as well as many. */
+  readonly replicas: boolean
   readonly maxModelLen?: number
 }
+
+/** `memory`: inside one home. `nccl`: over a process group. `checkpoint`: through a folder that both sides can reach. */
+export type WeightWay = 'memory' | 'nccl' | 'checkpoint'
 
 /** `lm`: next-token scores. `value`: one number per token (critic). `reward`: one number per sequence. */
 export type Head = 'lm' | 'value' | 'reward'
@@ -96,8 +102,6 @@ export interface Engine {
   openScore(spec: ScoreSpec, call: Call): Promise<ScoreModel>
   openSample(spec: SampleSpec, call: Call): Promise<SampleModel>
   openReward(spec: ModelSpec, call: Call): Promise<RewardModel>
-  /** Makes weights flow from a trained model to samplers. */
-  link(from: TrainModel, to: readonly SampleModel[]): WeightLink
   close(): Promise<void>
 }
 
@@ -191,8 +195,14 @@ export interface TrainModel extends ScoreModel {
    */
   save(dir: string, call: Call): Promise<void>
   load(dir: string, call: Call): Promise<void>
-  /** Writes the weights alone, as a directory that `SampleModel.loadWeights` and any loader reads. */
+  /** Writes the weights alone, as a directory that `SampleModel.loadWeights` of any engine and any loader reads. */
   saveWeights(dir: string, call: Call): Promise<void>
+  /** Where the weights lie. Samplers with the same home take them without a copy through disk or network. */
+  readonly home: object
+  /** Hands the weights to samplers of the same home, under the promises of a weight transfer. Gives their checksum. */
+  handOver(to: readonly SampleModel[], version: number, inFlight: InFlight, call: Call): Promise<string>
+  /** Sends the weights to samplers of other processes; absent where the engine cannot. */
+  readonly sender?: WeightSender
 }
 
 // ---------------------------------------------------------------------------------------------------- sampling
@@ -258,8 +268,12 @@ export interface SampleModel extends OpenModel {
   score(rows: readonly Row[], call: Call): Promise<RowScores[]>
   /** Writes the weights in use as a Hugging Face directory: what an exact resume needs when they are not the newest. */
   saveWeights(dir: string, call: Call): Promise<void>
-  /** Takes weights from a Hugging Face directory, under the promises of WeightLink.transfer. */
+  /** Takes weights from a Hugging Face directory, under the promises of a weight transfer. */
   loadWeights(dir: string, version: number, inFlight: InFlight, call: Call): Promise<void>
+  /** See `TrainModel.home`. */
+  readonly home: object
+  /** Takes weights that a sender of the same protocol broadcasts; absent where the engine cannot. */
+  readonly receiver?: WeightReceiver
   stats(): SamplerStats
 }
 
@@ -278,14 +292,37 @@ export interface RewardModel extends OpenModel {
   reward(rows: readonly Int32Array[], call: Call): Promise<Float32Array>
 }
 
-/**
- * Carries one version of the weights to the linked samplers, both halves under one deadline. Afterwards every sampler
- * has dropped its prefix cache and reports the version, or the call has failed and every sampler still runs with the
- * weights it had. Requests in flight are finished first, continued with the new weights (their samples then carry
+// ---------------------------------------------------------------------------------------------------- weights
+
+/*
+ * A weight transfer carries one version of the weights to samplers, both halves under one deadline. Afterwards every
+ * sampler has dropped its prefix cache and reports the version, or the call has failed and every sampler still runs with
+ * the weights it had. Requests in flight are finished first, continued with the new weights (their samples then carry
  * several version spans), or aborted.
  */
-export interface WeightLink {
-  transfer(version: number, inFlight: InFlight, call: Call): Promise<{ ms: number; checksum: string }>
+export type InFlight = 'finish' | 'continue' | 'abort'
+
+/** How the members of a process group find each other. */
+export type GroupSpec = JsonObject
+
+/** One end of a broadcast of weights. Ends that name the same protocol understand each other. */
+export interface GroupMember {
+  readonly protocol: string
+  join(group: GroupSpec, rank: number, signal: AbortSignal): Promise<void>
 }
 
-export type InFlight = 'finish' | 'continue' | 'abort'
+export interface WeightSender extends GroupMember {
+  /** A group for so many members. The sender joins it as rank 0. */
+  offer(size: number): Promise<GroupSpec>
+  /** Gives the checksum of what was sent. */
+  send(signal: AbortSignal): Promise<string>
+}
+
+export interface WeightReceiver extends GroupMember {
+  /** Brings the sampler to a point between two steps, and keeps it there until `commit`. */
+  hold(inFlight: InFlight, signal: AbortSignal): Promise<void>
+  /** Takes the weights beside those in use. Gives the checksum of what arrived. */
+  receive(signal: AbortSignal): Promise<string>
+  /** Ends the hold: with the weights that arrived, or without a version with those it had. */
+  commit(version?: number): Promise<void>
+}

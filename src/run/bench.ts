@@ -21,7 +21,7 @@ export async function runBench(job: Job): Promise<ModeEnd> {
     })
   }
   const context = { ...job, signal: stop.now }
-  const base = await openBase(context, config.explorer.rollout_model.engine_type)
+  const base = await openBase(context)
   const samplers = await openSamplers(context, base)
   const auxiliary = await openAuxiliary(context, base)
   const monitor = closers.add(await job.openMonitor(config.explorer.name))

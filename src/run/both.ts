@@ -1,16 +1,15 @@
 import type { ExperienceBuffer } from '../buffer/index.js'
 import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
-import type { SampleModel } from '../engine/contract.js'
 import type { ExplorerSync } from '../explorer/index.js'
-import { Synchronizer, type SyncState, scheduleOf, type Transfer } from '../synchronizer/index.js'
+import { openLink, Synchronizer, type SyncState, scheduleOf, type Transfer } from '../synchronizer/index.js'
 import { Trainer } from '../trainer/index.js'
 import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
 import { makeExplorer } from './explorer.js'
 import type { Job, ModeEnd } from './job.js'
-import { linkOf, openAuxiliary, openBase, openSamplers, openTrained, sameEngine, type TrainedModels } from './models.js'
+import { openAuxiliary, openBase, openSamplers, openTrained } from './models.js'
 import { openPipeline } from './pipeline.js'
-import { cutOf, loadSamplers, snapshotOf, stepOf } from './resume.js'
+import { cutOf, loadSamplers, snapshotOf, startSamplers, stepOf } from './resume.js'
 import { runSides } from './sides.js'
 import { watchStalls } from './stall.js'
 import { expectedSteps, openEvalTasksets, openScheduler } from './tasks.js'
@@ -21,7 +20,6 @@ const STALL_S = 60
 /** Explorer and trainer in this process: two loops that share the buffer and the synchroniser, and nothing else. */
 export async function runBoth(job: Job): Promise<ModeEnd> {
   const { config, view, checkpoints, logs, stop, closers, note } = job
-  const engineType = sameEngine(config)
   const scheduler = await openScheduler(config, closers)
   const evalTasksets = await openEvalTasksets(config, closers)
   const expected = expectedSteps(config, scheduler)
@@ -29,7 +27,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   const total = config.trainer.total_steps ?? expected
   if (total !== undefined) view.expect?.('trainer', Math.min(total, expected ?? total))
   const context = { ...job, signal: stop.now }
-  const base = await openBase(context, engineType)
+  const base = await openBase(context)
   const needs = { config, text: base.text, note }
   const buffer = closers.add(await openMainBuffer(needs))
   const auxiliaryBuffers = await openAuxiliaryBuffers(needs, (one) => closers.add(one))
@@ -42,21 +40,27 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     trainer: closers.add(await job.openMonitor('trainer')),
   }
 
-  const link = linkOf(base.engine, models.policy, samplers)
+  const link = openLink(
+    {
+      from: models.policy,
+      to: [...new Set(samplers)],
+      sends: await base.engine(config.trainer.trainer_type),
+      takes: await base.engine(config.explorer.rollout_model.engine_type),
+    },
+    {
+      method: config.synchronizer.sync_method,
+      write: async (version, write) => (await checkpoints.saveWeights(version, write)).path,
+    },
+  )
   // The weights that everything starts from are version 0.
-  await link.transfer(0, 'finish', nextCall(stop.now))
+  await startSamplers(samplers, link, base.dir, stop.now)
   const saved = await checkpoints.latest()
   const { cut, mark } = cutOf(saved, config)
   const syncState = saved?.state.sync as SyncState | undefined
   const syncLog = logs.logger('synchronizer')
-  const carry: Transfer =
-    config.synchronizer.sync_method === 'checkpoint'
-      ? byCheckpoint(job, models, samplers)
-      : async (version, inFlight, signal) => void (await link.transfer(version, inFlight, call(config, signal)))
   const transfer: Transfer = async (version, inFlight, signal) => {
-    const begun = performance.now()
-    await carry(version, inFlight, signal)
-    syncLog.info(`weights of training step ${version} to the samplers in ${(performance.now() - begun).toFixed(1)} ms`)
+    const { ms } = await link.transfer(version, inFlight, call(config, signal))
+    syncLog.info(`weights of training step ${version} to the samplers by ${link.way} in ${ms.toFixed(1)} ms`)
   }
   const waits = async () => (await buffer.state()).waiting
   const sync = new Synchronizer(
@@ -126,18 +130,6 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     await explorer.evaluate(finalStep(config, explorer.step), { signal: stop.now })
   }
   return { end: 'finished', steps: trainer.step }
-}
-
-/** Through the disk, as between two processes. */
-function byCheckpoint(
-  { checkpoints, config }: Job,
-  { policy }: TrainedModels,
-  samplers: readonly SampleModel[],
-): Transfer {
-  return async (version, inFlight, signal) => {
-    const { path } = await checkpoints.saveWeights(version, (dir) => policy.saveWeights(dir, call(config, signal)))
-    for (const sampler of new Set(samplers)) await sampler.loadWeights(path, version, inFlight, call(config, signal))
-  }
 }
 
 function call(config: Config, signal: AbortSignal) {

@@ -1,4 +1,5 @@
 import type { AlgorithmFacts, Catalog, Component, Config, Lookup, Parsed, TasksetConfig } from '../config/index.js'
+import { engineLookup } from '../engine/registry.js'
 
 /**
  * Everything that is registered, plugins included. Told what it is for, it leaves out what the files do not use: the
@@ -19,6 +20,7 @@ export async function loadCatalog(files?: readonly Parsed[]): Promise<Catalog> {
     files === undefined || files.some(usesWorkflowArgs) ? loadWorkflows() : none('workflow'),
   ])
   return {
+    engines: engineLookup,
     algorithms: algorithm.algorithms as unknown as Lookup<AlgorithmFacts>,
     advantageFns: algorithm.advantageFns,
     policyLossFns: algorithm.policyLossFns,

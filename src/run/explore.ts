@@ -20,7 +20,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   view.expect?.('explorer', scheduler.steps)
   const evalTasksets = await openEvalTasksets(config, closers)
   const context = { ...job, signal: stop.now }
-  const base = await openBase(context, config.explorer.rollout_model.engine_type)
+  const base = await openBase(context)
   const buffer = closers.add(await openMainBuffer({ config, text: base.text, note }))
   const samplers = await openSamplers(context, base)
   const auxiliary = await openAuxiliary(context, base)

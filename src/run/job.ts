@@ -1,7 +1,7 @@
 import type { LogDir } from '../base/log/logger.js'
 import type { BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
-import type { OpenEngine } from '../engine/open.js'
+import type { OpenEngine } from '../engine/registry.js'
 import type { Monitor } from '../monitor/monitor.js'
 import type { RunView } from '../monitor/view.js'
 import type { Closers } from './closers.js'
@@ -15,7 +15,8 @@ export interface Job {
   readonly config: Config
   /** Directory that the policy starts from; null: `model.model_path`. */
   readonly startFrom: string | null
-  readonly nativeNamed: boolean
+  /** The user asked for the trainer's engine by name. */
+  readonly engineNamed: boolean
   readonly openEngine: OpenEngine
   readonly checkpoints: Checkpoints
   readonly logs: LogDir

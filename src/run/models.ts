@@ -1,29 +1,25 @@
-import { TrinityError } from '../base/error.js'
 import type { LogDir } from '../base/log/logger.js'
 import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
-import type { Engine, SampleModel, ScoreModel, TrainModel, WeightLink } from '../engine/contract.js'
-import { checkEngine, type OpenEngine } from '../engine/open.js'
-import type { TorchOptions } from '../engine/torch/options.js'
+import type { Engine, SampleModel, ScoreModel, TrainModel } from '../engine/contract.js'
+import type { EngineContext } from '../engine/description.js'
+import { engineNamed, type OpenEngine } from '../engine/registry.js'
+import { loraSpec, recomputes } from '../engine/spec.js'
 import type { OpenAuxiliary } from '../explorer/index.js'
 import { readModelConfig } from '../model/index.js'
 import type { RunView } from '../monitor/view.js'
 import { trainerNeeds } from '../trainer/index.js'
 import { type ModelText, openModelText } from '../workflow/text.js'
 import type { Closers } from './closers.js'
-import { tooLarge } from './fit.js'
 import { modelDir } from './model-dir.js'
-import { criticRecomputes, loraSpec, policyRecomputes } from './specs.js'
-import { torchNeeds } from './torch-memory.js'
-import { engineOptions } from './torch-options.js'
 
 export interface ModelContext {
   readonly config: Config
   /** Directory that the policy starts from; null: `model.model_path`. */
   readonly startFrom: string | null
   readonly openEngine: OpenEngine
-  /** The user asked for the native engine by name: sizes are then the user's business. */
-  readonly nativeNamed: boolean
+  /** The user asked for the trainer's engine by name: sizes are then the user's business. */
+  readonly engineNamed: boolean
   readonly view: RunView
   readonly signal: AbortSignal
   readonly closers: Closers
@@ -31,31 +27,40 @@ export interface ModelContext {
   readonly logs?: LogDir
 }
 
+/** Directory and text side of the policy, and the engines of the run, each opened once. */
 export interface BaseModel {
-  readonly engine: Engine
   readonly dir: string
   readonly text: ModelText
+  engine(name: string): Promise<Engine>
 }
 
-/** The engine of the policy, and the directory and the text side of its model. `mode`: what decides which models follow. */
-export async function openBase(context: ModelContext, type: string, mode = context.config.mode): Promise<BaseModel> {
+export async function openBase(context: ModelContext): Promise<BaseModel> {
   const { config, view, signal, closers, logs } = context
   view.phase('model', 'looking at the model')
   const dir = context.startFrom ?? (await modelDir(config.model.model_path, view, signal))
-  const memory = type === 'torch' ? await memoryNeeds({ ...context, config: { ...config, mode } }, dir) : undefined
-  const engine = closers.add(await context.openEngine(type, engineOptions(type, config, logs, memory)))
-  return { engine, dir, text: await openModelText(dir, config.model.custom_chat_template) }
-}
-
-/** What the workers have to find free; undefined for models that the plan cannot read, though Transformers may. */
-async function memoryNeeds({ config, view, signal }: ModelContext, dir: string): Promise<TorchOptions['memory']> {
-  const dirOf = async (path: string) => (path === config.model.model_path ? dir : modelDir(path, view, signal))
-  try {
-    return await torchNeeds(config, async (path) => (await readModelConfig(await dirOf(path))).config)
-  } catch (error) {
-    if (!(error instanceof TrinityError && error.code.startsWith('model/'))) throw error
-    view.note(`the GPU's memory is not planned: ${error.message}`)
-    return undefined
+  const opened = new Map<string, Promise<Engine>>()
+  const open = async (name: string) => {
+    const needs: EngineContext = {
+      logs,
+      get needs() {
+        return trainerNeeds(config)
+      },
+      readModel: async (path) => {
+        const own = path === config.model.model_path ? dir : await modelDir(path, view, signal)
+        return (await readModelConfig(own)).config
+      },
+      note: (text) => view.note(text),
+    }
+    return closers.add(await context.openEngine(name, config, needs))
+  }
+  return {
+    dir,
+    text: await openModelText(dir, config.model.custom_chat_template),
+    engine: (name) => {
+      const engine = opened.get(name) ?? open(name)
+      opened.set(name, engine)
+      return engine
+    },
   }
 }
 
@@ -66,14 +71,17 @@ export interface TrainedModels {
 }
 
 /** Everything that the trainer works with. */
-export async function openTrained(context: ModelContext, { engine, dir }: BaseModel): Promise<TrainedModels> {
+export async function openTrained(context: ModelContext, { engine: engineOf, dir }: BaseModel): Promise<TrainedModels> {
   const { config, view, signal, closers } = context
-  if (engine.name === 'native') await checkSize(context, dir)
+  const type = engineNamed(config.trainer.trainer_type)
+  await checkSize(context, dir)
+  const engine = await engineOf(type.name)
   const needs = trainerNeeds(config)
+  const recompute = (part: 'actor_rollout_ref' | 'critic') => recomputes(config, part, type.recomputes ?? false)
   const common = { seed: config.explorer.rollout_model.seed, maxModelLen: config.model.max_model_len ?? undefined }
   view.phase('model', 'opening the policy')
   const lora = loraSpec(config)
-  const gradientCheckpointing = policyRecomputes(config, engine.name)
+  const gradientCheckpointing = recompute('actor_rollout_ref')
   const policy = closers.add(
     await engine.openTrain({ ...common, path: dir, lora, gradientCheckpointing }, nextCall(signal)),
   )
@@ -87,7 +95,7 @@ export async function openTrained(context: ModelContext, { engine, dir }: BaseMo
     view.phase('model', 'opening the critic')
     const from = config.model.critic_model_path
     const path = from === config.model.model_path ? dir : await modelDir(from, view, signal)
-    const gradientCheckpointing = criticRecomputes(config, engine.name)
+    const gradientCheckpointing = recompute('critic')
     critic = closers.add(
       await engine.openTrain({ ...common, path, head: 'value', gradientCheckpointing }, nextCall(signal)),
     )
@@ -95,24 +103,26 @@ export async function openTrained(context: ModelContext, { engine, dir }: BaseMo
   return { policy, reference, critic }
 }
 
-/** The samplers of the rollouts; with a policy in this process they begin with its weights. */
+/** The samplers of the rollouts; with a policy of the same engine they begin with its weights. */
 export async function openSamplers(
   context: ModelContext,
-  { engine, dir }: BaseModel,
+  { engine: engineOf, dir }: BaseModel,
   policy?: TrainModel,
 ): Promise<SampleModel[]> {
   const { config, view, signal, closers } = context
   const { rollout_model: rollout } = config.explorer
+  const engine = await engineOf(rollout.engine_type)
+  const same = rollout.engine_type === config.trainer.trainer_type
   view.phase('model', 'opening the samplers')
   const spec = {
     path: dir,
-    shareWith: policy,
+    shareWith: same ? policy : undefined,
     seed: rollout.seed,
     maxModelLen: rollout.max_model_len ?? undefined,
     prefixCaching: rollout.enable_prefix_caching,
   }
   const count = Math.max(1, rollout.engine_num)
-  const own = engine.name === 'mock' || engine.caps.weights.includes('nccl') ? count : 1
+  const own = engine.caps.replicas ? count : 1
   if (own < count) {
     view.note(`explorer.rollout_model.engine_num ${count}: here one sampler serves all of them`)
   }
@@ -125,13 +135,9 @@ export async function openSamplers(
 export async function openAuxiliary(context: ModelContext, base: BaseModel): Promise<OpenAuxiliary[]> {
   const { config, view, signal, closers } = context
   const opened: OpenAuxiliary[] = []
-  const engines = new Map<string, Engine>([[base.engine.name, base.engine]])
   for (const [i, one] of config.explorer.auxiliary_models.entries()) {
     view.phase('model', `opening auxiliary model ${one.name ?? i}`)
-    const engine =
-      engines.get(one.engine_type) ??
-      closers.add(await context.openEngine(one.engine_type, engineOptions(one.engine_type, config, context.logs)))
-    engines.set(one.engine_type, engine)
+    const engine = await base.engine(one.engine_type)
     const dir = await modelDir(one.model_path ?? '', view, signal)
     const text = await openModelText(dir, one.chat_template)
     const spec = { path: dir, seed: one.seed, maxModelLen: one.max_model_len ?? undefined }
@@ -147,26 +153,11 @@ export async function openAuxiliary(context: ModelContext, base: BaseModel): Pro
   return opened
 }
 
-export function linkOf(engine: Engine, policy: TrainModel, samplers: readonly SampleModel[]): WeightLink {
-  return engine.link(policy, [...new Set(samplers)])
-}
-
-/** Explorer and trainer of one process hand weights over inside one engine. */
-export function sameEngine({ explorer, trainer }: Config): string {
-  const [rollout, train] = [explorer.rollout_model.engine_type, trainer.trainer_type]
-  checkEngine(rollout)
-  checkEngine(train)
-  // the mock engine does both and has no name of its own among the trainers
-  if (rollout === train || rollout === 'mock') return rollout
-  throw new TrinityError('config/engine', `rollouts on ${rollout} and training on ${train} cannot share weights here`, {
-    path: 'explorer.rollout_model.engine_type',
-    hint: 'set explorer.rollout_model.engine_type and trainer.trainer_type to the same engine, or leave both at auto',
-  })
-}
-
-async function checkSize({ config, nativeNamed, view }: ModelContext, dir: string): Promise<void> {
-  const wrong = tooLarge((await readModelConfig(dir)).config, config)
+async function checkSize({ config, engineNamed: named, view }: ModelContext, dir: string): Promise<void> {
+  const { name, refuses } = engineNamed(config.trainer.trainer_type)
+  if (!refuses) return
+  const wrong = refuses((await readModelConfig(dir)).config, config, trainerNeeds(config))
   if (!wrong) return
-  if (!nativeNamed) throw wrong
-  view.note(`${wrong.message}; it is tried because the native engine was asked for by name`)
+  if (!named) throw wrong
+  view.note(`${wrong.message}; it is tried because the ${name} engine was asked for by name`)
 }

@@ -4,10 +4,10 @@ import type { Cut, ExperienceBuffer } from '../buffer/index.js'
 import type { SavedCheckpoint } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
-import type { SampleModel, WeightLink } from '../engine/contract.js'
+import type { SampleModel } from '../engine/contract.js'
 import type { ExplorerMark } from '../explorer/index.js'
 import type { ExperiencePipeline } from '../pipeline/index.js'
-import type { Synchronizer } from '../synchronizer/index.js'
+import type { Synchronizer, WeightLink } from '../synchronizer/index.js'
 import type { Snapshot } from '../trainer/index.js'
 
 /** Folder of a checkpoint with the samplers' weights, where they are not the trainer's. */
@@ -54,6 +54,17 @@ export function snapshotOf({
       },
     }
   }
+}
+
+/** Gives the samplers the first weights: those of the policy, which by way of a folder are those of the model. */
+export async function startSamplers(
+  samplers: readonly SampleModel[],
+  link: WeightLink,
+  dir: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (link.way !== 'checkpoint') await link.transfer(0, 'finish', nextCall(signal))
+  else for (const sampler of new Set(samplers)) await sampler.loadWeights(dir, 0, 'finish', nextCall(signal))
 }
 
 /** Gives the samplers the weights they had: the trainer's, older ones kept beside them, or the first. */

@@ -1,7 +1,7 @@
 import { TrinityError } from '../base/error.js'
 import { type BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Resolved, ResolvedStage } from '../config/index.js'
-import { type OpenEngine, openEngine } from '../engine/open.js'
+import { type OpenEngine, openEngine } from '../engine/registry.js'
 import { openMonitor } from '../monitor/open.js'
 import type { RunSummary } from '../monitor/view.js'
 import type { ProgressView } from './job.js'
@@ -16,8 +16,8 @@ export interface RunOptions {
   readonly stop?: Stop
   readonly openEngine?: OpenEngine
   readonly openMonitor?: StageContext['openMonitor']
-  /** Stages for which the native engine was asked for by name; sizes are then not judged. */
-  readonly nativeNamed?: (stage: number) => boolean
+  /** Stages for which the trainer's engine was asked for by name; sizes are then not judged. */
+  readonly engineNamed?: (stage: number) => boolean
   /** The command that goes on, for people. */
   readonly command?: string
 }
@@ -47,7 +47,7 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
         stop,
         openEngine: options.openEngine ?? openEngine,
         openMonitor: options.openMonitor ?? openMonitor,
-        nativeNamed: options.nativeNamed?.(i) ?? false,
+        engineNamed: options.engineNamed?.(i) ?? false,
       })
       ended.push({ name: stage.name, end, steps })
       bestOf = best

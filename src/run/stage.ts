@@ -3,7 +3,7 @@ import { openLogDir } from '../base/log/log-dir.js'
 import type { Logger } from '../base/log/logger.js'
 import { type BestEval, Checkpoints, type JobIdentity } from '../checkpoint/index.js'
 import type { Config, ResolvedStage } from '../config/index.js'
-import type { OpenEngine } from '../engine/open.js'
+import type { OpenEngine } from '../engine/registry.js'
 import type { Monitor } from '../monitor/monitor.js'
 import { runTaskPipeline } from '../pipeline/index.js'
 import { runBench } from './bench.js'
@@ -22,8 +22,8 @@ export interface StageContext {
   readonly stop: Stop
   readonly openEngine: OpenEngine
   openMonitor(options: { config: Config; role: string; logger: Logger }): Promise<Monitor>
-  /** The user asked for the native engine by name. */
-  readonly nativeNamed: boolean
+  /** The user asked for the trainer's engine by name. */
+  readonly engineNamed: boolean
 }
 
 export interface StageEnd {

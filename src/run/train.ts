@@ -12,7 +12,7 @@ import { openBase, openTrained, type TrainedModels } from './models.js'
 export async function runTrain(job: Job): Promise<ModeEnd> {
   const { config, view, checkpoints, logs, stop, closers, note } = job
   const context = { ...job, signal: stop.now }
-  const base = await openBase(context, config.trainer.trainer_type)
+  const base = await openBase(context)
   const needs = { config, text: base.text, note }
   const buffer = closers.add(await openMainBuffer(needs))
   const auxiliaryBuffers = await openAuxiliaryBuffers(needs, (one) => closers.add(one))

@@ -1,4 +1,6 @@
 export { ApartExplorerSync, ApartTrainerSync, takeLatest } from './apart.js'
+export type { LinkEnds, WeightLink } from './link/link.js'
+export { type LinkOptions, openLink } from './link/open.js'
 export { type SyncSchedule, scheduleOf } from './schedule.js'
 export { type RoleState, type RoleStatus, StatusBoard } from './status.js'
 export { Synchronizer, type SynchronizerParts, type SyncState, type Transfer } from './synchronizer.js'

@@ -1,22 +1,19 @@
 import { advantageFns, algorithms, type BuiltLoss, buildLoss, type LossConfig } from '../algorithm/index.js'
 import type { Config } from '../config/index.js'
+import type { TrainingNeeds } from '../engine/description.js'
+import { actorTokens, criticTokens } from './settings.js'
 
 /** What training with this configuration asks of the models, known before any of them is opened. */
-export interface TrainerNeeds {
-  readonly critic: boolean
-  /** Log-probs of the first policy are read by the loss or by the KL penalty. */
-  readonly reference: boolean
-  /** The reference is the policy without its adapter: no second model has to be opened. */
-  readonly referenceIsBase: boolean
-}
-
-export function trainerNeeds(config: Config): TrainerNeeds {
+export function trainerNeeds(config: Config): TrainingNeeds {
   const { algorithm } = config
-  const reads = lossOf(config).columns.some(({ name }) => name === 'ref')
+  const loss = lossOf(config)
   return {
     critic: algorithms.get(algorithm.algorithm_type).use_critic,
-    reference: reads || (hasKlPenalty(config) && advantageInTrainer(config)),
+    reference: loss.columns.some(({ name }) => name === 'ref') || (hasKlPenalty(config) && advantageInTrainer(config)),
     referenceIsBase: (config.model.lora_configs?.length ?? 0) > 0,
+    bundles: loss.coupling === 'bundle',
+    actorTokens: (longest) => actorTokens(config, longest),
+    criticTokens: (longest) => criticTokens(config, longest),
   }
 }
 

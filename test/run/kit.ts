@@ -56,7 +56,7 @@ export class Bench {
       ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
     )
     const parsed = parseConfig(text.replaceAll('DIR', this.dir), 'f.yaml', { env: {}, cwd: this.dir, set })
-    return resolveConfig(parsed, machineFacts({ cwd: this.dir, gpus: 0, torch: false }), catalog)
+    return resolveConfig(parsed, machineFacts({ cwd: this.dir, gpus: 0, pytorch: false }), catalog)
   }
 
   /** Runs it on the mock engine. */

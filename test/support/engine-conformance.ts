@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AdamStep, Call, Engine, Row, SampleModel, SampleRequest, TrainModel } from '../../src/engine/contract.js'
 import { defineLoss } from '../../src/graph/index.js'
+import { directLink } from './direct-link.js'
 
 /**
  * What every engine must do, whatever it is made of. Each engine's own test file calls this with itself. `sample: false`:
@@ -183,7 +184,7 @@ export function describeEngine(
         await trained.forwardBackward({ rows, tokenBudget: 64 }, policyGradient, call())
         await trained.optimStep(STEP, call())
       }
-      const link = engine.link(trained, [model])
+      const link = directLink(engine, trained, [model])
       const { checksum } = await link.transfer(3, 'finish', call())
       expect(model.version).toBe(3)
       expect((await link.transfer(4, 'finish', call())).checksum).toBe(checksum)

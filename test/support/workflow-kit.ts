@@ -97,6 +97,7 @@ export function puppet(tokensOf: (request: SampleRequest) => ArrayLike<number>, 
     throw new Error('a puppet only samples')
   }
   return {
+    home: {},
     info: { architecture: 'puppet', parameters: 0, trainableParameters: 0, vocabSize, maxModelLen: 1 << 16 },
     version: 0,
     sample: async (request) =>

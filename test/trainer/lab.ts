@@ -6,6 +6,7 @@ import type { Engine, SampleModel, TrainModel } from '../../src/engine/contract.
 import { createExperience, type Experience } from '../../src/experience/index.js'
 import { operators } from '../../src/pipeline/registry.js'
 import { TrainStep, trainerNeeds } from '../../src/trainer/index.js'
+import { directLink } from '../support/direct-link.js'
 
 export interface LabOptions {
   engine: Engine
@@ -47,7 +48,7 @@ export class Lab {
   async learn(experiences: readonly Experience[]): Promise<Record<string, number>> {
     this.#done++
     const { metrics } = await this.#step.run(experiences, this.#done)
-    await this.#options.engine.link(this.policy, [this.#sampler]).transfer(this.#done, 'finish', nextCall())
+    await directLink(this.#options.engine, this.policy, [this.#sampler]).transfer(this.#done, 'finish', nextCall())
     return metrics
   }
 

@@ -1,6 +1,6 @@
+import type { EngineFacts } from '../catalog.js'
 import type { Config } from '../section/config.js'
-import { type Engines, runsOnGpu } from './engine.js'
-import { noteGpuKeys } from './gpu-keys.js'
+import { type Engines, usesGpus } from './engine.js'
 import type { Scope } from './scope.js'
 
 type Cluster = Config['cluster']
@@ -12,7 +12,7 @@ export function resolveMode(config: Config, engines: Engines, scope: Scope): Con
   const { nodes, perNode } = machines(config, engines, scope)
   const alone =
     nodes * perNode === 1 && explorer.rollout_model.engine_num === 1 && explorer.auxiliary_models.length === 0
-  if (mode !== 'both' || !alone || engines.trainer !== 'torch' || engines.rollout !== 'torch') return mode
+  if (mode !== 'both' || !alone || engines.trainer !== engines.rollout || !engines.trainer.colocates) return mode
   scope.note('one-gpu', 'mode', 'there is one GPU, which explorer and trainer share: colocate')
   return 'colocate'
 }
@@ -46,33 +46,23 @@ export function resolveCluster(config: Config, engines: Engines, scope: Scope): 
     trainer_gpu_num_per_node: Math.min(trainer, perNode),
   }
   if (total > 0 && !engines.offGpu) checkSplit(config, result, engines, scope)
-  if (!usesGpus(config, engines)) noteGpuKeys(trains ? engines.trainer : engines.rollout, scope)
   return result
 }
 
 function machines(config: Config, engines: Engines, scope: Scope): { nodes: number; perNode: number } {
   const { node_num, gpu_per_node } = config.cluster
-  const perNode = gpu_per_node || (usesGpus(config, engines) ? scope.facts.gpus : 0)
+  const perNode = gpu_per_node || (usesGpus(engines) ? scope.facts.gpus : 0)
   return { perNode, nodes: node_num || (perNode > 0 ? 1 : 0) }
 }
 
 /** GPUs a model takes: those of its engine, or none where the engine computes elsewhere. */
-export function gpusOfEngine(model: Config['explorer']['rollout_model'], engine: string, config: Config): number {
+export function gpusOfEngine(model: Config['explorer']['rollout_model'], engine: EngineFacts, config: Config): number {
   if (!takesGpus(engine, config)) return 0
   return model.tensor_parallel_size * model.data_parallel_size * model.pipeline_parallel_size
 }
 
-/** For the native engine, the split that a file asks for is planned too, so that the file can be tried without GPUs. */
-function takesGpus(engine: string, config: Config): boolean {
-  return runsOnGpu(engine) || (engine === 'native' && config.cluster.gpu_per_node > 0)
-}
-
-function usesGpus(config: Config, engines: Engines): boolean {
-  return (
-    runsOnGpu(engines.trainer) ||
-    runsOnGpu(engines.rollout) ||
-    config.explorer.auxiliary_models.some((m) => runsOnGpu(m.engine_type))
-  )
+function takesGpus({ gpus }: EngineFacts, config: Config): boolean {
+  return gpus === 'takes' || (gpus === 'plans' && config.cluster.gpu_per_node > 0)
 }
 
 function checkSplit(config: Config, split: Cluster, engines: Engines, scope: Scope): void {

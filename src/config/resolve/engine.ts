@@ -1,44 +1,128 @@
+import type { EngineFacts, EngineRole } from '../catalog.js'
 import type { Config } from '../section/config.js'
 import type { Scope } from './scope.js'
 
-export type Engines = {
+export interface Engines {
+  readonly rollout: EngineFacts
+  readonly trainer: EngineFacts
+  /** The engine of each auxiliary model. */
+  readonly auxiliary: readonly EngineFacts[]
   /** No GPU is asked for: the engines that run are named in the file and none of them is one of GPUs. */
-  offGpu: boolean
-  rollout: Config['explorer']['rollout_model']['engine_type']
-  trainer: Config['trainer']['trainer_type']
+  readonly offGpu: boolean
 }
 
-const ON_GPU = ['torch', 'vllm', 'sglang', 'verl']
+const AUTO = 'auto'
+const ROLLOUT = 'explorer.rollout_model.engine_type'
+const TRAINER = 'trainer.trainer_type'
 
-export function runsOnGpu(engine: string): boolean {
-  return ON_GPU.includes(engine)
-}
-
-/** Which engines run: as named, else torch where it can run, else native. */
+/** Which engines run: as named, else the best that can run here. An engine that is not here is replaced, with a note. */
 export function resolveEngines(config: Config, scope: Scope): Engines {
-  const { tinker, external_model: external } = config.model
-  const rollout = config.explorer.rollout_model.engine_type
-  const trainer = config.trainer.trainer_type === 'verl' ? 'torch' : config.trainer.trainer_type
-  if (tinker.enable) return { rollout: 'tinker', trainer: 'tinker', offGpu: true }
-  const { gpus, torch } = scope.facts
-  const machine = gpus > 0 && torch ? 'torch' : 'native'
-  // one side named on GPUs: the other one has to understand its weights
-  const partner = [rollout, trainer].some(runsOnGpu) ? 'torch' : machine
-  const asked = [
-    ...(config.mode === 'train'
-      ? []
-      : [external.enable ? 'external' : rollout, ...config.explorer.auxiliary_models.map((m) => m.engine_type)]),
-    ...(['both', 'train', 'colocate'].includes(config.mode) ? [trainer] : []),
+  const { engines } = scope.catalog
+  const claimed = [...engines.all(), ...engines.allElsewhere()].find((one) => one.claims?.(config))?.name
+  const words = {
+    rollout: claimed ?? config.explorer.rollout_model.engine_type.toLowerCase(),
+    trainer: claimed ?? config.trainer.trainer_type.toLowerCase(),
+    auxiliary: config.explorer.auxiliary_models.map(({ engine_type }) => engine_type.toLowerCase()),
+  }
+  const found = new Choice(scope)
+  const [rollout, trainer] = [
+    found.named(words.rollout, ROLLOUT, 'sample'),
+    found.named(words.trainer, TRAINER, 'train'),
   ]
-  return {
-    rollout: external.enable ? 'external' : rollout === 'auto' ? partner : rollout,
-    trainer: trainer === 'auto' ? partner : trainer,
-    offGpu: asked.every((engine) => engine !== 'auto' && !runsOnGpu(engine)),
+  // where one side is named, the other is the same engine if it can be: weights then stay where they are
+  const result = {
+    rollout: rollout ?? found.like(trainer, 'sample'),
+    trainer: trainer ?? found.like(rollout, 'train'),
+  }
+  const auxiliary = words.auxiliary.map((word, i) => {
+    return found.named(word, `explorer.auxiliary_models[${i}].engine_type`, 'sample') ?? found.like(rollout, 'sample')
+  })
+  found.tell()
+  const asked = [
+    ...(config.mode === 'train' ? [] : [words.rollout, ...words.auxiliary]),
+    ...(['both', 'train', 'colocate'].includes(config.mode) ? [words.trainer] : []),
+  ]
+  return { ...result, auxiliary, offGpu: asked.every((word) => word !== AUTO && !meansGpus(word, scope)) }
+}
+
+function meansGpus(word: string, { catalog: { engines } }: Scope): boolean {
+  return engines.find(word)?.gpus === 'takes' || engines.elsewhere(word)?.gpus === true
+}
+
+class Choice {
+  readonly #scope: Scope
+  readonly #replaced: { key: string; word: string; by: EngineFacts }[] = []
+
+  constructor(scope: Scope) {
+    this.#scope = scope
+  }
+
+  /** The engine of that name; undefined for `auto`. */
+  named(word: string, key: string, role: EngineRole): EngineFacts | undefined {
+    if (word === AUTO) return undefined
+    const { engines } = this.#scope.catalog
+    const own = engines.find(word)
+    // an alias means the engine where it can run; its own name means it anyway
+    if (own && (own.name === word || (own.canRun?.(this.#scope.facts) ?? true))) return this.#able(own, key, role)
+    const elsewhere = own ?? engines.elsewhere(word)
+    if (!elsewhere) {
+      this.#scope.unknownName(key, 'engine', word, { names: () => [AUTO, ...engines.names()] })
+      return undefined
+    }
+    if ('replaceable' in elsewhere && !elsewhere.replaceable) return absent(word)
+    const by = this.#best(role)
+    if (!this.#replaced.some((one) => one.word === word && one.key === key)) this.#replaced.push({ key, word, by })
+    return by
+  }
+
+  /** The same engine as the other side's where it can do this, else the best. */
+  like(other: EngineFacts | undefined, role: EngineRole): EngineFacts {
+    return other?.roles.includes(role) ? other : this.#best(role)
+  }
+
+  /** One note for all that was replaced. */
+  tell(): void {
+    const [first] = this.#replaced
+    if (!first) return
+    const parts = this.#replaced.map(({ key, word, by }) => `${key} ${word}: the ${by.name} engine serves`)
+    this.#scope.note('engine', first.key, `not every engine that is named can run here; ${parts.join('; ')}`)
+  }
+
+  #able(engine: EngineFacts, key: string, role: EngineRole): EngineFacts {
+    if (!engine.roles.includes(role)) {
+      const able = this.#scope.catalog.engines.all().filter(({ roles }) => roles.includes(role))
+      const hint = `engines that can: ${able.map(({ name }) => name).join(', ')}`
+      this.#scope.error('engine', key, `the ${engine.name} engine does not ${role}`, hint)
+    }
+    return engine
+  }
+
+  #best(role: EngineRole): EngineFacts {
+    const able = this.#scope.catalog.engines.all().filter(({ roles }) => roles.includes(role))
+    return able.reduce((best, one) => (this.#likes(one) > this.#likes(best) ? one : best))
+  }
+
+  #likes(engine: EngineFacts): number {
+    return engine.preference?.(this.#scope.facts) ?? 0
   }
 }
 
-/** The engine of an auxiliary model. */
-export function auxiliaryEngine(named: Engines['rollout'], engines: Engines): Engines['rollout'] {
-  if (named !== 'auto') return named
-  return engines.rollout === 'external' ? 'native' : engines.rollout
+/** Stands for an engine that is not here and that no other can replace: opening it says so. */
+function absent(name: string): EngineFacts {
+  return { name, roles: [], weights: [], gpus: 'none', needsModel: false }
+}
+
+/** One note with all the keys that the file changes and the engine does not read. */
+export function noteIgnored(config: Config, engines: Engines, scope: Scope): void {
+  const engine = ['both', 'train', 'colocate'].includes(config.mode) ? engines.trainer : engines.rollout
+  if (engine.gpus !== 'takes' && usesGpus(engines)) return
+  const ignored = engine.ignores?.(config)
+  const set = ignored?.keys.filter((key) => scope.isChanged(key)) ?? []
+  if (!ignored || set.length === 0) return
+  const verb = set.length === 1 ? 'has' : 'have'
+  scope.note('no-effect', set[0], `the ${engine.name} engine ${ignored.why}: ${set.join(', ')} ${verb} no effect here`)
+}
+
+export function usesGpus({ rollout, trainer, auxiliary }: Engines): boolean {
+  return [rollout, trainer, ...auxiliary].some(({ gpus }) => gpus === 'takes')
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import type { EngineFacts } from '../catalog.js'
 import type { Config, InferenceModelConfig } from '../section/config.js'
 import { gpusOfEngine } from './cluster.js'
-import { auxiliaryEngine, type Engines } from './engine.js'
+import type { Engines } from './engine.js'
 import { isOffline, type Scope } from './scope.js'
 
 type Explorer = Config['explorer']
@@ -38,8 +39,8 @@ function runners(config: Config): number {
 function rolloutModel(config: Config, engines: Engines, scope: Scope): InferenceModelConfig {
   const given = config.explorer.rollout_model
   const filled = fill(given, config, 'explorer.rollout_model', engines.rollout, scope)
-  // the torch engine's sampler gives up its memory while the trainer computes: it need not be small
-  const small = config.mode === 'colocate' && engines.rollout !== 'torch'
+  // a sampler that gives up its memory while the trainer computes need not be small
+  const small = config.mode === 'colocate' && !engines.rollout.colocates
   const memory = small ? Math.min(0.25, given.gpu_memory_utilization) : given.gpu_memory_utilization
   return {
     ...filled,
@@ -55,9 +56,8 @@ function rolloutModel(config: Config, engines: Engines, scope: Scope): Inference
 
 function auxiliaryModel(given: InferenceModelConfig, index: number, config: Config, engines: Engines, scope: Scope) {
   const key = `explorer.auxiliary_models[${index}]`
-  const engine = config.model.tinker.enable ? 'tinker' : auxiliaryEngine(given.engine_type, engines)
   if (!given.model_path) scope.error('missing', `${key}.model_path`, 'an auxiliary model needs a model_path')
-  const filled = fill(given, config, key, engine, scope)
+  const filled = fill(given, config, key, engines.auxiliary[index], scope)
   return { ...filled, enable_history: false, enable_openai_api: true }
 }
 
@@ -66,16 +66,16 @@ function fill(
   given: InferenceModelConfig,
   config: Config,
   key: string,
-  engine: InferenceModelConfig['engine_type'],
+  engine: EngineFacts,
   scope: Scope,
 ): InferenceModelConfig {
   const { model } = config
   const gpus = gpusOfEngine(given, engine, config)
   return {
     ...given,
-    engine_type: engine,
+    engine_type: engine.name,
     gpu_per_engine: gpus,
-    nnodes: nodesOfEngine(given, gpus, config, key, engine, scope),
+    nnodes: nodesOfEngine(given, gpus, config, key, scope),
     trust_remote_code: given.trust_remote_code ?? model.trust_remote_code,
     temperature: given.temperature ?? model.temperature,
     top_p: given.top_p ?? model.top_p,
@@ -97,24 +97,13 @@ function fill(
 }
 
 /** An engine larger than a node spans whole nodes. */
-function nodesOfEngine(
-  given: InferenceModelConfig,
-  gpus: number,
-  config: Config,
-  key: string,
-  engine: string,
-  scope: Scope,
-): number {
+function nodesOfEngine(given: InferenceModelConfig, gpus: number, config: Config, key: string, scope: Scope): number {
   const perNode = config.cluster.gpu_per_node
-  if (engine === 'sglang' && given.tensor_parallel_size % given.data_parallel_size !== 0) {
-    const text = `tensor_parallel_size ${given.tensor_parallel_size} is not a multiple of data_parallel_size ${given.data_parallel_size}`
-    scope.error('gpu-split', key, `SGLang: ${text}`)
-  }
   if (perNode === 0 || gpus <= perNode) return 1
   if (gpus % perNode !== 0) {
     scope.error('gpu-split', key, `an engine takes ${gpus} GPUs, which are not whole nodes of ${perNode}`)
   }
-  if (given.data_parallel_size > 1 && engine !== 'sglang') {
+  if (given.data_parallel_size > 1) {
     scope.error('gpu-split', `${key}.data_parallel_size`, 'copies of the model cannot spread over nodes')
   }
   return Math.ceil(gpus / perNode)

@@ -8,8 +8,8 @@ export interface Facts {
   readonly now: Date
   /** GPUs of this machine. */
   readonly gpus: number
-  /** Whether PyTorch workers can run on them. */
-  readonly torch: boolean
+  /** Whether there is a Python with PyTorch. */
+  readonly pytorch: boolean
   isEmptyDir(path: string): boolean
   readText(path: string): string | undefined
 }
@@ -20,7 +20,10 @@ export function machineFacts(given: Partial<Facts> = {}): Facts {
     cwd: process.cwd(),
     now: new Date(),
     gpus,
-    torch: given.torch ?? (gpus > 0 && hasTorch()),
+    // asked for only where it matters: it may start a Python
+    get pytorch() {
+      return hasTorch()
+    },
     isEmptyDir: (path) => !existsSync(path) || readdirSync(path).length === 0,
     readText: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined),
     ...given,

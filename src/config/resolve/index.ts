@@ -7,7 +7,7 @@ import { resolveAlgorithm } from './algorithm.js'
 import { resolveBuffer } from './buffer.js'
 import { resolveCluster, resolveMode } from './cluster.js'
 import { resolveDataProcessor } from './data-processor.js'
-import { resolveEngines } from './engine.js'
+import { noteIgnored, resolveEngines } from './engine.js'
 import { finishExplorer, resolveExplorer } from './explorer.js'
 import type { Facts } from './facts.js'
 import { resolveModel } from './model.js'
@@ -15,7 +15,6 @@ import { resolveMonitor } from './monitor.js'
 import { Scope } from './scope.js'
 import { resolveSynchronizer } from './synchronizer.js'
 import { resolveTop } from './top.js'
-import { noteTorchKeys } from './torch-keys.js'
 import { resolveTrainer } from './trainer.js'
 
 export interface ResolvedStage {
@@ -73,7 +72,7 @@ function resolveStage(
   config = { ...config, explorer: finishExplorer(config, scope) }
   config = { ...config, buffer: resolveBuffer(config, scope) }
   config = { ...config, trainer: resolveTrainer(config, engines, scope) }
-  noteTorchKeys(config, scope)
+  noteIgnored(config, engines, scope)
   config = { ...config, data_processor: resolveDataProcessor(config, scope) }
   if (feedsNext && config.trainer.save_hf_checkpoint === 'never') {
     scope.warn('value', 'trainer.save_hf_checkpoint', 'the next stage needs the last checkpoint: last is used')

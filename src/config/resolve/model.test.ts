@@ -59,7 +59,7 @@ describe('model', () => {
       'model.external_model.model_name',
     ])
     expect(resolve(`mode: bench\n${hosted}, model_name: x}}`).explorer.rollout_model).toMatchObject({
-      engine_type: 'external',
+      engine_type: 'openai',
       gpu_per_engine: 0,
     })
   })

@@ -15,7 +15,7 @@ export function resolveModel(config: Config, engines: Engines, scope: Scope): Mo
     for (const key of ['base_url_env', 'api_key_env', 'model_name'] as const) {
       if (!external[key]) scope.error('missing', `model.external_model.${key}`, 'required with a hosted model')
     }
-  } else if (given.model_path === '' && engines.rollout !== 'mock') {
+  } else if (given.model_path === '' && engines.rollout.needsModel !== false) {
     scope.error('missing', 'model.model_path', 'no model', 'give a directory or a hub id')
   }
   if ((given.lora_configs?.length ?? 0) > 1)

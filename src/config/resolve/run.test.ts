@@ -3,7 +3,7 @@ import { BASE, errorsOf, resolve, resolveAll, settings, withKeys } from '../../.
 
 const sync = (set: Record<string, unknown>) => withKeys(set).synchronizer
 const TRAIN = { mode: 'train', 'buffer.train_batch_size': 4 }
-const GPU = { 'explorer.rollout_model.engine_type': 'vllm', 'trainer.trainer_type': 'torch' }
+const GPU = { 'explorer.rollout_model.engine_type': 'torch', 'trainer.trainer_type': 'torch' }
 
 describe('paths and names', () => {
   it('of the run', () => {
@@ -44,7 +44,7 @@ describe('synchronizer', () => {
     expect(sync({ ...GPU, 'model.lora_configs': [{}] }).sync_method).toBe('checkpoint')
     expect(sync({ mode: 'colocate' }).sync_method).toBe('memory')
     expect(sync({}).sync_method).toBe('memory')
-    expect(sync({ 'model.tinker.enable': true }).sync_method).toBe('checkpoint')
+    expect(sync({ ...GPU, 'trainer.trainer_type': 'native' }).sync_method).toBe('checkpoint')
     expect(sync({ ...GPU, 'synchronizer.sync_method': 'memory' }).sync_method).toBe('memory')
   })
 

@@ -23,19 +23,27 @@ export function resolveSynchronizer(config: Config, engines: Engines, scope: Sco
   }
 }
 
-/** nccl needs explorer and trainer in one run, on GPUs, with whole weights. */
-function method(config: Config, engines: Engines, scope: Scope): Synchronizer['sync_method'] {
+/**
+ * nccl needs explorer and trainer in one run, on GPUs, with whole weights; as it is also what a file that says nothing
+ * gets, anything cheaper or more general takes its place where it cannot be.
+ */
+function method(config: Config, { trainer, rollout }: Engines, scope: Scope): Synchronizer['sync_method'] {
   const asked = config.synchronizer.sync_method
   if (isOffline(scope)) return 'checkpoint'
+  const same = trainer.name === rollout.name
+  if (asked === 'memory' && config.mode === 'both' && !same) {
+    const text = `weights cannot stay in memory between the ${trainer.name} and the ${rollout.name} engine`
+    scope.error('value', 'synchronizer.sync_method', text, 'use checkpoint, or one engine for both')
+  }
   if (asked !== 'nccl') return asked
   if (config.mode === 'colocate') return 'memory'
   if (config.mode !== 'both') return 'checkpoint'
-  if (engines.trainer === 'tinker') return 'checkpoint'
-  if (engines.trainer === 'native') {
-    if (scope.isSet('synchronizer.sync_method')) {
-      scope.note('value', 'synchronizer.sync_method', 'nccl means memory here: explorer and trainer are one process')
-    }
-    return 'memory'
+  if (same && trainer.weights.includes('nccl')) return config.model.lora_configs?.length ? 'checkpoint' : 'nccl'
+  const [way, why] = same
+    ? (['memory', 'explorer and trainer are one process'] as const)
+    : (['checkpoint', 'explorer and trainer are of different engines'] as const)
+  if (scope.isSet('synchronizer.sync_method')) {
+    scope.note('value', 'synchronizer.sync_method', `nccl means ${way} here: ${why}`)
   }
-  return config.model.lora_configs?.length ? 'checkpoint' : 'nccl'
+  return way
 }

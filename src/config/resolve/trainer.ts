@@ -1,15 +1,12 @@
+import type { EngineFacts } from '../catalog.js'
 import type { Config } from '../section/config.js'
 import type { Engines } from './engine.js'
 import type { Scope } from './scope.js'
 
 type Trainer = Config['trainer']
 
-/** A processor works at full speed from about this many tokens on; fewer leave it waiting between matrices. */
-const NATIVE_TOKENS = 1024
-
-function microBatch(longest: number | null, parts: number, engine: Engines['trainer']): number | null {
-  if (longest === null) return null
-  return Math.max(engine === 'native' ? NATIVE_TOKENS : 1, Math.ceil((2 * longest) / parts))
+function microBatch(longest: number | null, parts: number, { leastTokens = 1 }: EngineFacts): number | null {
+  return longest === null ? null : Math.max(leastTokens, Math.ceil((2 * longest) / parts))
 }
 
 export function resolveTrainer(config: Config, engines: Engines, scope: Scope): Trainer {
@@ -32,7 +29,7 @@ export function resolveTrainer(config: Config, engines: Engines, scope: Scope): 
   const parts = strategy === 'megatron' ? given.megatron.context_parallel_size : sequence
   return {
     ...given,
-    trainer_type: engines.trainer,
+    trainer_type: engines.trainer.name,
     trainer_strategy: strategy,
     critic_warmup: critic ? given.critic_warmup : 0,
     ulysses_sequence_parallel_size: sequence,

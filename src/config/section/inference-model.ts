@@ -2,13 +2,7 @@ import { bool, derived, dict, float, idle, int, list, oneOf, record, section, st
 import { externalModel } from './model.js'
 import { SYNC_ALIASES, SYNC_METHODS } from './synchronizer.js'
 
-const ENGINES = ['auto', 'native', 'torch', 'vllm', 'sglang', 'tinker', 'external', 'openai', 'mock'] as const
-
-export const engineType = oneOf(ENGINES, 'Engine. auto: torch where there is a GPU and PyTorch, else native.', 'auto', {
-  // every word that begins with vllm has always meant vLLM
-  accept: (text) => (text.startsWith('vllm') ? 'vllm' : undefined),
-  openText: 'a word that begins with vllm',
-})
+export const engineType = str('Engine, by name (trinity doctor lists them). auto: the best that runs here.', 'auto')
 
 export const inferenceModel = record('InferenceModelConfig', 'A model behind rollout engines.', {
   model_path: str('Model; required for an auxiliary one.', null, { auto: 'model.model_path' }),

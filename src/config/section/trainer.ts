@@ -1,6 +1,5 @@
 import { bool, derived, dict, float, idle, int, oneOf, record, section, str } from '../field.js'
 
-const TRAINERS = ['auto', 'native', 'torch', 'verl', 'tinker'] as const
 const STRATEGIES = ['fsdp', 'fsdp2', 'megatron'] as const
 
 export const megatron = record('MegatronParallelConfig', 'Parallel sizes of the Megatron strategy.', {
@@ -15,7 +14,7 @@ export const megatron = record('MegatronParallelConfig', 'Parallel sizes of the 
 
 export const trainer = record('TrainerConfig', 'Training.', {
   name: str('Name of the trainer in logs, files and metrics.', 'trainer'),
-  trainer_type: oneOf(TRAINERS, 'Engine. auto: torch where there is a GPU and PyTorch, else native.', 'auto'),
+  trainer_type: str('Engine, by name (trinity doctor lists them). auto: the best that runs here.', 'auto'),
   trainer_strategy: oneOf(STRATEGIES, 'How the model is spread over GPUs.', 'fsdp2'),
   save_interval: int('Train steps between checkpoints; 0 saves at the end only.', 0, { min: 0 }),
   enable_preview: bool('Send a table of samples to the monitor.', false),
@@ -28,7 +27,7 @@ export const trainer = record('TrainerConfig', 'Training.', {
   critic_warmup: int('Step from which on the policy learns too; before, only the critic does.', 0, { min: 0 }),
   max_token_len_per_gpu: int('Tokens of a micro-batch.', null, {
     min: 1,
-    auto: '2 × max_model_len / sequence parallel size; on the native engine at least 1024',
+    auto: '2 × max_model_len / sequence parallel size; at least what the engine needs to be fast',
   }),
   ulysses_sequence_parallel_size: int('GPUs over which a sequence is split.', 1),
   fix_actor_microbatch_loss_scale: idle(bool('Old key.', false), 'micro-batches never change the loss'),

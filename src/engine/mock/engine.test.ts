@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { directLink } from '../../../test/support/direct-link.js'
 import { describeEngine } from '../../../test/support/engine-conformance.js'
 import { MockEngine } from './engine.js'
 
@@ -30,7 +31,7 @@ describe('the mock engine', () => {
     const model = await engine.openSample({ path: 'mock' }, call())
     const running = model.sample({ ...request, n: 1, params: { ...request.params, ignoreEos: true } }, call(), () => {})
     await new Promise((resolve) => setTimeout(resolve, 15))
-    await engine.link(trained, [model]).transfer(7, 'continue', call())
+    await directLink(engine, trained, [model]).transfer(7, 'continue', call())
     const [sample] = await running
     expect(sample.versions.map((span) => span.version)).toEqual([-1, 7])
     expect(sample.versions[1].from).toBeGreaterThan(0)

@@ -1,8 +1,6 @@
 import { TrinityError } from '../../base/error.js'
-import { within } from '../calls.js'
 import type {
   Call,
-  Caps,
   Engine,
   ModelInfo,
   ModelSpec,
@@ -12,8 +10,8 @@ import type {
   SampleSpec,
   ScoreModel,
   TrainModel,
-  WeightLink,
 } from '../contract.js'
+import { mockCaps } from './description.js'
 import { MockSampleModel } from './sample.js'
 import { MockTrainModel } from './train.js'
 
@@ -36,25 +34,10 @@ export interface MockOptions {
   reward?: (tokens: Int32Array) => number
 }
 
-const CAPS: Caps = {
-  train: true,
-  sample: true,
-  reward: true,
-  heads: ['lm', 'value', 'reward'],
-  lora: false,
-  logprobs: 'model',
-  drawnLogprobs: false,
-  promptLogprobs: false,
-  streaming: true,
-  abort: true,
-  batchInvariant: true,
-  weights: ['memory'],
-}
-
 /** An engine for tests: no weights on disk, no native code, but true gradients, so a loop on it really learns. */
 export class MockEngine implements Engine {
   readonly name = 'mock'
-  readonly caps = CAPS
+  readonly caps = mockCaps
   readonly #options: MockOptions
   readonly #info: ModelInfo
 
@@ -122,30 +105,5 @@ export class MockEngine implements Engine {
     }
   }
 
-  link(from: TrainModel, to: readonly SampleModel[]): WeightLink {
-    const isOwn = (model: SampleModel) => model instanceof MockSampleModel
-    if (!(from instanceof MockTrainModel) || !to.every(isOwn)) {
-      throw new TrinityError('engine/foreign-model', 'link takes models of the mock engine')
-    }
-    const samplers = to as readonly MockSampleModel[]
-    return {
-      transfer: (version, inFlight, call) =>
-        within(call, 'weight transfer', async () => {
-          const begin = performance.now()
-          await Promise.all(samplers.map((sampler) => sampler.receive(from, version, inFlight)))
-          return { ms: performance.now() - begin, checksum: checksum(from.bigram.weights) }
-        }),
-    }
-  }
-
   async close(): Promise<void> {}
-}
-
-/** FNV-1a over the bytes. */
-function checksum(weights: Float64Array): string {
-  let hash = 0x811c9dc5
-  for (const byte of new Uint8Array(weights.buffer, weights.byteOffset, weights.byteLength)) {
-    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
-  }
-  return hash.toString(16).padStart(8, '0')
 }

@@ -18,11 +18,12 @@ import type {
 } from '../contract.js'
 import { checkRows } from '../pack.js'
 import type { Reply } from './engine.js'
-import { MockTrainModel } from './train.js'
+import { MOCK_HOME, MockTrainModel } from './train.js'
 
 /** Samples from a bigram, or speaks what a script says. Requests run side by side, a token at a time. */
 export class MockSampleModel implements SampleModel {
   readonly info: ModelInfo
+  readonly home = MOCK_HOME
   version = -1
   readonly weights: MockTrainModel
   readonly #options: { eos: number; seed: number; maxQueue: number; latencyMs: number; reply?: Reply }

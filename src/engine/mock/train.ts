@@ -3,24 +3,30 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../../base/error.js'
 import { evaluateLoss } from '../../graph/evaluate.js'
-import { CallOrder } from '../calls.js'
+import { CallOrder, within } from '../calls.js'
+import { foreignModel } from '../check.js'
 import type {
   AdamStep,
   Batch,
   Call,
   ForwardBackward,
+  InFlight,
   Loss,
   LossMetrics,
   MemoryReport,
   ModelInfo,
   Row,
   RowScores,
+  SampleModel,
   TrainModel,
   Want,
 } from '../contract.js'
 import { mergeMetrics } from '../metrics.js'
 import { checkRows, packRows } from '../pack.js'
 import { Bigram, type BigramState, entropyOf } from './bigram.js'
+
+/** Models of this process share its memory. */
+export const MOCK_HOME = { where: 'this process' }
 
 const FOLDER = 'huggingface'
 const STATE_FILE = 'mock.json'
@@ -29,6 +35,7 @@ const STATE_FILE = 'mock.json'
 export class MockTrainModel implements TrainModel {
   readonly bigram: Bigram
   readonly info: ModelInfo
+  readonly home = MOCK_HOME
   readonly #order: CallOrder
 
   constructor(info: ModelInfo, name: string) {
@@ -132,6 +139,15 @@ export class MockTrainModel implements TrainModel {
     return { id: row.id, ...Object.fromEntries(wants.map((kind) => [kind, wanted[kind]])) }
   }
 
+  handOver(to: readonly SampleModel[], version: number, inFlight: InFlight, call: Call): Promise<string> {
+    const isOwn = (model: SampleModel): model is SampleModel & Receiver => model.home === MOCK_HOME
+    if (!to.every(isOwn)) throw foreignModel('handOver')
+    return within(call, `transfer of weights ${version}`, async () => {
+      await Promise.all(to.map((sampler) => sampler.receive(this, version, inFlight)))
+      return checksum(this.bigram.weights)
+    })
+  }
+
   #backward(rows: Row[], grads: { logprob?: Float32Array; entropy?: Float32Array; value?: Float32Array }): void {
     let at = 0
     for (const row of rows) {
@@ -159,4 +175,18 @@ function concat(parts: (Float32Array | undefined)[]): Float32Array | undefined {
     at += part!.length
   }
   return all
+}
+
+/** A sampler of this engine. */
+interface Receiver {
+  receive(from: MockTrainModel, version: number, inFlight: InFlight): Promise<void>
+}
+
+/** FNV-1a over the bytes. */
+function checksum(weights: Float64Array): string {
+  let hash = 0x811c9dc5
+  for (const byte of new Uint8Array(weights.buffer, weights.byteOffset, weights.byteLength)) {
+    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+  }
+  return hash.toString(16).padStart(8, '0')
 }

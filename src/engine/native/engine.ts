@@ -2,7 +2,6 @@ import { within } from '../calls.js'
 import { checkHead, foreignModel } from '../check.js'
 import type {
   Call,
-  Caps,
   Engine,
   ModelSpec,
   RewardModel,
@@ -11,30 +10,14 @@ import type {
   ScoreModel,
   ScoreSpec,
   TrainModel,
-  WeightLink,
 } from '../contract.js'
+import { nativeCaps } from './description.js'
 import { type NativeModel, openNative } from './native-model.js'
 import { NativeRewardModel } from './reward.js'
-import { NativeWeightLink } from './sampler/link.js'
-import { NativeSampleModel } from './sampler/native-sampler.js'
+import type { NativeSampleModel } from './sampler/native-sampler.js'
 import { openSampler } from './sampler/open.js'
 import { NativeScoreModel } from './score.js'
 import { NativeTrainModel } from './train.js'
-
-export const nativeCaps: Caps = {
-  train: true,
-  sample: true,
-  reward: true,
-  heads: ['lm', 'value', 'reward'],
-  lora: true,
-  logprobs: 'model',
-  drawnLogprobs: true,
-  promptLogprobs: true,
-  streaming: true,
-  abort: true,
-  batchInvariant: true,
-  weights: ['memory'],
-}
 
 /** Trains, scores and samples real transformers on the processor of this machine, in this process. */
 export class NativeEngine implements Engine {
@@ -70,12 +53,6 @@ export class NativeEngine implements Engine {
     return within(call, `opening ${spec.path}`, async (signal) =>
       this.#keep(await openSampler(spec, source, signal, this.#forget)),
     )
-  }
-
-  link(from: TrainModel, to: readonly SampleModel[]): WeightLink {
-    const isOwn = (model: SampleModel): model is NativeSampleModel => model instanceof NativeSampleModel
-    if (!(from instanceof NativeTrainModel) || !to.every(isOwn)) throw foreignModel('link')
-    return new NativeWeightLink(from, to)
   }
 
   async close(): Promise<void> {

@@ -1,15 +1,18 @@
 import { type Evaluation, evaluateLoss } from '../../graph/evaluate.js'
 import { ordinary, silentRows } from '../../graph/silent.js'
-import { checkStep, checkWanted, incompleteGradient } from '../check.js'
+import { within } from '../calls.js'
+import { checkStep, checkWanted, foreignModel, incompleteGradient } from '../check.js'
 import type {
   AdamStep,
   Batch,
   Call,
   ForwardBackward,
+  InFlight,
   Loss,
   LossMetrics,
   Row,
   RowScores,
+  SampleModel,
   TrainModel,
 } from '../contract.js'
 import { mergeMetrics } from '../metrics.js'
@@ -17,6 +20,8 @@ import { checkRows, packRows } from '../pack.js'
 import type { NativeScores } from './addon.js'
 import { loadState, saveHuggingFace, saveState } from './checkpoint.js'
 import { concat, sharedCounter } from './packed.js'
+import { handOver, NATIVE_HOME } from './sampler/hand-over.js'
+import { NativeSampleModel } from './sampler/native-sampler.js'
 import { NativeScoreModel } from './score.js'
 
 /**
@@ -26,6 +31,7 @@ import { NativeScoreModel } from './score.js'
 export class NativeTrainModel extends NativeScoreModel implements TrainModel {
   /** `partial`: a call stopped between micro-batches, on top of gradients that were complete. */
   #gradient: 'none' | 'whole' | 'partial' = 'none'
+  readonly home = NATIVE_HOME
 
   forwardBackward(batch: Batch, loss: Loss, call: Call): Promise<ForwardBackward> {
     return this.order.run(call, 'forwardBackward', async (signal) => {
@@ -151,6 +157,12 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
       await this.run(signal, () => loadState(this, dir, signal))
       this.#gradient = 'none'
     })
+  }
+
+  handOver(to: readonly SampleModel[], version: number, inFlight: InFlight, call: Call): Promise<string> {
+    const isOwn = (model: SampleModel): model is NativeSampleModel => model instanceof NativeSampleModel
+    if (!to.every(isOwn)) throw foreignModel('handOver')
+    return within(call, `transfer of weights ${version}`, (signal) => handOver(this, to, version, inFlight, signal))
   }
 
   #refusePartial(): void {

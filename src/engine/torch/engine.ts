@@ -4,6 +4,7 @@ import type { JsonObject } from '../../base/file/json-file.js'
 import { execLocal } from '../../machine/python/exec.js'
 import { findPython } from '../../machine/python/find.js'
 import { cudaDevices } from '../../machine/python/gpus.js'
+import { broadcast } from '../broadcast.js'
 import { within } from '../calls.js'
 import { checkHead, foreignModel } from '../check.js'
 import type {
@@ -19,31 +20,15 @@ import type {
   ScoreModel,
   ScoreSpec,
   TrainModel,
-  WeightLink,
 } from '../contract.js'
+import { torchCaps } from './description.js'
 import { type GroupSettings, type Hello, WorkerGroup } from './group.js'
-import { TorchBroadcast, TorchWeightLink } from './link.js'
 import type { TorchModelOptions, TorchOptions } from './options.js'
 import { TorchRewardModel } from './reward.js'
 import { endTokens, samplerSpec, TorchSampleModel } from './sampler.js'
 import { TorchScoreModel } from './score.js'
 import { TorchTrainModel } from './train.js'
 import type { OpenWorkerModel, TorchModel } from './worker-model.js'
-
-export const torchCaps: Caps = {
-  train: true,
-  sample: true,
-  reward: true,
-  heads: ['lm', 'value', 'reward'],
-  lora: true,
-  logprobs: 'model',
-  drawnLogprobs: true,
-  promptLogprobs: true,
-  streaming: true,
-  abort: true,
-  batchInvariant: false,
-  weights: ['memory', 'checkpoint'],
-}
 
 /** Trains, scores and samples models of Transformers with PyTorch, in worker processes of its own: one for each device. */
 export class TorchEngine implements Engine {
@@ -62,7 +47,12 @@ export class TorchEngine implements Engine {
     this.#options = options
     this.#module = module
     const weights: Caps['weights'] = options.samplers ? ['nccl', 'checkpoint'] : torchCaps.weights
-    this.caps = { ...torchCaps, weights, batchInvariant: options.exact === true && onCuda(options) }
+    this.caps = {
+      ...torchCaps,
+      weights,
+      replicas: options.samplers !== undefined && options.samplers > 0,
+      batchInvariant: options.exact === true && onCuda(options),
+    }
   }
 
   openTrain(spec: ModelSpec, call: Call): Promise<TrainModel> {
@@ -93,16 +83,8 @@ export class TorchEngine implements Engine {
     const sampler = await this.#opening(call, samplerSpec(spec), 'sample', options, TorchSampleModel, more)
     sampler.eosTokenIds = eosTokenIds
     // a trainer may have other weights than the folder
-    if (apart && source) await this.link(source, [sampler]).transfer(-1, 'finish', call)
+    if (apart && source) await broadcast(source.sender, [sampler.receiver], -1, 'finish', call)
     return sampler
-  }
-
-  link(from: TrainModel, to: readonly SampleModel[]): WeightLink {
-    const isOwn = (model: SampleModel): model is TorchSampleModel => model instanceof TorchSampleModel
-    if (!(from instanceof TorchTrainModel) || !to.every(isOwn)) throw foreignModel('link')
-    const apart = to.filter((sampler) => sampler.group !== from.group)
-    if (apart.length > 0 && apart.length < to.length) throw foreignModel('link')
-    return apart.length > 0 ? new TorchBroadcast(from, to) : new TorchWeightLink(from, to)
   }
 
   /** Starts the workers, or waits for them, and says what they are. */

@@ -1,12 +1,7 @@
 import { bytes } from '../../base/bytes.js'
+import type { Card } from '../description.js'
 import { type MemoryItem, total } from './memory-model.js'
 import { cacheOn, type MemoryPlan, phasesOf } from './memory-plan.js'
-
-/** A device as nvidia-smi, or a person, describes it. */
-export interface Card {
-  readonly name: string
-  readonly bytes: number
-}
 
 /** The plan in words, and how it compares with a device. */
 export function memoryText(plan: MemoryPlan, card: Card | undefined): string[] {

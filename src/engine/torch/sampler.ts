@@ -16,6 +16,7 @@ import type {
   SamplerStats,
   SampleSpec,
   VersionSpan,
+  WeightReceiver,
 } from '../contract.js'
 import { checkRows } from '../pack.js'
 import type { WorkerAnswer } from './connection.js'
@@ -25,6 +26,9 @@ import { TorchModel } from './worker-model.js'
 
 /** Tokens that `score` computes at once. */
 const SCORE_TOKENS = 8192
+/** How workers broadcast weights to each other. */
+export const PROTOCOL = 'trinity-torch'
+const NEVER = new AbortController().signal
 /** Tokens of a page of the cache. */
 const PAGE = 32
 
@@ -32,6 +36,16 @@ const PAGE = 32
 export class TorchSampleModel extends TorchModel implements SampleModel {
   /** Of the weights in use; a transfer sets it. */
   version = -1
+  readonly receiver: WeightReceiver = {
+    protocol: PROTOCOL,
+    join: async (group, rank, signal) => void (await this.ask('link', { ...group, rank }, signal)),
+    hold: async (inFlight, signal) => void (await this.ask('hold', { inFlight }, signal)),
+    receive: async (signal) => String((await this.ask('receiveWeights', {}, signal)).result.checksum),
+    commit: async (version) => {
+      await this.ask('commit', version === undefined ? {} : { version }, NEVER)
+      if (version !== undefined) this.version = version
+    },
+  }
   /** Tokens that end an answer. */
   eosTokenIds: readonly number[] = []
   #stats: SamplerStats = {

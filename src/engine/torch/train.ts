@@ -2,16 +2,40 @@ import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
 import { normOf } from '../../graph/evaluate.js'
 import { graphInputs } from '../../graph/graph.js'
-import { checkStep, checkWanted, incompleteGradient } from '../check.js'
-import type { AdamStep, Batch, Call, ForwardBackward, Loss, LossMetric, LossMetrics, TrainModel } from '../contract.js'
+import { within } from '../calls.js'
+import { checkStep, checkWanted, foreignModel, incompleteGradient } from '../check.js'
+import type {
+  AdamStep,
+  Batch,
+  Call,
+  ForwardBackward,
+  InFlight,
+  Loss,
+  LossMetric,
+  LossMetrics,
+  SampleModel,
+  TrainModel,
+  WeightSender,
+} from '../contract.js'
 import { checkRows } from '../pack.js'
 import type { Tensors, WorkerAnswer } from './connection.js'
 import { numberOf } from './frames.js'
+import { freePort } from './group.js'
 import { columnTensors, dealScores, rowTensors } from './rows.js'
+import { PROTOCOL, TorchSampleModel } from './sampler.js'
 import { TorchScoreModel } from './score.js'
+
+/** Longest wait for one piece of the weights. Less than a cancelled call may take before its workers are killed. */
+const PIECE_S = 20
 
 /** A model that learns. The loss travels as data and is differentiated by the workers. */
 export class TorchTrainModel extends TorchScoreModel implements TrainModel {
+  readonly sender: WeightSender = {
+    protocol: PROTOCOL,
+    offer: async (size) => ({ port: await freePort(), size, seconds: PIECE_S }),
+    join: async (group, rank, signal) => void (await this.ask('link', { ...group, rank }, signal)),
+    send: async (signal) => String((await this.ask('sendWeights', {}, signal)).result.checksum),
+  }
   /** A step or a load that failed half-way has left weights that nobody may train or save. */
   #torn: string | undefined
   /** `partial`: a call stopped between micro-batches, on top of gradients that were complete. */
@@ -98,6 +122,19 @@ export class TorchTrainModel extends TorchScoreModel implements TrainModel {
       await this.#whole('load', { dir }, signal)
       this.#torn = undefined
       this.#gradient = 'none'
+    })
+  }
+
+  handOver(to: readonly SampleModel[], version: number, inFlight: InFlight, call: Call): Promise<string> {
+    const isOwn = (model: SampleModel): model is TorchSampleModel =>
+      model instanceof TorchSampleModel && model.home === this.home
+    if (!to.every(isOwn)) throw foreignModel('handOver')
+    return within(call, `transfer of weights ${version}`, async (signal) => {
+      for (const sampler of to) sampler.check()
+      const handles = to.map((sampler) => sampler.handle)
+      const { result } = await this.ask('transfer', { to: handles, version, inFlight }, signal)
+      for (const sampler of to) sampler.version = version
+      return String(result.checksum)
     })
   }
 

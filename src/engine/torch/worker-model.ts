@@ -23,11 +23,14 @@ export class TorchModel implements OpenModel {
   readonly info: ModelInfo
   readonly group: WorkerGroup
   readonly handle: number
+  /** Models of the same workers share their memory. */
+  readonly home: object
   #memory: MemoryReport
   #open = true
 
   constructor({ group, handle, info, memory }: OpenWorkerModel, spec: ModelSpec) {
     this.group = group
+    this.home = group
     this.handle = handle
     this.info = info
     this.spec = spec

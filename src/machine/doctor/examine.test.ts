@@ -5,9 +5,11 @@ import { examine } from './examine.js'
 import { localHost } from './host.js'
 import { renderReport } from './render.js'
 
+const ENGINES = { here: [{ name: 'one', verdict: () => ({ ready: true, why: 'here' }) }], elsewhere: [{ name: 'two' }] }
+
 describe('examine', () => {
   it('gives a whole report of this machine', async () => {
-    const report = await examine()
+    const report = await examine(ENGINES)
     expect(report.format).toBe(1)
     expect(report.ok).toBe(!report.checks.some(blocks))
     for (const section of SECTIONS) expect(report.checks.some((check) => check.section === section)).toBe(true)
@@ -17,7 +19,7 @@ describe('examine', () => {
     expect(JSON.parse(JSON.stringify(report))).toEqual(report)
   })
   it('says in words what the report holds', async () => {
-    const report = await examine(fakeHost())
+    const report = await examine(ENGINES, fakeHost())
     const text = renderReport(report)
     for (const check of report.checks) expect(text).toContain(check.found)
     expect(text).toContain(report.ok ? 'can run' : 'cannot run')
@@ -29,7 +31,7 @@ describe('examine', () => {
         throw new Error('read is broken')
       },
     }
-    const report = await examine(host)
+    const report = await examine(ENGINES, host)
     const cpu = report.checks.filter((check) => check.section === 'cpu')
     expect(cpu).toMatchObject([{ id: 'cpu', status: 'wrong', found: 'could not be examined: read is broken' }])
     expect(report.checks.some((check) => check.section === 'disk')).toBe(true)

@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../base/error.js'
-import { engines } from '../../engine/open.js'
 import { findPython } from '../python/find.js'
 import { checkAddon, PACKAGE_ROOT } from './addon.js'
 import { blocks, type Check, type Report, SECTIONS, type Section } from './check.js'
 import { checkCompiler } from './compiler.js'
 import { describeCuda, findCuda } from './cuda.js'
 import { checkDisk } from './disk.js'
-import { currentVerdicts } from './engines.js'
+import { type KnownEngines, verdicts } from './engines.js'
 import { checkEnvironment } from './environment.js'
 import { checkHardware } from './hardware.js'
 import { type Host, localHost } from './host.js'
@@ -18,7 +17,7 @@ import { checkRay } from './ray.js'
 import { checkTorchWorker } from './torch.js'
 
 /** Asks everything at once; the whole takes as long as the slowest probe. */
-export async function examine(host: Host = localHost()): Promise<Report> {
+export async function examine(engines: KnownEngines, host: Host = localHost()): Promise<Report> {
   const probes: Readonly<Record<Section, () => Promise<Check[]>>> = {
     runtime: () => checkRuntime(host),
     cpu: () => checkHardware(host),
@@ -35,7 +34,7 @@ export async function examine(host: Host = localHost()): Promise<Report> {
     platform: `${host.platform} ${host.arch}`,
     ok: !checks.some(blocks),
     checks,
-    engines: currentVerdicts(checks, (engine) => engines.has(engine)),
+    engines: verdicts(checks, engines),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.js'
-import type { OpenEngine } from '../../engine/open.js'
+import type { OpenEngine } from '../../engine/registry.js'
 import type { ContextParts } from '../../explorer/contexts.js'
 import type { OpenAuxiliary } from '../../explorer/index.js'
 import type { RunView } from '../../monitor/view.js'
@@ -40,8 +40,9 @@ export function fingerprint({ explorer, model }: Config): string {
 
 /** Opens the models in this process. */
 export async function openModels(context: DebugContext): Promise<ContextParts> {
-  const whole = { ...context, startFrom: null, nativeNamed: true }
-  const base = await openBase(whole, context.config.explorer.rollout_model.engine_type, 'bench')
+  const config: Config = { ...context.config, mode: 'bench' }
+  const whole = { ...context, config, startFrom: null, engineNamed: true }
+  const base = await openBase(whole)
   const model = await openSamplers(whole, base)
   return { config: context.config, model, text: base.text, auxiliary: await openAuxiliary(whole, base) }
 }

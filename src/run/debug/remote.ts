@@ -42,6 +42,7 @@ function remoteSampler(socket: string, model: number, { info, version }: ServedM
     throw new TrinityError('engine/unsupported', 'a model of the debug server keeps the weights it has')
   }
   return {
+    home: {},
     info: info as ModelInfo,
     version,
     async sample(request: SampleRequest, call: Call, onToken) {

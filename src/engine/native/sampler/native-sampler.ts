@@ -20,7 +20,7 @@ import { saveHuggingFace } from '../checkpoint.js'
 import { NativeModel, nativeError, type OpenNative, openNative } from '../native-model.js'
 import { packed, split } from '../packed.js'
 import type { NativeSampler, NativeSnapshot, SamplingAddon } from './addon.js'
-import { deliver } from './link.js'
+import { deliver, NATIVE_HOME } from './hand-over.js'
 import { SampleLoop } from './loop.js'
 import { PagePool } from './pages.js'
 import { prefillTokens, Scheduler, type SchedulerOptions } from './scheduler.js'
@@ -43,6 +43,7 @@ export interface SamplerOptions extends Omit<SchedulerOptions, 'prefillTokens'> 
 /** Samples from a snapshot of weights; many requests at once, in one batch that changes from step to step. */
 export class NativeSampleModel implements SampleModel {
   readonly info: ModelInfo
+  readonly home = NATIVE_HOME
   readonly #addon: SamplingAddon
   readonly #sampler: NativeSampler
   readonly #options: SamplerOptions

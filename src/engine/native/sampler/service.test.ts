@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { directLink } from '../../../../test/support/direct-link.js'
 import { call, essence, request, tiny } from '../../../../test/support/native-sampler.js'
-import { fixture } from '../../../../test/support/shared-data.js'
+import { fixture } from '../../../../test/support/test-data.js'
 import { defineLoss } from '../../../graph/index.js'
 import { createModel } from '../../../model/create.js'
 import type { Row, SampleModel, SampleSpec, SamplingParams, TrainModel } from '../../contract.js'
@@ -72,7 +73,7 @@ describe('the native sampler', () => {
     const before = await ask()
     await learn(trained)
     expect(await ask()).toEqual(before)
-    const link = engine.link(trained, [model])
+    const link = directLink(engine, trained, [model])
     const { checksum, ms } = await link.transfer(1, 'finish', call())
     expect(ms).toBeGreaterThan(0)
     const after = await ask()
@@ -87,7 +88,7 @@ describe('the native sampler', () => {
   it('finishes, continues or aborts what is in flight when weights change', async () => {
     const trained = await engine.openTrain({ path: roomy }, call())
     const model = await open({ path: roomy, maxBatch: 1 })
-    const link = engine.link(trained, [model])
+    const link = directLink(engine, trained, [model])
     await link.transfer(1, 'finish', call())
     await learn(trained)
 
@@ -130,16 +131,16 @@ describe('the native sampler', () => {
     await learn(trained)
     const long = during(busy, 2)
     await long.reached
-    const late = engine.link(trained, [busy, idle]).transfer(1, 'finish', call(undefined, 1))
+    const late = directLink(engine, trained, [busy, idle]).transfer(1, 'finish', call(undefined, 1))
     await expect(late).rejects.toMatchObject({ code: 'engine/deadline' })
     expect([busy.version, idle.version]).toEqual([-1, -1])
-    await expect(engine.link(trained, [idle, other]).transfer(1, 'finish', call())).rejects.toMatchObject({
+    await expect(directLink(engine, trained, [idle, other]).transfer(1, 'finish', call())).rejects.toMatchObject({
       code: 'engine/other-model',
     })
     expect(idle.version).toBe(-1)
     expect((await long.done)[0].finish).toBe('length')
     await Promise.all(
-      [1, 2, 3].map((version) => engine.link(trained, [busy, idle]).transfer(version, 'continue', call())),
+      [1, 2, 3].map((version) => directLink(engine, trained, [busy, idle]).transfer(version, 'continue', call())),
     )
     expect(new Set([busy.version, idle.version]).size).toBe(1)
     expect((await busy.sample(request(PROMPT), call()))[0].finish).toBe('length')

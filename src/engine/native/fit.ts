@@ -1,10 +1,10 @@
 import { availableParallelism, totalmem } from 'node:os'
-import { bytes } from '../base/bytes.js'
-import { TrinityError } from '../base/error.js'
-import type { Config } from '../config/index.js'
-import type { ModelConfig } from '../model/config.js'
-import { estimateMemory } from '../model/index.js'
-import { trainerNeeds } from '../trainer/index.js'
+import { bytes } from '../../base/bytes.js'
+import { TrinityError } from '../../base/error.js'
+import type { Config } from '../../config/index.js'
+import type { ModelConfig } from '../../model/config.js'
+import { estimateMemory } from '../../model/estimate.js'
+import type { TrainingNeeds } from '../description.js'
 
 /** What the native engine reaches on one core; enough to tell a minute from a day. */
 const FLOPS_PER_CORE = 4e10
@@ -29,9 +29,8 @@ export interface Demand {
 }
 
 /** What training this model with this configuration asks of the native engine. */
-export function trainingDemand(model: ModelConfig, config: Config, machine: Machine): Demand {
+export function trainingDemand(model: ModelConfig, config: Config, needs: TrainingNeeds, machine: Machine): Demand {
   const { weights, training, activationsPerToken, trainingFlopsPerToken, parameters } = estimateMemory(model)
-  const needs = trainerNeeds(config)
   const lora = needs.referenceIsBase
   const length = Math.min(config.model.max_model_len ?? model.maxPositions, model.maxPositions)
   const budget = Math.max(config.trainer.max_token_len_per_gpu ?? 0, length)
@@ -55,9 +54,10 @@ export function trainingDemand(model: ModelConfig, config: Config, machine: Mach
 export function tooLarge(
   model: ModelConfig,
   config: Config,
+  needs: TrainingNeeds,
   machine: Machine = thisMachine(),
 ): TrinityError | undefined {
-  const { memory, stepSeconds } = trainingDemand(model, config, machine)
+  const { memory, stepSeconds } = trainingDemand(model, config, needs, machine)
   const parts: string[] = []
   if (memory > machine.memory) parts.push(`about ${bytes(memory)} of memory (there are ${bytes(machine.memory)})`)
   if (stepSeconds > LONGEST_STEP_S) {

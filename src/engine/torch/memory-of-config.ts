@@ -1,17 +1,15 @@
-import type { Config } from '../config/index.js'
-import type { PlannedModel } from '../engine/torch/memory-model.js'
-import { type MemoryPlan, needOf, type PlannedSampler, planMemory } from '../engine/torch/memory-plan.js'
-import type { TorchOptions } from '../engine/torch/options.js'
-import { REWARD_TOKENS } from '../engine/torch/reward.js'
-import type { ModelConfig } from '../model/config.js'
-import { lossOf, trainerNeeds } from '../trainer/needs.js'
-import { actorTokens, criticTokens } from '../trainer/settings.js'
+import { TrinityError } from '../../base/error.js'
+import type { Config, PlanLine } from '../../config/index.js'
+import type { ModelConfig } from '../../model/config.js'
+import type { Card, EngineContext, MemoryWords, ReadModel, TrainingNeeds } from '../description.js'
+import { loraSpec, recomputes } from '../spec.js'
+import { torchOptions } from './from-config.js'
 import { adviceFor } from './memory-advice.js'
-import { criticRecomputes, loraSpec, policyRecomputes } from './specs.js'
-import { torchOptions } from './torch-options.js'
-
-/** Configurations of models by `model_path`. */
-export type ReadModel = (path: string) => Promise<ModelConfig>
+import type { PlannedModel } from './memory-model.js'
+import { type MemoryPlan, needOf, type PlannedSampler, planMemory } from './memory-plan.js'
+import { memoryText, misfits } from './memory-text.js'
+import type { TorchOptions } from './options.js'
+import { REWARD_TOKENS } from './reward.js'
 
 /** Of the GPUs that train, or that everybody shares; and of those that samplers have for themselves. */
 export interface MemoryPlans {
@@ -20,13 +18,17 @@ export interface MemoryPlans {
 }
 
 /** The device memory that a configuration will take on the torch engine; undefined: it does not run there. */
-export async function planTorch(config: Config, read: ReadModel): Promise<MemoryPlans | undefined> {
+export async function planTorch(
+  config: Config,
+  needs: TrainingNeeds,
+  read: ReadModel,
+): Promise<MemoryPlans | undefined> {
   const { trains, samples } = sides(config)
   if (!trains && !samples) return undefined
   const options = torchOptions(config)
   const policy = await read(config.model.model_path)
   const apart = (options.samplers ?? 0) > 0
-  const models = trains ? await trainedModels(config, options, policy, read) : []
+  const models = trains ? await trainedModels(config, options, policy, needs, read) : []
   const auxiliary = samples ? await auxiliaryModels(config, options, read) : { samplers: [], rewards: [] }
   const own = samples ? [rolloutSampler(config, options, policy, trains), ...auxiliary.samplers] : []
   const common = { share: options.memoryFraction ?? 0.9, turns: trains && options.shareStorage !== false }
@@ -40,11 +42,40 @@ export async function planTorch(config: Config, read: ReadModel): Promise<Memory
   return { trainer, sampler: planMemory({ ...common, turns: false, ranks: 1, models: [], samplers: own }) }
 }
 
-/** What the workers of this configuration have to find free. */
-export async function torchNeeds(config: Config, read: ReadModel): Promise<TorchOptions['memory']> {
-  const plans = await planTorch(config, read)
-  const need = (plan: MemoryPlan | undefined) => plan && needOf(plan, adviceFor(plan))
-  return plans && { trainer: need(plans.trainer), sampler: need(plans.sampler) }
+/** What the workers have to find free; undefined for models that the plan cannot read, though Transformers may. */
+export async function torchNeeds(config: Config, context: EngineContext): Promise<TorchOptions['memory']> {
+  try {
+    const plans = await planTorch(config, context.needs, context.readModel)
+    const need = (plan: MemoryPlan | undefined) => plan && needOf(plan, adviceFor(plan))
+    return plans && { trainer: need(plans.trainer), sampler: need(plans.sampler) }
+  } catch (error) {
+    if (!(error instanceof TrinityError && error.code.startsWith('model/'))) throw error
+    context.note(`the GPU's memory is not planned: ${error.message}`)
+    return undefined
+  }
+}
+
+/** The plan in words, compared with a GPU where one is known. */
+export async function memoryWords(
+  config: Config,
+  needs: TrainingNeeds,
+  read: ReadModel,
+  card?: Card,
+): Promise<MemoryWords> {
+  const plans = await planTorch(config, needs, read)
+  if (!plans) return { lines: [], warnings: [] }
+  const lines: PlanLine[] = []
+  const warnings: string[] = []
+  for (const [part, plan] of Object.entries(plans)) {
+    const whose = plan.ranks > 1 ? `each of ${plan.ranks} GPUs` : plans.sampler ? `a GPU of the ${part}` : 'one GPU'
+    const [first, ...rest] = memoryText(plan, card)
+    lines.push(['memory', `${whose}, about: ${first}`], ...rest.map((text): PlanLine => ['', text]))
+    for (const { phase, text } of card ? misfits(plan, card) : []) warnings.push(`${text} (${adviceFor(plan)(phase)})`)
+  }
+  if (!card) {
+    lines.push(['', 'not compared: no GPU is visible here (--gpu-memory 80GB compares with one of that size)'])
+  }
+  return { lines, warnings }
 }
 
 function sides({ mode, trainer, explorer }: Config): { trains: boolean; samples: boolean } {
@@ -58,23 +89,23 @@ async function trainedModels(
   config: Config,
   options: TorchOptions,
   policy: ModelConfig,
+  needs: TrainingNeeds,
   read: ReadModel,
 ): Promise<PlannedModel[]> {
-  const needs = trainerNeeds(config)
   const parts = Math.max(1, config.trainer.ulysses_sequence_parallel_size)
-  const sized = (model: ModelConfig, tokensOf: (config: Config, longest: number) => number) => {
+  const sized = (model: ModelConfig, tokensOf: (longest: number) => number) => {
     const longest = Math.min(config.model.max_model_len ?? model.maxPositions, model.maxPositions)
     // a row that is longer than a micro-batch is one
-    return { longest, tokens: Math.max(tokensOf(config, longest), Math.ceil(longest / parts)) }
+    return { longest, tokens: Math.max(tokensOf(longest), Math.ceil(longest / parts)) }
   }
-  const bundles = lossOf(config).coupling === 'bundle'
-  const actor = { config: policy, head: 'lm', ...sized(policy, actorTokens) } as const
+  const { bundles } = needs
+  const actor = { config: policy, head: 'lm', ...sized(policy, needs.actorTokens) } as const
   const models: PlannedModel[] = [
     {
       ...actor,
       name: 'policy',
       options: options.policy ?? {},
-      trains: { lora: loraSpec(config), checkpointing: policyRecomputes(config, 'torch'), bundles },
+      trains: { lora: loraSpec(config), checkpointing: recomputes(config, 'actor_rollout_ref', true), bundles },
     },
   ]
   if (needs.reference && !needs.referenceIsBase) {
@@ -84,12 +115,12 @@ async function trainedModels(
     const from = config.model.critic_model_path
     const own = from === config.model.model_path ? policy : await read(from)
     models.push({
-      ...sized(own, criticTokens),
+      ...sized(own, needs.criticTokens),
       name: 'critic',
       config: own,
       head: 'value',
       options: options.critic ?? {},
-      trains: { checkpointing: criticRecomputes(config, 'torch'), bundles: false },
+      trains: { checkpointing: recomputes(config, 'critic', true), bundles: false },
     })
   }
   return models

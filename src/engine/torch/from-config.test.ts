@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { withKeys } from '../../test/config-kit.js'
-import { engineOptions, torchOptions } from './torch-options.js'
+import { withKeys } from '../../../test/config-kit.js'
+import { torchOptions } from './from-config.js'
 
 const TORCH = {
   'explorer.rollout_model.engine_type': 'torch',
@@ -9,7 +9,7 @@ const TORCH = {
   'buffer.train_batch_size': 8,
 }
 const options = (keys: Record<string, unknown> = {}, gpus = 1) =>
-  torchOptions(withKeys({ ...TORCH, ...keys }, { gpus, torch: true }))
+  torchOptions(withKeys({ ...TORCH, ...keys }, { gpus, pytorch: true }))
 
 describe('options of the torch engine', () => {
   it('are its own where a file says nothing', () => {
@@ -42,18 +42,10 @@ describe('options of the torch engine', () => {
       optimizerOffload: true,
     })
   })
-  it('are read for that engine alone', () => {
-    const several = withKeys({
-      mode: 'train',
-      'buffer.train_batch_size': 8,
-      'cluster.node_num': 2,
-      'cluster.gpu_per_node': 8,
-    })
-    expect(engineOptions('native', several)).toEqual({})
-  })
   it('give samplers processes of their own where rollout and trainer have different GPUs', () => {
     const both = { mode: 'both', 'trainer.trainer_type': 'torch', 'explorer.rollout_model.engine_type': 'torch' }
-    const of = (keys: Record<string, unknown>) => torchOptions(withKeys({ ...both, ...keys }, { gpus: 4, torch: true }))
+    const of = (keys: Record<string, unknown>) =>
+      torchOptions(withKeys({ ...both, ...keys }, { gpus: 4, pytorch: true }))
     const four = { 'cluster.node_num': 1, 'cluster.gpu_per_node': 4 }
     expect(of({ ...four, 'explorer.rollout_model.engine_num': 2 })).toMatchObject({ devices: 2, samplers: 2 })
     expect(of({ ...four, mode: 'train', 'buffer.train_batch_size': 8 })).toMatchObject({ devices: 4, samplers: 0 })

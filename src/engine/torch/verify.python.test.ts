@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { torchTestPython } from '../../../test/support/torch-python.js'
+import { torchTestPython } from '../../../test/support/python.js'
 import { verify } from './verify.js'
 
 const python = torchTestPython()
@@ -8,10 +8,4 @@ describe.skipIf(python.absent)(`trying out an environment${python.note}`, () => 
   it('runs a small model and says on what', async () => {
     expect(await verify({ python: python.path, device: 'cpu' })).toMatch(/^torch \d+\.\d+.*transformers \d+.* on cpu/)
   }, 120_000)
-})
-
-describe('trying out what is no environment', () => {
-  it('is an error that says so', async () => {
-    await expect(verify({ python: '/nowhere/python3', device: 'cpu' })).rejects.toMatchObject({ code: 'engine/python' })
-  })
 })

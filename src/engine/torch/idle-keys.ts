@@ -1,5 +1,4 @@
-import type { Config } from '../section/config.js'
-import type { Scope } from './scope.js'
+import type { Config } from '../../config/index.js'
 
 const PARTS = ['use_prefix_grouper', 'entropy_from_logits_with_chunking', 'entropy_checkpointing', 'router_replay']
 const MODEL = ['use_shm', 'use_fused_kernels', 'fused_kernel_options', 'enable_activation_offload', 'external_lib']
@@ -19,16 +18,8 @@ export const TORCH_IDLE_KEYS: readonly string[] = [
   ),
 ].map((key) => `trainer.${key}`)
 
-/** One note with all of them that the file changes. */
-export function noteTorchKeys(config: Config, scope: Scope): void {
-  if (config.trainer.trainer_type !== 'torch') return
-  const megatron = config.trainer.trainer_strategy === 'megatron' ? ['trainer.trainer_strategy'] : []
-  const set = [...megatron, ...TORCH_IDLE_KEYS.filter((key) => scope.isChanged(key))]
-  if (set.length === 0) return
-  const verb = set.length === 1 ? 'has' : 'have'
-  scope.note(
-    'torch',
-    set[0],
-    `the torch engine packs, balances and shards (FSDP2) by itself: ${set.join(', ')} ${verb} no effect here`,
-  )
+/** `trainer_strategy: megatron` as well: the others mean what this engine does anyway. */
+export function idleKeys({ trainer }: Config): { keys: readonly string[]; why: string } {
+  const megatron = trainer.trainer_strategy === 'megatron' ? ['trainer.trainer_strategy'] : []
+  return { keys: [...megatron, ...TORCH_IDLE_KEYS], why: 'packs, balances and shards (FSDP2) by itself' }
 }

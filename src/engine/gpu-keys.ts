@@ -1,5 +1,3 @@
-import type { Scope } from './scope.js'
-
 const MODEL = [
   ...[
     'tensor_parallel_size',
@@ -32,11 +30,3 @@ export const GPU_KEYS: readonly string[] = [
   ...MODEL.map((key) => `explorer.rollout_model.${key}`),
   ...TRAINER.map((key) => `trainer.${key}`),
 ]
-
-/** One note with all of them that the file changes, for runs in which no engine has a GPU. */
-export function noteGpuKeys(engine: string, scope: Scope): void {
-  const set = GPU_KEYS.filter((key) => scope.isChanged(key))
-  if (set.length === 0) return
-  const verb = set.length === 1 ? 'has' : 'have'
-  scope.note('no-gpu', set[0], `the ${engine} engine uses no GPU: ${set.join(', ')} ${verb} no effect here`)
-}

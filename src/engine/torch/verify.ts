@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bytes } from '../../base/bytes.js'
 import { TrinityError } from '../../base/error.js'
-import type { Row } from '../../engine/contract.js'
-import { TorchEngine } from '../../engine/torch/engine.js'
-import type { TorchOptions } from '../../engine/torch/options.js'
 import { createModel } from '../../model/index.js'
+import type { Row } from '../contract.js'
+import { TorchEngine } from './engine.js'
+import type { TorchOptions } from './options.js'
 
 /** Starts a worker and lets it score a few tokens with a model of a few thousand parameters. Says what it ran on. */
 export async function verify(options: TorchOptions): Promise<string> {

@@ -1,6 +1,6 @@
-import { bytes } from '../base/bytes.js'
-import type { PlannedModel } from '../engine/torch/memory-model.js'
-import { type MemoryPlan, type Phase, type PlanInput, phasesOf, planMemory } from '../engine/torch/memory-plan.js'
+import { bytes } from '../../base/bytes.js'
+import type { PlannedModel } from './memory-model.js'
+import { type MemoryPlan, type Phase, type PlanInput, phasesOf, planMemory } from './memory-plan.js'
 
 interface Change {
   readonly text: string

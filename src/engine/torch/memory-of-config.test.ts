@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { withKeys } from '../../test/config-kit.js'
-import { type ShapeName, shapeOf } from '../../test/support/model-shapes.js'
-import { total } from '../engine/torch/memory-model.js'
-import { phasesOf } from '../engine/torch/memory-plan.js'
+import { withKeys } from '../../../test/config-kit.js'
+import { type ShapeName, shapeOf } from '../../../test/support/model-shapes.js'
+import type { Config } from '../../config/index.js'
+import { trainerNeeds } from '../../trainer/needs.js'
 import { adviceFor } from './memory-advice.js'
-import { planTorch, torchNeeds } from './torch-memory.js'
+import { total } from './memory-model.js'
+import { planTorch, torchNeeds } from './memory-of-config.js'
+import { phasesOf } from './memory-plan.js'
 
 const TORCH = {
   'explorer.rollout_model.engine_type': 'torch',
@@ -16,8 +18,9 @@ const TREE = 'trainer.trainer_config'
 
 const read = async (path: string) => shapeOf(path as ShapeName)
 const configOf = (keys: Record<string, unknown>, gpus: number) =>
-  withKeys({ ...TORCH, 'model.model_path': '1.5b', ...keys }, { gpus, torch: true })
-const plansOf = (keys: Record<string, unknown> = {}, gpus = 1) => planTorch(configOf(keys, gpus), read)
+  withKeys({ ...TORCH, 'model.model_path': '1.5b', ...keys }, { gpus, pytorch: true })
+const planOf = (config: Config) => planTorch(config, trainerNeeds(config), read)
+const plansOf = (keys: Record<string, unknown> = {}, gpus = 1) => planOf(configOf(keys, gpus))
 const names = (items: readonly { what: string }[]) => items.map(({ what }) => what)
 
 describe('what a configuration takes of the GPUs', () => {
@@ -93,11 +96,12 @@ describe('what a configuration takes of the GPUs', () => {
     const explore = (await plansOf({ mode: 'explore' }))!.trainer!
     expect(phasesOf(explore).map(({ name }) => name)).toEqual(['rollout'])
     expect(explore.samplers[0].copies).toBe(1)
-    expect(await planTorch(withKeys({ 'model.model_path': '1.5b' }), read)).toBeUndefined()
+    expect(await planOf(withKeys({ 'model.model_path': '1.5b' }))).toBeUndefined()
   })
 
   it('goes to the workers', async () => {
-    const needs = await torchNeeds(configOf({}, 1), read)
+    const config = configOf({}, 1)
+    const needs = await torchNeeds(config, { needs: trainerNeeds(config), readModel: read, note: () => {} })
     expect(needs?.trainer?.phases.map(({ name, share }) => [name, share])).toEqual([
       ['training', 1],
       ['rollout', 0.9],

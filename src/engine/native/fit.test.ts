@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { withKeys } from '../../test/config-kit.js'
-import { parseModelConfig } from '../model/index.js'
-import { duration, tooLarge, trainingDemand } from './fit.js'
+import { withKeys } from '../../../test/config-kit.js'
+import { parseModelConfig } from '../../model/index.js'
+import { trainerNeeds } from '../../trainer/needs.js'
+import { duration, tooLarge as fits, type Machine, trainingDemand } from './fit.js'
 
 /** The numbers of Qwen2.5 1.5B. */
 const large = parseModelConfig(
@@ -21,6 +22,8 @@ const large = parseModelConfig(
   },
   'config.json',
 )
+const tooLarge = (model: typeof large, config: ReturnType<typeof withKeys>, on: Machine) =>
+  fits(model, config, trainerNeeds(config), on)
 const machine = { memory: 16 * 2 ** 30, cores: 2 }
 
 describe('what a model asks of the machine', () => {
@@ -44,8 +47,10 @@ describe('what a model asks of the machine', () => {
   })
 
   it('counts reference and critic, and an adapter for what it saves', () => {
-    const of = (keys: Record<string, unknown>) =>
-      trainingDemand(large, withKeys({ 'buffer.train_batch_size': 8, ...keys }), machine)
+    const of = (keys: Record<string, unknown>) => {
+      const config = withKeys({ 'buffer.train_batch_size': 8, ...keys })
+      return trainingDemand(large, config, trainerNeeds(config), machine)
+    }
     const plain = of({ 'algorithm.algorithm_type': 'dapo' })
     const reference = of({ 'algorithm.algorithm_type': 'grpo' })
     const critic = of({ 'algorithm.algorithm_type': 'ppo' })

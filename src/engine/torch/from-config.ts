@@ -1,20 +1,9 @@
-import { TrinityError } from '../base/error.js'
-import type { LogDir } from '../base/log/logger.js'
-import type { Config } from '../config/index.js'
-import type { EngineOptions } from '../engine/open.js'
-import type { TorchModelOptions, TorchOptions } from '../engine/torch/options.js'
+import { TrinityError } from '../../base/error.js'
+import type { LogDir } from '../../base/log/logger.js'
+import type { Config } from '../../config/index.js'
+import type { TorchModelOptions, TorchOptions } from './options.js'
 
 type Tree = Readonly<Record<string, unknown>>
-
-/** What an engine has to know of a configuration before it is opened. `memory`: of a plan, where there is one. */
-export function engineOptions(
-  type: string,
-  config: Config,
-  logs?: LogDir,
-  memory?: TorchOptions['memory'],
-): EngineOptions {
-  return type === 'torch' ? { torch: { ...torchOptions(config, logs), memory } } : {}
-}
 
 /** What a configuration says about the torch engine: `trainer`, `cluster`, and veRL's tree below trainer_config. */
 export function torchOptions(config: Config, logs?: LogDir): TorchOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BASE, resolveAll, settings } from '../../../test/config-kit.js'
-import { schemaDefault } from '../schema-default.js'
-import { TORCH_IDLE_KEYS } from './torch-keys.js'
+import { schemaDefault } from '../../config/schema-default.js'
+import { TORCH_IDLE_KEYS } from './idle-keys.js'
 
 describe('keys that the torch engine does not read', () => {
   const torch = { 'explorer.rollout_model.engine_type': 'torch', 'trainer.trainer_type': 'torch' }
@@ -17,12 +17,12 @@ describe('keys that the torch engine does not read', () => {
       'trainer.param_offload': true,
     }
     const found = remarks({ ...keys, 'trainer.trainer_config.actor_rollout_ref.model.use_shm': true })
-    expect(found.filter(({ code }) => code === 'torch')).toHaveLength(1)
-    expect(found.find(({ code }) => code === 'torch')?.message).toMatch(
+    expect(found.filter(({ code }) => code === 'no-effect')).toHaveLength(1)
+    expect(found.find(({ code }) => code === 'no-effect')?.message).toMatch(
       /trainer_strategy, trainer.balance_batch, .*use_shm have no effect/,
     )
   })
   it('are not mentioned when nobody sets them, or sets what is the case', () => {
-    expect(remarks({ 'trainer.balance_batch': true }).filter(({ code }) => code === 'torch')).toEqual([])
+    expect(remarks({ 'trainer.balance_batch': true }).filter(({ code }) => code === 'no-effect')).toEqual([])
   })
 })

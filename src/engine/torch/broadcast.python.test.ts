@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fixture } from '../../../test/support/shared-data.js'
-import { torchTestPython } from '../../../test/support/torch-python.js'
+import { directLink } from '../../../test/support/direct-link.js'
+import { torchTestPython } from '../../../test/support/python.js'
+import { fixture } from '../../../test/support/test-data.js'
 import { defineLoss } from '../../graph/index.js'
 import type { Call, Row, SampleModel, TrainModel } from '../contract.js'
 import { TorchEngine } from './engine.js'
@@ -29,7 +30,7 @@ describe.skipIf(python.absent)(`torch: two processes train, two sample${python.n
       await trained.optimStep({ lr: 0.01, betas: [0.9, 0.999], eps: 1e-8, weightDecay: 0, gradClip: 1 }, call())
     }
     const before = await samplers[0].score(rows, call())
-    const link = engine.link(trained, samplers)
+    const link = directLink(engine, trained, samplers)
     const long = samplers[0].sample(
       { prompt: Int32Array.of(3, 7), n: 2, params: { temperature: 1, maxTokens: 60, ignoreEos: true, seed: 1 } },
       call(),

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { withKeys } from '../../test/config-kit.js'
+import { trainerNeeds } from '../trainer/needs.js'
+import { engineLookup, engineNamed, engines, openEngine } from './registry.js'
+
+const config = withKeys({ 'algorithm.algorithm_type': 'grpo' })
+const context = {
+  needs: trainerNeeds(config),
+  readModel: () => Promise.reject(new Error('no model is read here')),
+  note: () => {},
+}
+
+describe('opening an engine', () => {
+  it('opens those that are here, and each is what its description says', async () => {
+    for (const name of engines.names()) {
+      const engine = await openEngine(name, config, context)
+      const { caps } = engines.get(name)
+      expect(engine.name).toBe(name)
+      expect({ ...engine.caps, weights: [], replicas: false }).toEqual({ ...caps, weights: [], replicas: false })
+      expect(caps.weights).toEqual(expect.arrayContaining([...engine.caps.weights]))
+      await engine.close()
+    }
+  })
+
+  it('says of one that a configuration may name what to use instead', () => {
+    for (const name of ['vllm', 'vllm_async', 'sglang', 'tinker', 'external', 'openai']) {
+      expect(() => engineNamed(name)).toThrowError(
+        expect.objectContaining({ code: 'config/engine', hint: expect.stringContaining('native') }),
+      )
+    }
+  })
+
+  it('suggests the nearest name', () => {
+    expect(() => engineNamed('natve')).toThrowError(
+      expect.objectContaining({ hint: expect.stringContaining("'native'") }),
+    )
+  })
+})
+
+describe('the engines of a configuration', () => {
+  it('are found by name and by the words of existing files', () => {
+    expect(engineLookup.find('verl')).toBe(engines.get('torch'))
+    expect(engineLookup.find('native')).toBe(engines.get('native'))
+    expect(engineLookup.find('vllm')).toBeUndefined()
+    expect(engineLookup.elsewhere('vllm_async')?.title).toBe('vLLM')
+  })
+})

@@ -1,0 +1,42 @@
+import { TrinityError } from '../base/error.js'
+import { Registry } from '../base/registry.js'
+import type { Config, EngineLookup } from '../config/index.js'
+import type { Engine } from './contract.js'
+import type { EngineContext, EngineDescription } from './description.js'
+import { engineElsewhere, enginesElsewhere } from './elsewhere.js'
+import { mock } from './mock/description.js'
+import { native } from './native/description.js'
+import { torch } from './torch/description.js'
+
+/** Engines by the name that `engine_type` and `trainer_type` give. Each is loaded when it is opened. */
+export const engines = new Registry<EngineDescription>('engine', { native, torch, mock })
+
+/** Opens an engine for a configuration. */
+export type OpenEngine = (name: string, config: Config, context: EngineContext) => Promise<Engine>
+
+export const openEngine: OpenEngine = (name, config, context) => engineNamed(name).open(config, context)
+
+/** The engine of that name; throws for one that is not here. */
+export function engineNamed(name: string): EngineDescription {
+  const missing = engines.has(name) ? undefined : engineElsewhere(name)
+  if (!missing) return engines.get(name)
+  const own = engines.names().filter((one) => engines.get(one).preference !== undefined)
+  throw new TrinityError('config/engine', `the ${missing.title} engine ('${name}') is not part of this version`, {
+    path: 'explorer.rollout_model.engine_type, trainer.trainer_type',
+    hint: `set both to ${own.join(' or ')}, or leave them at auto`,
+  })
+}
+
+/** The engines as a configuration is checked against them. */
+export const engineLookup: EngineLookup = {
+  kind: engines.kind,
+  names: () => engines.names(),
+  find: (word) => engines.find(word) ?? all().find(({ aliases }) => aliases?.includes(word)),
+  all,
+  elsewhere: engineElsewhere,
+  allElsewhere: enginesElsewhere,
+}
+
+function all(): EngineDescription[] {
+  return engines.names().map((name) => engines.get(name))
+}

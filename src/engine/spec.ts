@@ -1,0 +1,30 @@
+import type { Config } from '../config/index.js'
+import type { LoraSpec } from './contract.js'
+
+type Part = { model?: { enable_gradient_checkpointing?: unknown } } | undefined
+
+/** Whether activations are computed again in the backward pass; `usual` where the configuration is silent. */
+export function recomputes({ trainer }: Config, part: 'actor_rollout_ref' | 'critic', usual: boolean): boolean {
+  const asked = (trainer.trainer_config as Record<string, Part>)[part]?.model?.enable_gradient_checkpointing
+  return typeof asked === 'boolean' ? asked : usual
+}
+
+export function loraSpec({ model }: Config): LoraSpec | undefined {
+  const lora = model.lora_configs?.[0]
+  if (!lora) return undefined
+  return {
+    rank: lora.lora_rank,
+    alpha: lora.lora_alpha,
+    targetModules: lora.target_modules === 'all-linear' ? 'all-linear' : names(lora.target_modules),
+    excludeModules: lora.exclude_modules ? names(lora.exclude_modules) : undefined,
+    path: lora.path ?? undefined,
+  }
+}
+
+/** `q_proj, v_proj` or `[q_proj, v_proj]`. */
+function names(text: string): string[] {
+  return text
+    .replace(/[[\]'"]/g, '')
+    .split(/[\s,]+/)
+    .filter((name) => name !== '')
+}

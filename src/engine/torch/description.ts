@@ -1,0 +1,44 @@
+import type { Caps } from '../contract.js'
+import type { EngineDescription } from '../description.js'
+import { torchOptions } from './from-config.js'
+import { idleKeys } from './idle-keys.js'
+import { memoryWords, torchNeeds } from './memory-of-config.js'
+import { verdict } from './verdict.js'
+
+export const torchCaps: Caps = {
+  train: true,
+  sample: true,
+  reward: true,
+  heads: ['lm', 'value', 'reward'],
+  lora: true,
+  logprobs: 'model',
+  drawnLogprobs: true,
+  promptLogprobs: true,
+  streaming: true,
+  abort: true,
+  batchInvariant: false,
+  weights: ['memory', 'nccl', 'checkpoint'],
+  replicas: true,
+}
+
+export const torch: EngineDescription = {
+  name: 'torch',
+  doc: 'PyTorch in Python processes of its own: NVIDIA GPUs, one process each',
+  // veRL trains with PyTorch; where this engine cannot run, files that say so are served by another
+  aliases: ['verl'],
+  roles: ['train', 'sample', 'score', 'reward'],
+  caps: torchCaps,
+  weights: torchCaps.weights,
+  gpus: 'takes',
+  colocates: true,
+  recomputes: true,
+  canRun: ({ pytorch }) => pytorch,
+  preference: ({ gpus, pytorch }) => (gpus > 0 && pytorch ? 2 : 0),
+  ignores: idleKeys,
+  async open(config, context) {
+    const { TorchEngine } = await import('./engine.js')
+    return new TorchEngine({ ...torchOptions(config, context.logs), memory: await torchNeeds(config, context) })
+  },
+  memory: memoryWords,
+  verdict,
+}
