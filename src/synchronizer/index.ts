@@ -1,4 +1,6 @@
-export { ApartExplorerSync, ApartTrainerSync, takeLatest } from './apart.js'
+export { ApartExplorerSync } from './apart-explorer.js'
+export { ApartTrainerSync } from './apart-trainer.js'
 export { type SyncSchedule, scheduleOf } from './schedule.js'
 export { type RoleState, type RoleStatus, StatusBoard } from './status.js'
 export { Synchronizer, type SynchronizerParts, type SyncState, type Transfer } from './synchronizer.js'
+export { takeLatest } from './take-latest.js'
