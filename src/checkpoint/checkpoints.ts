@@ -6,9 +6,9 @@ import { atomicFile, writeJsonFile } from '../file/atomic-file.js'
 import { type JsonObject, readJsonObject } from '../file/json-file.js'
 import { readBestEval, recordEval, rewindEvals } from './best-eval.js'
 import type { BestEval, CheckpointParts, FolderWriter, SavedCheckpoint, SavedWeights } from './checkpoint.js'
-import { exists, syncPath, syncTree } from './durable.js'
+import { exists, filesBelow, syncPath, syncTree } from './durable.js'
 import { claim, type JobIdentity } from './identity.js'
-import { LATEST_FULL, LATEST_WEIGHTS, MANIFEST, STATE, stepName, stepsOnDisk, weightsPath } from './layout.js'
+import { LATEST_FULL, LATEST_WEIGHTS, MANIFEST, STATE, stepName, stepsOnDisk, WRITTEN, weightsPath } from './layout.js'
 import { JobLock } from './lock.js'
 import { damage, describe, type Verified } from './manifest.js'
 import { cleanUp, discard, fullSteps, prune } from './retention.js'
@@ -85,6 +85,7 @@ export class Checkpoints {
       await this.#place(step, async (dir) => {
         await mkdir(join(dir, 'actor'))
         await write(weightsPath(dir))
+        await writeJsonFile(join(dir, WRITTEN), { files: await filesBelow(dir) })
       })
     }
     await this.#write(LATEST_WEIGHTS, step)

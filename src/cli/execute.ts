@@ -1,12 +1,10 @@
-import { createInterface } from 'node:readline/promises'
-import pc from 'picocolors'
 import type { Parsed, Resolved } from '../config/index.js'
-import { TrinityError } from '../error.js'
 import { createView } from '../monitor/index.js'
-import { leftovers, listenToSignals, run, Stop, startOver } from '../run/index.js'
+import { listenToSignals, run, Stop } from '../run/index.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
 import type { RunOptions } from './run.js'
+import { deleteEarlier } from './start-over.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
 export async function execute(resolved: Resolved, parsed: Parsed, options: RunOptions): Promise<ExitCode> {
@@ -54,26 +52,4 @@ function commandOf({ config, pluginDir, set = [] }: RunOptions): string {
   if (pluginDir !== undefined) words.push('--plugin-dir', pluginDir)
   for (const one of set) words.push('--set', one)
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
-}
-
-/** False: there was something to delete, and the person said no. */
-async function deleteEarlier(resolved: Resolved, sure: boolean): Promise<boolean> {
-  const paths = await leftovers(resolved)
-  if (paths.length === 0) return true
-  const list = paths.map((path) => `  ${path}`).join('\n')
-  if (!sure) {
-    if (!process.stdin.isTTY || !process.stdout.isTTY) {
-      throw new TrinityError('cli/fresh', `--fresh would delete\n${list}`, { hint: 'add --yes to delete it' })
-    }
-    const terminal = createInterface({ input: process.stdin, output: process.stdout })
-    const answer = await terminal.question(`${pc.bold('This deletes')}\n${list}\nStart over? [y/N] `)
-    terminal.close()
-    if (!/^y(es)?$/i.test(answer.trim())) {
-      process.stdout.write('nothing was deleted, nothing was run\n')
-      return false
-    }
-  }
-  await startOver(resolved)
-  process.stdout.write(`deleted\n${list}\n`)
-  return true
 }

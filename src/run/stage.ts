@@ -1,4 +1,5 @@
 import { type BestEval, Checkpoints, type JobIdentity } from '../checkpoint/index.js'
+import { markJob } from '../checkpoint/job-mark.js'
 import type { Config, ResolvedStage } from '../config/index.js'
 import type { OpenEngine } from '../engine/open.js'
 import { TrinityError } from '../error.js'
@@ -11,6 +12,7 @@ import { runBoth } from './both.js'
 import { withClosers } from './closers.js'
 import { runExplore } from './explore.js'
 import type { ProgressView, RunMode } from './job.js'
+import { jobName } from './job-name.js'
 import { FinishMarker } from './marker.js'
 import { unknownNames } from './names.js'
 import { newestModel } from './newest-model.js'
@@ -53,6 +55,8 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
   }
   for (const problem of unknownNames(config)) throw problem
   const { view, stop } = context
+  // before the first file: what lies there already is not this job's
+  await markJob(config.checkpoint_job_dir, jobName(config))
   return withClosers(async (closers) => {
     /** Into the log and onto the screen. */
     const loud = (log: Logger) => (text: string) => {
