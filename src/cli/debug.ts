@@ -13,6 +13,7 @@ import { messageOf, TrinityError } from '../error.js'
 import type { Logger } from '../log/logger.js'
 import type { RunView } from '../monitor/view.js'
 import { withClosers } from '../run/closers.js'
+import { redact } from '../secret/index.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 
@@ -36,7 +37,8 @@ export interface DebugWorld {
 }
 
 export async function debug(options: DebugOptions, world: Partial<DebugWorld> = {}): Promise<ExitCode> {
-  const print = world.print ?? ((line: string) => void process.stdout.write(`${line}\n`))
+  const write = world.print ?? ((line: string) => void process.stdout.write(`${line}\n`))
+  const print = (line: string) => write(redact(line))
   if (options.module !== 'inference_model' && options.module !== 'workflow') {
     throw new TrinityError('cli/debug', `--module ${options.module} is not known`, {
       path: '--module',

@@ -1,6 +1,7 @@
 import type { Parsed, Resolved } from '../config/index.js'
 import { createView } from '../monitor/index.js'
 import { listenToSignals, run, Stop } from '../run/index.js'
+import { HIDDEN, isHarmless, isSecretName, redactValue } from '../secret/index.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
 import type { RunOptions } from './run.js'
@@ -47,9 +48,17 @@ function isNative({ trainer, explorer }: Parsed['stages'][number]['config']): bo
   return trainer.trainer_type === 'native' || explorer.rollout_model.engine_type === 'native'
 }
 
-function commandOf({ config, pluginDir, set = [] }: RunOptions): string {
+/** The command that goes on. Whoever copies it puts the secrets in again. */
+export function commandOf({ config, pluginDir, set = [] }: RunOptions): string {
   const words = ['trinity', 'run', '-c', config]
   if (pluginDir !== undefined) words.push('--plugin-dir', pluginDir)
-  for (const one of set) words.push('--set', one)
+  for (const one of set) words.push('--set', shownOverride(one))
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
+}
+
+function shownOverride(text: string): string {
+  const equals = text.indexOf('=')
+  const [key, value] = [text.slice(0, equals), text.slice(equals + 1)]
+  const secret = key.split(/[.[\]]+/).some((part) => isSecretName(part) || part === 'env_vars')
+  return `${key}=${secret && !isHarmless(value) ? HIDDEN : redactValue(value)}`
 }

@@ -6,6 +6,7 @@ import { TrinityError } from '../error.js'
 import { followLogs } from '../log/follow.js'
 import { LEVELS, type Level, levelOf } from '../log/log-dir.js'
 import type { LogLine } from '../log/log-file.js'
+import { redact } from '../secret/index.js'
 import type { ExitCode } from './print.js'
 
 export interface LogCommandOptions {
@@ -113,7 +114,8 @@ function printer(wantsColour: boolean): (file: string, line: LogLine) => void {
   return (file, { text, level }) => {
     const style = styles.get(file) ?? palette[styles.size % palette.length]
     styles.set(file, style)
-    const shown = ofLevel[level]?.(text) ?? text
+    const bare = redact(text)
+    const shown = ofLevel[level]?.(bare) ?? bare
     process.stdout.write(`${style(file)} ${shown}\n`)
   }
 }

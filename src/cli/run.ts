@@ -2,6 +2,8 @@ import pc from 'picocolors'
 import { loadCatalog, machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
 import { type PlanLine, planOf, tooFewTasks } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
+import { concealed } from '../config/secret.js'
+import { redact } from '../secret/index.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
@@ -26,7 +28,7 @@ export async function run(options: RunOptions): Promise<ExitCode> {
   if (options.dryRun) {
     if (options.json) process.stdout.write(asJson(resolved))
     else process.stdout.write(asYaml(resolved))
-    if (!options.json && !options.yaml) process.stdout.write(await planText(resolved, facts, options))
+    if (!options.json && !options.yaml) process.stdout.write(redact(await planText(resolved, facts, options)))
     return 0
   }
   const { execute } = await import('./execute.js')
@@ -34,12 +36,13 @@ export async function run(options: RunOptions): Promise<ExitCode> {
 }
 
 function asJson({ file, stages, remarks }: Resolved): string {
-  return `${JSON.stringify({ file, stages, remarks }, null, 2)}\n`
+  const shown = stages.map((stage) => ({ ...stage, config: concealed(stage.config) }))
+  return `${JSON.stringify({ file, stages: shown, remarks }, null, 2)}\n`
 }
 
-/** One document for each stage. */
+/** One document for each stage, with `***` in place of secrets. */
 function asYaml({ stages }: Resolved): string {
-  return stages.map(({ config }) => printConfig(config)).join('---\n')
+  return stages.map(({ config }) => printConfig(concealed(config))).join('---\n')
 }
 
 async function planText(resolved: Resolved, facts: Facts, options: RunOptions): Promise<string> {

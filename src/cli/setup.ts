@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline/promises'
 import pc from 'picocolors'
 import { TrinityError } from '../error.js'
 import { cudaDevices } from '../python/gpus.js'
+import { redact } from '../secret/index.js'
 import { basePython, install, installed } from '../setup/install.js'
 import { describePlan, environmentPython, planSetup, type SetupOptions, type SetupPlan } from '../setup/plan.js'
 import { verify } from '../setup/verify.js'
@@ -16,7 +17,8 @@ export interface SetupCommand extends SetupOptions {
 
 /** `trinity setup torch`: makes the Python environment of the torch engine, after saying what that takes. */
 export async function setupTorch(options: SetupCommand, check = verify): Promise<ExitCode> {
-  const say = (line: string) => process.stdout.write(`${line}\n`)
+  // an index may have a password in its address
+  const say = (line: string) => process.stdout.write(`${redact(line)}\n`)
   const dir = options.dir === undefined ? undefined : resolve(options.dir)
   const plan = planSetup({ ...options, dir }, await basePython(options.python), homedir())
   say(pc.bold('The torch engine needs'))

@@ -4,6 +4,7 @@ import { markNewFile } from '../checkpoint/job-mark.js'
 import type { Config } from '../config/index.js'
 import { isDatabaseUrl, sqlitePath } from '../database/names.js'
 import { TrinityError } from '../error.js'
+import { withoutPassword } from '../secret/index.js'
 import { jobName } from './job-name.js'
 
 /** Files that hold the experiences of a job, wherever they lie. A database on a server is left alone, and said so. */
@@ -18,13 +19,9 @@ export function experienceFiles({ buffer, data_processor }: Config): string[] {
     if (!path) return []
     const file = localFile(path)
     if (file !== undefined) return [file]
-    throw new TrinityError(
-      'cli/fresh',
-      `the experiences are in a database on a server: ${path.replace(/\/\/.*@/, '//')}`,
-      {
-        hint: 'empty its tables yourself, then start without --fresh under a new name or after deleting the job folder',
-      },
-    )
+    throw new TrinityError('cli/fresh', `the experiences are in a database on a server: ${withoutPassword(path)}`, {
+      hint: 'empty its tables yourself, then start without --fresh under a new name or after deleting the job folder',
+    })
   })
 }
 

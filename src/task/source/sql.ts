@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { type Database, openDatabase } from '../../database/database.js'
-import { quoted, sqlitePath, withoutPassword } from '../../database/names.js'
+import { quoted, sqlitePath } from '../../database/names.js'
 import { messageOf, TrinityError } from '../../error.js'
+import { withoutPassword } from '../../secret/index.js'
 import type { Row, RowSource } from './row-source.js'
 
 /** Rows of one query of a scan. */
