@@ -2,7 +2,7 @@ import { TrinityError } from '../../error.js'
 import { within } from '../calls.js'
 import type { Call, InFlight, WeightLink } from '../contract.js'
 import type { Answer } from './connection.js'
-import { freePort } from './group.js'
+import { freePort } from './door.js'
 import type { TorchSampleModel } from './sampler.js'
 import type { TorchTrainModel } from './train.js'
 
