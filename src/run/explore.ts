@@ -45,7 +45,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
       board,
       note,
       ...source,
-      finished: () => new FinishMarker(checkpoints, { ...config, mode: 'train' }).read(),
+      finished: () => FinishMarker.ofTrainer(checkpoints, config).read(),
       trainerEnded: (step) => {
         note(`the trainer has ended after step ${step}: the explorer ends too`)
         over.abort(new RunOver('the trainer has ended'))
@@ -68,6 +68,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   // Rows that are in the database stay; the mark of the last of them says where to go on.
   const mark = (await buffer.cut()).marks[name] as ExplorerMark | undefined
   explorer.restore(mark)
+  await new FinishMarker(checkpoints, config).clear()
   await buffer.put([], { who: name })
   monitor.rewind(mark?.step ?? -1)
   if (mark) note(`resumes behind step ${mark.step}`)

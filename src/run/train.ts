@@ -5,6 +5,7 @@ import { nextCall, Trainer, type TrainerSync } from '../trainer/index.js'
 import { announced } from './announced.js'
 import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
 import type { Job, ModeEnd } from './job.js'
+import { endedEarlier } from './marker.js'
 import { openBase, openTrained, type TrainedModels } from './models.js'
 
 /** The trainer alone: on a data set, or on what explorers of other processes put into a database. */
@@ -21,6 +22,7 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   const expected = fromFile ? await stepsIn(buffer, config.buffer.train_batch_size, saved?.step ?? 0) : undefined
   const total = config.trainer.total_steps ?? expected
   if (total !== undefined) view.expect?.('trainer', Math.min(total, expected ?? total))
+  if (!fromFile) await reopen(job, buffer)
   const models = await openTrained(context, base)
   const monitor = closers.add(await job.openMonitor('trainer'))
   const done = { step: saved?.step ?? 0, version: saved?.step ?? 0 }
@@ -47,6 +49,12 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   const run = async () => (await trainer.run(stop.now, stop.gentle)) === 'stopped'
   const stopped = fromFile ? await run() : await announced(board, () => trainer.step, run)
   return { end: stopped ? 'stopped' : 'finished', steps: trainer.step }
+}
+
+/** The end of an earlier run is not that of this one: else a trainer that is started before its explorers ends at once. */
+async function reopen({ checkpoints, config }: Job, buffer: ExperienceBuffer): Promise<void> {
+  const explorers = Object.keys((await buffer.cut()).marks)
+  for (const who of await endedEarlier(checkpoints, config, explorers)) await buffer.put([], { who })
 }
 
 async function stepsIn(buffer: ExperienceBuffer, batch: number, done: number): Promise<number> {
