@@ -1,4 +1,5 @@
 import { parseArgs, type Sampled, type SampleStrategy, sampleStrategies } from '../algorithm/index.js'
+import type { ExperienceBuffer } from '../buffer/index.js'
 import type { SavedCheckpoint } from '../checkpoint/index.js'
 import { TrinityError } from '../error.js'
 import type { Logger } from '../log/logger.js'
@@ -116,7 +117,11 @@ export class Trainer {
     const moving = (sync?.whileWaiting(AbortSignal.any([arrived.signal, signal, stop])) ?? Promise.resolve()).catch(
       (error: unknown) => failed.abort(error),
     )
-    const sources = { main: buffer, auxiliary: auxiliaryBuffers, batchSize: config.buffer.train_batch_size }
+    const through = this.#parts.horizon?.(step)
+    const main: Pick<ExperienceBuffer, 'take'> = {
+      take: (count, options) => buffer.take(count, { ...options, through }),
+    }
+    const sources = { main, auxiliary: auxiliaryBuffers, batchSize: config.buffer.train_batch_size }
     try {
       return await this.#strategy.sample(step, sources, this.#strategyArgs, {
         signal: AbortSignal.any([signal, stop, failed.signal]),
