@@ -14,6 +14,7 @@ from torch import Tensor
 
 from . import attention, checkpoint, jobs, lora
 from . import graph as loss_graph
+from .block_hash import Hashes
 from .errors import Cancelled, WorkerError
 from .network import Network, load
 from .offload import Guests, held
@@ -307,14 +308,14 @@ class TrainModel(ScoreModel):
         self.optimizer.discard()
         self.gradient = "none"
 
-    def save(self, folder: str) -> None:
-        checkpoint.save(self, folder)
+    def save(self, folder: str) -> Hashes:
+        return checkpoint.save(self, folder)
 
     def load(self, folder: str) -> None:
         checkpoint.load(self, folder)
 
-    def save_weights(self, folder: str) -> None:
-        checkpoint.save_weights(self, folder)
+    def save_weights(self, folder: str) -> Hashes:
+        return checkpoint.save_weights(self, folder)
 
     def refuse_partial(self) -> None:
         if self.gradient == "partial":

@@ -88,6 +88,13 @@ class World:
         dist.broadcast(said, 0, group=self.control)
         return bool(said.item())
 
+    def gather(self, value: Any) -> list[Any]:
+        """What every rank says, on every rank; JSON."""
+        said: list[Any] = [value] * self.size
+        if self.control is not None:
+            _gather_json(said, value, self.control)
+        return said
+
     def agree(self, error: dict[str, Any] | None) -> dict[str, Any] | None:
         """
         Every rank says how its part went; all get the first error, or None. A rank that failed while the others wait for

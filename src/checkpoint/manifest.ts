@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../error.js'
-import { type FileHash, hashFile } from '../file/block-hash.js'
+import { type FileHash, hashFile, isFileHash } from '../file/block-hash.js'
 import { isJsonObject } from '../file/json-file.js'
 import { fileState, takeHash } from '../file/written-hash.js'
 import { filesBelow } from './durable.js'
@@ -69,8 +69,4 @@ async function readManifest(dir: string): Promise<Manifest | string> {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     return missing ? `${MANIFEST} is missing` : `${MANIFEST} cannot be read: ${messageOf(error)}`
   }
-}
-
-function isFileHash(value: unknown): value is FileHash {
-  return isJsonObject(value) && Number.isInteger(value.size) && typeof value.sha256 === 'string'
 }

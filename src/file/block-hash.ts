@@ -1,11 +1,16 @@
 import { createHash, webcrypto } from 'node:crypto'
 import { open } from 'node:fs/promises'
+import { isJsonObject } from './json-file.js'
 
 /** How a file is known again: every byte of it counts. */
 export interface FileHash {
   readonly size: number
   /** Of the content where that is one block at most; else of the SHA-256s of its blocks, in order. */
   readonly sha256: string
+}
+
+export function isFileHash(value: unknown): value is FileHash {
+  return isJsonObject(value) && Number.isInteger(value.size) && typeof value.sha256 === 'string'
 }
 
 export const BLOCK = 4 << 20

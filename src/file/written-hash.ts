@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { type FileHash, hashFile } from './block-hash.js'
+import { join, resolve } from 'node:path'
+import { type FileHash, hashFile, isFileHash } from './block-hash.js'
+import { isJsonObject } from './json-file.js'
 
 /** Far more files than a checkpoint has; the oldest is forgotten first, and then simply read. */
 const KEPT = 4096
@@ -15,6 +16,13 @@ export async function rememberHash(path: string, hash: FileHash): Promise<void> 
   if (state?.size !== hash.size) return
   known.set(key, { hash, state: state.text })
   if (known.size > KEPT) known.delete(known.keys().next().value as string)
+}
+
+/** The same of files that another program wrote below `dir`, by relative path, as it tells of them. */
+export async function rememberHashes(dir: string, files: unknown): Promise<void> {
+  for (const [path, hash] of isJsonObject(files) ? Object.entries(files) : []) {
+    if (isFileHash(hash)) await rememberHash(join(dir, path), { size: hash.size, sha256: hash.sha256 })
+  }
 }
 
 /** Size and hash of a file: as it was written, where that is known and nobody has touched it since, else as it is read. */

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from .. import checkpoint, lora
+from ..block_hash import Hashes
 from ..errors import WorkerError, describe
 from ..network import Network, load
 from ..train import ScoreModel, TrainModel
@@ -176,8 +177,8 @@ class SampleModel(ScoreModel):
 
     # weights
 
-    def save_weights(self, folder: str) -> None:
-        checkpoint.save_weights(self, folder)
+    def save_weights(self, folder: str) -> Hashes:
+        return checkpoint.save_weights(self, folder)
 
     def take_from(self, trainer: TrainModel) -> None:
         """The trainer's weights as they are now, an adapter merged in."""

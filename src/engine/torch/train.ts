@@ -1,5 +1,6 @@
 import { TrinityError } from '../../error.js'
 import type { JsonObject } from '../../file/json-file.js'
+import { rememberHashes } from '../../file/written-hash.js'
 import { normOf } from '../../graph/evaluate.js'
 import { graphInputs } from '../../graph/graph.js'
 import { checkStep, checkWanted, incompleteGradient } from '../check.js'
@@ -82,14 +83,14 @@ export class TorchTrainModel extends TorchScoreModel implements TrainModel {
   save(dir: string, call: Call): Promise<void> {
     return this.order.run(call, 'save', async (signal) => {
       this.#refuseTorn()
-      await this.ask('save', { dir }, signal)
+      await rememberHashes(dir, (await this.ask('save', { dir }, signal)).result.files)
     })
   }
 
   saveWeights(dir: string, call: Call): Promise<void> {
     return this.order.run(call, 'saveWeights', async (signal) => {
       this.#refuseTorn()
-      await this.ask('saveWeights', { dir }, signal)
+      await rememberHashes(dir, (await this.ask('saveWeights', { dir }, signal)).result.files)
     })
   }
 
