@@ -108,8 +108,8 @@ export class ApartExplorerSync {
   }
 
   /** Each waits for the other, so nothing would ever move. */
-  #goOn(step: number, { status: { boot } }: Peer): void {
-    this.#behind = Math.max(0, this.#due(step) - this.#version)
+  #goOn(step: number, { status: { boot, step: trained } }: Peer): void {
+    this.#behind = Math.max(0, this.#due(step) - trained)
     if (this.#said.has(`hungry ${boot}`)) return
     this.#said.add(`hungry ${boot}`)
     this.#parts.note(

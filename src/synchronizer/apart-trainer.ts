@@ -48,10 +48,11 @@ export class ApartTrainerSync {
     const said = new WaitNote(clock, note, 'explorer')
     await board.set({ state: 'wants_experiences', step: this.#step, waits_for: reason })
     let counted = clock.now()
+    let hungry = false
     let pause = LOOK_MS.first
     while (!arrived.aborted) {
       const explorers = await board.others('explorer')
-      if (this.#asked(explorers)) await this.#write(new AbortController().signal)
+      if (this.#asked(explorers, hungry)) await this.#write(new AbortController().signal)
       this.#tellFailures(explorers)
       said.look(reason, explorers)
       await clock.sleep(pause, arrived)
@@ -59,14 +60,20 @@ export class ApartTrainerSync {
       if (arrived.aborted || clock.now() - counted < HUNGRY_MS) continue
       if (!(await this.#parts.starved())) continue
       counted = clock.now()
+      hungry = true
       await board.set({ hungry: board.own.hungry + 1 })
     }
     await board.set({ state: 'running' })
   }
 
-  /** With `explorer_driven` an explorer says that it wants weights, and there are newer ones than it has. */
-  #asked(explorers: readonly Peer[]): boolean {
-    if (this.#parts.schedule.sync_style !== 'explorer_driven' || this.#step <= this.#written) return false
+  /**
+   * An explorer says that it wants weights, and there are newer ones than it has. With `fixed` they are not due yet; but
+   * where the trainer does not get on, the explorer has to, and better with these than with older ones.
+   */
+  #asked(explorers: readonly Peer[], hungry = false): boolean {
+    const { sync_style } = this.#parts.schedule
+    const answers = sync_style === 'explorer_driven' || (sync_style === 'fixed' && hungry)
+    if (!answers || this.#step <= this.#written) return false
     return explorers.some(
       ({ status: { state, version }, silentMs }) =>
         state === 'wants_weights' && version < this.#step && silentMs < SILENT_MS,

@@ -236,6 +236,19 @@ describe('a process that was killed', () => {
 })
 
 describe('a wait', () => {
+  it('of both gives the explorer the newest weights, also where they are not due yet', async () => {
+    const { startTrainer, startExplorer, written } = job({ explorer_sync_interval: 3, trainer_sync_interval: 3 })
+    const [trainer, { sync }] = [await startTrainer(), await startExplorer()]
+    await trainer.sync.afterStep(1, signal)
+    expect(written).toEqual([])
+    const arrived = new AbortController()
+    const starving = trainer.sync.whileWaiting(arrived.signal)
+    await sync.afterStep(3, signal)
+    expect([written, sync.version]).toEqual([[1], 1])
+    arrived.abort()
+    await starving
+  })
+
   it('is told in the status, with signs of life', async () => {
     const { startTrainer, startExplorer } = job()
     const [trainer, { board }] = [await startTrainer(), await startExplorer()]

@@ -34,7 +34,8 @@ function trouble(world: World, job: SimulatedJob, names: readonly string[]): num
 describe('two processes that are killed at any moment', () => {
   it(`never wait for each other for ever: ${ROUNDS} rounds`, { timeout: 120_000 }, async () => {
     let ahead = 0
-    for (let seed = 0; seed < ROUNDS; seed++) {
+    // In the last one the trainer is hungry between two steps whose weights are due.
+    for (const seed of [...Array(ROUNDS).keys(), 528]) {
       const world = new World(seed)
       const interval = world.between(1, 3)
       const schedule: SyncSchedule = {
