@@ -13,6 +13,7 @@ export function runCase(
   dir: string,
   name: string,
   out: string,
+  options?: { slowMs?: number },
 ): { done: Promise<{ code: number | null; signal: string | null; output: string }> }
 export function resultOf(out: string): Found
 export function differences(expected: Found, found: Found): string[]

@@ -23,6 +23,20 @@ export const CASES = {
   files: `${GRPO}\nsynchronizer: {sync_method: checkpoint, sync_interval: 2}\ntrainer: {save_interval: 1}`,
   lora: `${GRPO}\nsynchronizer: {sync_interval: 2}\ntrainer: {save_interval: 1}`,
   shuffled: `${GRPO}\nsynchronizer: {sync_interval: 2, sync_offset: 1}\ntrainer: {save_interval: 1}`,
+  replay: `${GRPO}\nsynchronizer: {sync_offset: 1}\ntrainer: {save_interval: 1}`,
+  reuse: `${GRPO}\nsynchronizer: {sync_offset: 1}\ntrainer: {save_interval: 2}`,
+  reuse_sql: `${GRPO}\nsynchronizer: {sync_interval: 2, sync_offset: 1}\ntrainer: {save_interval: 1}`,
+}
+
+const NOISY = 'priority_fn: decay_limit_randomization, priority_fn_args: {decay: 0.6, use_count_limit: 3, sigma: 1.0}'
+
+/** The experience buffer of a case, where it is not the usual one. The batch of `replay` does not fit the steps. */
+const BUFFERS = {
+  sql: 'trainer_input: {experience_buffer: {storage_type: sql}}',
+  replay: 'train_batch_size: 10\n  trainer_input: {experience_buffer: {replay_buffer: {enable: true}}}',
+  reuse:
+    'trainer_input: {experience_buffer: {replay_buffer: {enable: true, reuse_cooldown_time: 0, priority_fn_args: {decay: 0.6}}}}',
+  reuse_sql: `trainer_input: {experience_buffer: {storage_type: sql, replay_buffer: {enable: true, reuse_cooldown_time: 0, ${NOISY}}}}`,
 }
 
 /** A folder with a small model, tasks, a plugin and a file for each case. */
@@ -38,7 +52,9 @@ export async function makeBench(dir, { cli, steps = 8 }) {
   writeFileSync(
     join(dir, 'plugins', 'count.mjs'),
     `import { workflows } from 'trinity-rft'
+const slow = Number(process.env.KILL_TEST_SLOW_MS ?? 0)
 workflows.add('count_workflow', async ({ task, model }) => {
+  if (slow > 0) await new Promise((done) => setTimeout(done, slow * Math.random()))
   const experiences = await model.generate(String(task.raw.q), {})
   for (const one of experiences) one.reward = [...(one.responseText ?? '')].filter((c) => c === task.raw.a).length / 8
   return experiences
@@ -51,7 +67,7 @@ workflows.add('count_workflow', async ({ task, model }) => {
 }
 
 function yaml(keys, steps, name) {
-  const sql = name === 'sql' ? '\n  trainer_input: {experience_buffer: {storage_type: sql}}' : ''
+  const input = BUFFERS[name] ? `\n  ${BUFFERS[name]}` : ''
   const lora = name === 'lora' ? ', lora_configs: [{lora_rank: 4, lora_alpha: 8}]' : ''
   const selector = name === 'shuffled' ? ', data_selector: {selector_type: shuffle, seed: 3}' : ''
   const set = 'path: tasks.jsonl, default_workflow_type: count_workflow, format: {prompt_key: q, response_key: a}'
@@ -61,7 +77,7 @@ ${keys}
 model: {model_path: model, max_prompt_tokens: 24, max_response_tokens: 8${lora}}
 buffer:
   batch_size: 3
-  total_steps: ${steps}${sql}
+  total_steps: ${steps}${input}
   explorer_input:
     taskset: {${set}${selector}}
     eval_tasksets: [{name: held, ${set}}]
@@ -70,13 +86,15 @@ monitor: {monitor_type: jsonl}
 `
 }
 
-export function runCase(cli, dir, name, out) {
+/** `slowMs`: how long a rollout may pause, at random. The result must not show it. */
+export function runCase(cli, dir, name, out, { slowMs = 0 } = {}) {
   const args = ['run', '-c', `${name}.yaml`, '--plugin-dir', 'plugins', '--set', `checkpoint_root_dir=${out}`]
-  return start(cli, args, dir)
+  return start(cli, args, dir, { KILL_TEST_SLOW_MS: String(slowMs) })
 }
 
-function start(cli, args, cwd) {
-  const child = spawn(process.execPath, [cli, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+function start(cli, args, cwd, env = {}) {
+  const stdio = ['ignore', 'pipe', 'pipe']
+  const child = spawn(process.execPath, [cli, ...args], { cwd, stdio, env: { ...process.env, ...env } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
   const done = new Promise((end) => child.on('close', (code, signal) => end({ code, signal, output })))

@@ -30,6 +30,9 @@ def main(open_model: OpenModel | None = None) -> None:
     if address is None and os.environ.get("RANK", "0") == "0":
         sys.exit("trinity_torch is started by Trinity (trainer.trainer_type: torch); there is nothing to run by hand")
     channel = Channel.connect(address) if address is not None else None
+    if channel is not None:
+        # at once: Trinity turns away who is silent
+        channel.send({"event": "token", "token": token})
     try:
         check_versions()
         # after the connection stands: torch takes seconds to import, or fails to
@@ -39,11 +42,11 @@ def main(open_model: OpenModel | None = None) -> None:
         world = World.from_environment()
         server = Server(world, channel, open_model)
         if channel is not None:
-            channel.send(hello(token, world))
+            channel.send(hello(world))
     except Exception as error:
         traceback.print_exc(file=sys.stderr)
         if channel is not None:
-            channel.send({"event": "failed", "token": token, "error": describe(error)})
+            channel.send({"event": "failed", "error": describe(error)})
         sys.exit(START_EXIT)
     known = ", ".join(f"{name} {version}" for name, version in versions().items())
     print(f"rank {world.rank} of {world.size} on {world.device}: {known}", flush=True)
@@ -52,10 +55,9 @@ def main(open_model: OpenModel | None = None) -> None:
     server.run()
 
 
-def hello(token: str, world: World) -> dict[str, Any]:
+def hello(world: World) -> dict[str, Any]:
     return {
         "event": "hello",
-        "token": token,
         "protocol": PROTOCOL,
         "versions": versions(),
         "device": device(world),

@@ -13,10 +13,13 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from .store import HOST, local_store, need_loopback
 from .wire.frames import Frame
 
 # A rank waits for the next request as long as it takes; Trinity ends groups that hang.
 _FOREVER = timedelta(days=3650)
+# How long ranks wait for each other at the beginning.
+_MEETING = timedelta(minutes=30)
 # How long a rank that failed waits for the others before it takes the group down with it.
 GRACE_S = float(os.environ.get("TRINITY_TORCH_GRACE", "60"))
 FAILED_EXIT = 70
@@ -48,8 +51,11 @@ class World:
             torch.cuda.set_device(device)
         if size == 1:
             return World(rank, size, local, device)
+        need_loopback(os.environ.get("MASTER_ADDR", HOST))
+        store = local_store(int(os.environ["MASTER_PORT"]), size, rank == 0, _MEETING)
         # CPU tensors by gloo beside NCCL, so that offloaded parameters can be reduced as well
-        dist.init_process_group("cpu:gloo,cuda:nccl" if kind == "cuda" else "gloo", rank=rank, world_size=size)
+        backend = "cpu:gloo,cuda:nccl" if kind == "cuda" else "gloo"
+        dist.init_process_group(backend, store=store, rank=rank, world_size=size)
         control = dist.new_group(backend="gloo", timeout=_FOREVER)
         return World(rank, size, local, device, control)
 
@@ -81,6 +87,13 @@ class World:
         said = torch.tensor([1 if flag else 0], dtype=torch.uint8)
         dist.broadcast(said, 0, group=self.control)
         return bool(said.item())
+
+    def gather(self, value: Any) -> list[Any]:
+        """What every rank says, on every rank; JSON."""
+        said: list[Any] = [value] * self.size
+        if self.control is not None:
+            _gather_json(said, value, self.control)
+        return said
 
     def agree(self, error: dict[str, Any] | None) -> dict[str, Any] | None:
         """

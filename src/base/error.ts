@@ -1,8 +1,10 @@
+import { redact } from './secret/known.js'
+
 /**
  * The one error class of the project.
  *
  * It is thrown at the boundary where the cause is known, and says what went wrong (`message`), where (`path`)
- * and what to do (`hint`). `code` is stable and machine-readable: `area/what`, for example `config/unknown-key`.
+ * and what to do (`hint`). None of these shows a secret. `code` is stable and machine-readable: `area/what`, for example `config/unknown-key`.
  */
 export class TrinityError extends Error {
   override readonly name = 'TrinityError'
@@ -11,10 +13,10 @@ export class TrinityError extends Error {
   readonly hint?: string
 
   constructor(code: string, message: string, options: TrinityErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    super(redact(message), options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.path = options.path
-    this.hint = options.hint
+    this.path = options.path === undefined ? undefined : redact(options.path)
+    this.hint = options.hint === undefined ? undefined : redact(options.hint)
   }
 
   toJSON(): { code: string; message: string; path?: string; hint?: string } {
@@ -30,7 +32,7 @@ export interface TrinityErrorOptions {
   cause?: unknown
 }
 
-/** Text of anything that was thrown. */
+/** Text of anything that was thrown, without secrets. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return redact(error instanceof Error ? error.message : String(error))
 }

@@ -41,12 +41,22 @@ export interface PutOptions {
    * so that the producer can go on exactly behind the last experience that counts.
    */
   mark?: unknown
+  /**
+   * The explorer step whose experiences these are, all of them. Given, one put per step and in order, where the schedule
+   * pairs the steps of both sides: a buffer with replay keeps them back until a take asks for the step.
+   */
+  step?: number
 }
 
 export interface TakeOptions {
   deadlineMs?: number
   /** Experiences of an older policy are thrown away. */
   minModelVersion?: number
+  /**
+   * With replay: waits until this explorer step is there, and chooses among the steps up to it, whatever else has come
+   * already. Where these are too few, from the fewest further steps that are enough.
+   */
+  through?: number
   signal?: AbortSignal
   who?: string
 }
@@ -70,7 +80,7 @@ export interface Restored {
 export interface BufferState {
   name: string
   kind: string
-  /** Experiences that can be taken now. */
+  /** Experiences that can be taken, now or by the training step that they are kept back for. */
   ready: number
   /** Waiting for their cool-down. */
   cooling: number

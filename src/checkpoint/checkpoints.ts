@@ -6,11 +6,11 @@ import { atomicFile, writeJsonFile } from '../base/file/atomic-file.js'
 import { type JsonObject, readJsonObject } from '../base/file/json-file.js'
 import { readBestEval, recordEval, rewindEvals } from './best-eval.js'
 import type { BestEval, CheckpointParts, FolderWriter, SavedCheckpoint, SavedWeights } from './checkpoint.js'
-import { exists, syncPath, syncTree } from './durable.js'
+import { exists, filesBelow, syncPath, syncTree } from './durable.js'
 import { claim, type JobIdentity } from './identity.js'
-import { LATEST_FULL, LATEST_WEIGHTS, MANIFEST, STATE, stepName, stepsOnDisk, weightsPath } from './layout.js'
+import { LATEST_FULL, LATEST_WEIGHTS, MANIFEST, STATE, stepName, stepsOnDisk, WRITTEN, weightsPath } from './layout.js'
 import { JobLock } from './lock.js'
-import { damage, describe } from './manifest.js'
+import { damage, describe, type Verified } from './manifest.js'
 import { cleanUp, discard, fullSteps, prune } from './retention.js'
 
 export interface CheckpointsOptions {
@@ -36,6 +36,7 @@ export class Checkpoints {
   readonly #keep: number
   readonly #warn: (text: string) => void
   readonly #locks: readonly JobLock[]
+  readonly #verified: Verified = new Map()
   /** Step whose checkpoint on disk is this process's own state. */
   #current: number | undefined
 
@@ -84,6 +85,7 @@ export class Checkpoints {
       await this.#place(step, async (dir) => {
         await mkdir(join(dir, 'actor'))
         await write(weightsPath(dir))
+        await writeJsonFile(join(dir, WRITTEN), { files: await filesBelow(dir) })
       })
     }
     await this.#write(LATEST_WEIGHTS, step)
@@ -101,7 +103,7 @@ export class Checkpoints {
     const steps = named === undefined ? full : [named, ...full.filter((step) => step < named)]
     for (const step of steps) {
       const dir = join(this.dir, stepName(step))
-      const wrong = await damage(dir, step)
+      const wrong = await damage(dir, step, this.#verified)
       if (wrong === undefined) {
         this.#current = step
         return this.#saved(step, dir)

@@ -2,19 +2,24 @@ import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import { readJsonObject } from '../base/file/json-file.js'
+import { HIDDEN, redactValue } from '../base/secret/index.js'
 import { JOB, stepsOnDisk } from './layout.js'
 
 /** What must not change between two runs in one folder, by key of the configuration. */
 export type JobIdentity = Readonly<Record<string, string>>
 
-/** Refuses to go on with checkpoints of another model or algorithm; a folder without checkpoints becomes this job's. */
-export async function claim(dir: string, identity: JobIdentity): Promise<void> {
+/**
+ * Refuses to go on with checkpoints of another model or algorithm; a folder without checkpoints becomes this job's. The
+ * file keeps no secrets, so that a new password is no new job.
+ */
+export async function claim(dir: string, own: JobIdentity): Promise<void> {
+  const identity = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, redactValue(value)]))
   const path = join(dir, JOB)
   const known = await readJsonObject(path)
-  const different = Object.keys(identity).find((key) => known !== undefined && known[key] !== identity[key])
-  if (known && !different) return
+  const different = Object.keys(identity).find((key) => known !== undefined && !isSame(known[key], identity[key]))
+  if (known && !different && Object.values(known).every((one) => one === redactValue(String(one)))) return
   if (different && (await stepsOnDisk(dir)).length > 0) {
-    const had = known?.[different] ?? 'unknown'
+    const had = redactValue(String(known?.[different] ?? 'unknown'))
     throw new TrinityError(
       'checkpoint/other-job',
       `the checkpoints in ${dir} were made with ${different}: ${had}, this run has ${identity[different]}`,
@@ -22,4 +27,18 @@ export async function claim(dir: string, identity: JobIdentity): Promise<void> {
     )
   }
   await writeJsonFile(path, identity)
+}
+
+/** What is hidden in one of the two may be anything in the other. */
+function isSame(known: unknown, now: string): boolean {
+  if (typeof known !== 'string') return false
+  const before = redactValue(known)
+  return before === now || fits(before, now) || fits(now, before)
+}
+
+function fits(pattern: string, text: string): boolean {
+  const parts = pattern.split(HIDDEN)
+  if (parts.length === 1) return false
+  const expression = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*')
+  return new RegExp(`^${expression}$`, 's').test(text)
 }

@@ -8,6 +8,14 @@ export const MANIFEST = '.full_checkpoint'
 export const STATE = 'run_state.json'
 export const JOB = 'job.json'
 export const BEST_EVAL = 'best_eval.json'
+/** Beside weights that are no full checkpoint: the files that were written. */
+export const WRITTEN = '.written.json'
+/** Folder with what says whose the job directory is. */
+export const MARKS = '.trinity'
+/** Folder of the evaluations of mode bench. */
+export const BENCH = 'bench'
+
+export const metaName = (name: string): string => `${name}_meta.json`
 
 export const stepName = (step: number): string => `global_step_${step}`
 
@@ -16,6 +24,12 @@ export const weightsPath = (stepDir: string): string => join(stepDir, 'actor', '
 
 const STEP = /^global_step_(\d+)$/
 const LEFTOVER = /^(global_step_\d+)\.(tmp|old)-/
+
+/** Whether a name is that of a checkpoint, whole, half-written or on its way out. */
+export const isStepName = (name: string): boolean => STEP.test(name) || LEFTOVER.test(name)
+
+/** A folder under a name of its own, which nobody but us writes to. */
+export const isHalfDone = (name: string): boolean => LEFTOVER.exec(name)?.[2] === 'tmp'
 
 /** Steps that have a folder, newest first. */
 export async function stepsOnDisk(dir: string): Promise<number[]> {

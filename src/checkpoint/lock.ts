@@ -16,6 +16,13 @@ const BEAT_MS = 5_000
 /** A holder on another machine that has not touched its lock for so long is dead. */
 const SILENT_MS = 60_000
 
+export const lockName = (role: string): string => `.lock-${role}`
+
+/** The role whose lock a file is, or was on its way to be; undefined: it is no lock. */
+export function lockedRole(name: string): string | undefined {
+  return /^\.lock-(.+?)(\.(takes-)?[0-9a-f]{16}(\.copy)?)?$/.exec(name)?.[1]
+}
+
 /** Keeps two processes from playing the same role in one job. A lock whose process was killed is taken over. */
 export class JobLock {
   readonly #path: string
@@ -33,7 +40,7 @@ export class JobLock {
   }
 
   static async take(dir: string, role: string, silentMs = SILENT_MS): Promise<JobLock> {
-    const path = join(dir, `.lock-${role}`)
+    const path = join(dir, lockName(role))
     const token = randomBytes(8).toString('hex')
     const own = `${path}.${token}`
     const holder: Holder = { token, pid: process.pid, host: hostname(), born: (await birth(process.pid)) ?? '' }

@@ -4,6 +4,7 @@ import { Session } from 'node:inspector/promises'
 import { dirname, join } from 'node:path'
 import { messageOf, TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
+import { redact } from '../base/secret/index.js'
 import { machineFacts, readConfig, resolveConfig } from '../config/index.js'
 import { type OpenEngine, openEngine } from '../engine/registry.js'
 import type { RunView } from '../monitor/view.js'
@@ -37,7 +38,8 @@ export interface DebugWorld {
 }
 
 export async function debug(options: DebugOptions, world: Partial<DebugWorld> = {}): Promise<ExitCode> {
-  const print = world.print ?? ((line: string) => void process.stdout.write(`${line}\n`))
+  const write = world.print ?? ((line: string) => void process.stdout.write(`${line}\n`))
+  const print = (line: string) => write(redact(line))
   if (options.module !== 'inference_model' && options.module !== 'workflow') {
     throw new TrinityError('cli/debug', `--module ${options.module} is not known`, {
       path: '--module',

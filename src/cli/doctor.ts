@@ -1,3 +1,4 @@
+import { redact, redactAll, rememberEnvironment } from '../base/secret/index.js'
 import { engineLookup } from '../engine/registry.js'
 import type { Report } from '../machine/doctor/check.js'
 import { examine } from '../machine/doctor/examine.js'
@@ -9,7 +10,9 @@ const lookHere = () => examine({ here: engineLookup.all(), elsewhere: engineLook
 /** 0 when the embedded engine can run on this machine, 1 otherwise. */
 export async function doctor(options: { json?: boolean }, look: () => Promise<Report> = lookHere): Promise<ExitCode> {
   const report = await look()
-  process.stdout.write(`${options.json ? JSON.stringify(report, null, 2) : renderReport(report)}\n`)
+  rememberEnvironment(process.env)
+  const text = options.json ? JSON.stringify(redactAll(report), null, 2) : redact(renderReport(report))
+  process.stdout.write(`${text}\n`)
   // a file system that never answers would keep the process alive after the report
   const hangs = report.checks.some((check) => check.section === 'disk' && check.data?.freeBytes === null)
   if (hangs) setTimeout(() => process.exit(), 2000).unref()

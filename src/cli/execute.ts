@@ -1,12 +1,11 @@
-import { createInterface } from 'node:readline/promises'
-import pc from 'picocolors'
-import { TrinityError } from '../base/error.js'
+import { HIDDEN, isHarmless, isSecretName, redactValue } from '../base/secret/index.js'
 import type { Config, Parsed, Resolved } from '../config/index.js'
 import { createView } from '../monitor/index.js'
-import { leftovers, listenToSignals, run, Stop, startOver } from '../run/index.js'
+import { listenToSignals, run, Stop } from '../run/index.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
 import type { RunFlags } from './run.js'
+import { deleteEarlier } from './start-over.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
 export async function execute(resolved: Resolved, parsed: Parsed, options: RunFlags): Promise<ExitCode> {
@@ -50,31 +49,17 @@ function isNamed(given: Config, { trainer }: Config): boolean {
   return [given.trainer.trainer_type, given.explorer.rollout_model.engine_type].includes(trainer.trainer_type)
 }
 
-function commandOf({ config, pluginDir, set = [] }: RunFlags): string {
+/** The command that goes on. Whoever copies it puts the secrets in again. */
+export function commandOf({ config, pluginDir, set = [] }: RunFlags): string {
   const words = ['trinity', 'run', '-c', config]
   if (pluginDir !== undefined) words.push('--plugin-dir', pluginDir)
-  for (const one of set) words.push('--set', one)
+  for (const one of set) words.push('--set', shownOverride(one))
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
 }
 
-/** False: there was something to delete, and the person said no. */
-async function deleteEarlier(resolved: Resolved, sure: boolean): Promise<boolean> {
-  const paths = await leftovers(resolved)
-  if (paths.length === 0) return true
-  const list = paths.map((path) => `  ${path}`).join('\n')
-  if (!sure) {
-    if (!process.stdin.isTTY || !process.stdout.isTTY) {
-      throw new TrinityError('cli/fresh', `--fresh would delete\n${list}`, { hint: 'add --yes to delete it' })
-    }
-    const terminal = createInterface({ input: process.stdin, output: process.stdout })
-    const answer = await terminal.question(`${pc.bold('This deletes')}\n${list}\nStart over? [y/N] `)
-    terminal.close()
-    if (!/^y(es)?$/i.test(answer.trim())) {
-      process.stdout.write('nothing was deleted, nothing was run\n')
-      return false
-    }
-  }
-  await startOver(resolved)
-  process.stdout.write(`deleted\n${list}\n`)
-  return true
+function shownOverride(text: string): string {
+  const equals = text.indexOf('=')
+  const [key, value] = [text.slice(0, equals), text.slice(equals + 1)]
+  const secret = key.split(/[.[\]]+/).some((part) => isSecretName(part) || part === 'env_vars')
+  return `${key}=${secret && !isHarmless(value) ? HIDDEN : redactValue(value)}`
 }

@@ -5,6 +5,7 @@ import { TrinityError } from '../base/error.js'
 import { followLogs } from '../base/log/follow.js'
 import { LEVELS, type Level, levelOf } from '../base/log/log-dir.js'
 import type { LogLine } from '../base/log/log-file.js'
+import { redact } from '../base/secret/index.js'
 import { loadConfig } from '../config/load.js'
 import type { ExitCode } from './print.js'
 
@@ -113,7 +114,8 @@ function printer(wantsColour: boolean): (file: string, line: LogLine) => void {
   return (file, { text, level }) => {
     const style = styles.get(file) ?? palette[styles.size % palette.length]
     styles.set(file, style)
-    const shown = ofLevel[level]?.(text) ?? text
+    const bare = redact(text)
+    const shown = ofLevel[level]?.(bare) ?? bare
     process.stdout.write(`${style(file)} ${shown}\n`)
   }
 }

@@ -1,7 +1,14 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander'
+import { rememberAssignment } from '../base/secret/known.js'
 import type { ExitCode } from './print.js'
 import { createProgram } from './program.js'
+
+// wrong usage is told before any configuration is read
+for (const word of process.argv) {
+  rememberAssignment(word)
+  rememberAssignment(word.replace(/^--?[\w-]+=/, ''))
+}
 
 const debug = process.argv.includes('--debug')
 

@@ -1,5 +1,6 @@
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
+import { redact } from '../base/secret/index.js'
 
 /** 0 success, 1 the run failed, 2 wrong use or configuration, 130 and 143 stopped at once by Ctrl-C or SIGTERM. */
 export type ExitCode = 0 | 1 | 2 | 130 | 143
@@ -13,8 +14,12 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof TrinityError && (WRONG_USE.test(error.code) || WRONG_DATA.test(error.code)) ? 2 : 1
 }
 
-/** An error as a person can act on it: what, where, how to fix; the stack only when asked for. */
+/** An error as a person can act on it: what, where, how to fix; the stack only when asked for; never a secret. */
 export function formatError(error: unknown, debug: boolean): string {
+  return redact(textOf(error, debug))
+}
+
+function textOf(error: unknown, debug: boolean): string {
   if (!(error instanceof TrinityError)) {
     const known = error instanceof Error
     const text = debug && known ? (error.stack ?? error.message) : known ? error.message : String(error)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { redact } from '../base/secret/known.js'
 import type { ExitCode } from './print.js'
 
 /**
@@ -12,6 +13,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .version(packageVersion(), '-v, --version')
     .option('--debug', 'show stack traces')
     .showHelpAfterError('(trinity --help shows what there is)')
+    .configureOutput({ writeErr: (text) => process.stderr.write(redact(text)) })
     .exitOverride()
 
   program

@@ -1,7 +1,9 @@
 import pc from 'picocolors'
+import { redact } from '../base/secret/index.js'
 import { machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
 import { type PlanLine, planOf, tooFewTasks } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
+import { concealed } from '../config/secret.js'
 import { engineLookup } from '../engine/registry.js'
 import { loadCatalog } from '../run/catalog.js'
 import { usePlugins } from './plugins.js'
@@ -28,7 +30,7 @@ export async function run(options: RunFlags): Promise<ExitCode> {
   if (options.dryRun) {
     if (options.json) process.stdout.write(asJson(resolved))
     else process.stdout.write(asYaml(resolved))
-    if (!options.json && !options.yaml) process.stdout.write(await planText(resolved, facts, options))
+    if (!options.json && !options.yaml) process.stdout.write(redact(await planText(resolved, facts, options)))
     return 0
   }
   const { execute } = await import('./execute.js')
@@ -36,12 +38,13 @@ export async function run(options: RunFlags): Promise<ExitCode> {
 }
 
 function asJson({ file, stages, remarks }: Resolved): string {
-  return `${JSON.stringify({ file, stages, remarks }, null, 2)}\n`
+  const shown = stages.map((stage) => ({ ...stage, config: concealed(stage.config) }))
+  return `${JSON.stringify({ file, stages: shown, remarks }, null, 2)}\n`
 }
 
-/** One document for each stage. */
+/** One document for each stage, with `***` in place of secrets. */
 function asYaml({ stages }: Resolved): string {
-  return stages.map(({ config }) => printConfig(config)).join('---\n')
+  return stages.map(({ config }) => printConfig(concealed(config))).join('---\n')
 }
 
 async function planText(resolved: Resolved, facts: Facts, options: RunFlags): Promise<string> {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
+import { redact } from '../base/secret/index.js'
 import { verify } from '../engine/torch/verify.js'
 import { cudaDevices } from '../machine/python/gpus.js'
 import { basePython, install, installed } from '../machine/setup/install.js'
@@ -16,7 +17,8 @@ export interface SetupCommand extends SetupOptions {
 
 /** `trinity setup torch`: makes the Python environment of the torch engine, after saying what that takes. */
 export async function setupTorch(options: SetupCommand, check = verify): Promise<ExitCode> {
-  const say = (line: string) => process.stdout.write(`${line}\n`)
+  // an index may have a password in its address
+  const say = (line: string) => process.stdout.write(`${redact(line)}\n`)
   const dir = options.dir === undefined ? undefined : resolve(options.dir)
   const plan = planSetup({ ...options, dir }, await basePython(options.python), homedir())
   say(pc.bold('The torch engine needs'))

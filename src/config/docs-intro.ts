@@ -39,6 +39,16 @@ values are replaced. Problems in a base name the base and its line.
 ### --set
 \`--set a.b.c=value\` overrides a key from the command line; \`--set 'a.list[0].key=value'\` reaches into lists.
 
+### Secrets
+Whatever is printed, sent or stored (the dry run, problems, errors, logs, monitors, the files of a run) has \`***\` in place of:
+- values of keys marked §; of \`env_vars\` every value, of a URL its password and the secrets in its query;
+- values under a secret name in free mappings (\`*_args\`, headers): \`api_key\`, \`access_token\`, \`password\`, \`Authorization\`, ...;
+- what \`\${oc.env:NAME}\` gives, wherever it goes, if NAME looks secret (KEY, TOKEN, SECRET, PASSWORD, CREDENTIAL, AUTH, DSN, ...).
+
+The same values are hidden in any other text, such as an error of a server that quotes them, from six characters on. The run
+itself uses the real values. A dry run that is read back as a configuration needs its secrets put in again, and so does a
+command with \`--set ...api_key=***\` that is shown to go on with. Prefer \`\${oc.env:NAME}\` to a secret in a file.
+
 ### stages
 Each entry of \`stages\` is merged over the rest of the file and runs after the one before, starting from its model. Besides:
 - a stage that sets \`algorithm_type\` inherits no component (\`advantage_fn\`, \`policy_loss_fn\`, ... and their arguments) from outside;

@@ -29,6 +29,8 @@ export interface Field<T = unknown> {
   readonly noEffect?: string
   /** What a null or missing value becomes, in words. */
   readonly auto?: string
+  /** Never shown, sent or stored: the value, all entries of the map, or the credentials in the URL. */
+  readonly secret?: 'value' | 'entries' | 'url'
 }
 
 export type Fields = Readonly<Record<string, Field>>
@@ -48,7 +50,9 @@ export type Infer<S> =
       ? T
       : never
 
-type Options = Partial<Pick<Field, 'min' | 'max' | 'auto' | 'derived' | 'noEffect' | 'accept' | 'openText' | 'aliases'>>
+type Options = Partial<
+  Pick<Field, 'min' | 'max' | 'auto' | 'derived' | 'noEffect' | 'accept' | 'openText' | 'aliases' | 'secret'>
+>
 
 interface Scalar<T> {
   (doc: string, initial: null, options?: Options): Field<T | null>

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import { nearest } from '../base/nearest.js'
+import { HIDDEN, isHarmless, isSecretVariable, rememberSecret } from '../base/secret/index.js'
 import { child, type MapNode, type Mark, type Node, nodeOf, pathParts, type ScalarNode, scalarNode } from './node.js'
 import type { Problems } from './problem.js'
 import { schemaDefault } from './schema-default.js'
@@ -79,7 +80,8 @@ class Interpolation {
       return { ...node, entries: new Map(entries) }
     }
     try {
-      return this.#text(node.text, path, node.mark)
+      const made = this.#text(node.text, path, node.mark)
+      return made.kind === 'scalar' ? { ...made, written: made.written ?? node.text } : made
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error
       return this.#fail(node, id, error.message)
@@ -111,7 +113,10 @@ class Interpolation {
       const values = parts.map((part) => ('text' in part ? part.text : this.#code(part.code, path, mark)))
       const [only] = values
       if (values.length === 1) return typeof only === 'string' ? scalarNode(only, mark) : only
-      return scalarNode(values.map((value) => (typeof value === 'string' ? value : this.#asText(value))).join(''), mark)
+      const whole = values.map((value) => (typeof value === 'string' ? value : this.#asText(value))).join('')
+      if (!values.some((value) => typeof value !== 'string' && isSecret(value))) return scalarNode(whole, mark)
+      const shown = values.map((value) => (typeof value === 'string' ? value : (shownOf(value) ?? this.#asText(value))))
+      return secretNode(whole, shown.join(''), mark)
     } finally {
       this.#depth--
     }
@@ -139,19 +144,22 @@ class Interpolation {
       if (args.length < 1 || args.length > 2) throw new TemplateError('oc.env takes a name and a default')
       const variable = this.#asText(value(0)).trim()
       const found = Object.hasOwn(this.#env, variable) ? this.#env[variable] : undefined
-      if (found !== undefined) return scalarNode(found, mark)
+      const secret = isSecretVariable(variable)
+      if (found !== undefined) return secret ? secretNode(found, HIDDEN, mark) : scalarNode(found, mark)
       if (args.length === 1) {
         throw new TemplateError(
           `environment variable ${variable} is not set\nset it, or write \${oc.env:${variable},default}`,
         )
       }
-      return /^null$/i.test(args[1]) ? scalarNode(null, mark) : value(1)
+      if (/^null$/i.test(args[1])) return scalarNode(null, mark)
+      return secret ? hidden(value(1)) : value(1)
     }
     if (name === 'oc.decode') {
       if (args.length < 1) throw new TemplateError('oc.decode takes a text')
       const node = args.length === 1 ? value(0) : scalarNode(args.join(','), mark)
       if (node.kind !== 'scalar' || node.type === 'null') return node
-      return nodeOf(decode(this.#asText(node)), mark)
+      const made = nodeOf(decode(this.#asText(node)), mark)
+      return isSecret(node) ? hidden(made) : made
     }
     if (name === 'oc.select') {
       if (args.length < 1 || args.length > 2) throw new TemplateError('oc.select takes a key and a default')
@@ -165,7 +173,9 @@ class Interpolation {
     }
     if (name === 'config.dir') {
       if (args.length !== 1) throw new TemplateError('config.dir takes a path')
-      return scalarNode(join(dirname(mark.file), this.#asText(value(0)).trim()), mark)
+      const below = value(0)
+      const path = join(dirname(mark.file), this.#asText(below).trim())
+      return isSecret(below) ? secretNode(path, join(dirname(mark.file), HIDDEN), mark) : scalarNode(path, mark)
     }
     throw new TemplateError(`unknown resolver ${name}\nknown: ${RESOLVERS.join(', ')}`)
   }
@@ -204,6 +214,35 @@ class Interpolation {
     const near = parent?.kind === 'map' ? nearest(target.at(-1) ?? '', parent.entries.keys()) : undefined
     return near ? `\ndid you mean ${[...target.slice(0, -1), near].join('.')}?` : ''
   }
+}
+
+/** A text that came from a secret variable, wherever it is used from now on. */
+function secretNode(text: string, shown: string, mark: Mark): ScalarNode {
+  if (isHarmless(text)) return scalarNode(text, mark)
+  rememberSecret(text, shown)
+  return { ...scalarNode(text, mark), shown }
+}
+
+/** The same for all that was decoded from one. */
+function hidden(node: Node): Node {
+  if (node.kind === 'list') return { ...node, items: node.items.map(hidden) }
+  if (node.kind === 'map') {
+    return {
+      ...node,
+      entries: new Map([...node.entries].map(([key, one]) => [key, { ...one, node: hidden(one.node) }])),
+    }
+  }
+  if (node.type === 'null' || node.type === 'bool' || isHarmless(node.text)) return node
+  rememberSecret(node.text)
+  return { ...node, shown: HIDDEN }
+}
+
+function isSecret(node: Node): boolean {
+  return shownOf(node) !== undefined
+}
+
+function shownOf(node: Node): string | undefined {
+  return node.kind === 'scalar' ? node.shown : undefined
 }
 
 /** A referred value stands where it is used. */

@@ -71,6 +71,7 @@ function fieldSchema(field: Field, records: Map<string, Schema>): Schema {
     ...(field.doc && { description: field.auto ? `${field.doc} Left out: ${field.auto}.` : field.doc }),
     ...(initial !== undefined && initial !== null && { default: initial }),
     ...(field.derived && { readOnly: true }),
+    ...((field.secret === 'value' || field.secret === 'entries') && { writeOnly: true }),
     ...(field.noEffect && { deprecated: true }),
   }
 }

@@ -1,11 +1,24 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { messageOf, TrinityError } from '../base/error.js'
+import { rememberAssignment, rememberEnvironment } from '../base/secret/index.js'
 import { applyAliases } from './alias.js'
 import { type Env, interpolate, interpolateText } from './interpolate.js'
 import { merge } from './merge.js'
-import { at, child, type MapNode, type Node, pathParts, removeAt, type ScalarNode, withNode, without } from './node.js'
+import {
+  at,
+  child,
+  type MapNode,
+  type Node,
+  pathParts,
+  plain,
+  removeAt,
+  type ScalarNode,
+  withNode,
+  without,
+} from './node.js'
 import { Problems } from './problem.js'
+import { rememberSecrets } from './secret.js'
 import { type Parsed, parseStages } from './stages.js'
 import { wrapTrainerConfig } from './trainer-config.js'
 import { parseValue, parseYaml } from './yaml.js'
@@ -57,13 +70,19 @@ function sound(parsed: Parsed): Parsed {
 }
 
 function readingOf(options: LoadOptions): Reading {
-  return { cwd: options.cwd ?? process.cwd(), env: options.env ?? process.env, problems: new Problems() }
+  const env = options.env ?? process.env
+  rememberEnvironment(env)
+  // it is echoed in commands and problems, before its key is known to be right
+  for (const text of options.set ?? []) rememberAssignment(text)
+  return { cwd: options.cwd ?? process.cwd(), env, problems: new Problems() }
 }
 
 function finish(trees: Trees, file: string, options: LoadOptions, { env, problems }: Reading): Parsed {
   const changed = (options.set ?? []).reduce(override, trees.tree)
   const present = changed === trees.tree ? changed : applyAliases(wrapTrainerConfig(changed), problems)
   const whole = interpolate(present, env, problems, trees.written)
+  // before anything is said about its values
+  rememberSecrets(plain(whole))
   return parseStages(whole, file, problems)
 }
 
@@ -165,7 +184,11 @@ function override(tree: MapNode, text: string): MapNode {
   const equals = text.indexOf('=')
   const key = text.slice(0, equals).trim()
   if (equals < 0 || pathParts(key).length === 0) {
-    throw new TrinityError('cli/usage', `'${text}' is not of the form key.path=value`, { path: '--set' })
+    // the text may be a secret whose key was forgotten
+    throw new TrinityError('cli/usage', 'what follows --set is not of the form key.path=value', {
+      path: equals > 0 ? `--set ${key}` : '--set',
+      hint: 'write --set key.path=value, without blanks around the sign',
+    })
   }
   const node = parseValue(text.slice(equals + 1), `--set ${key}`)
   return withNode(tree, pathParts(key), node) as MapNode

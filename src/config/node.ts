@@ -19,6 +19,10 @@ export interface ScalarNode {
   readonly mark: Mark
   /** Already reported: stands for a value that could not be made. */
   readonly failed?: boolean
+  /** Holds a secret of the environment: the text as it may be shown. */
+  readonly shown?: string
+  /** The text with `${...}` that the value was made from. */
+  readonly written?: string
 }
 export interface ListNode {
   readonly kind: 'list'

@@ -1,4 +1,5 @@
 import { TrinityError } from '../base/error.js'
+import { redact } from '../base/secret/index.js'
 import { type Mark, markText } from './node.js'
 
 export type Severity = 'error' | 'warning' | 'note'
@@ -19,7 +20,9 @@ export class Problems {
   readonly all: Problem[] = []
   readonly #seen = new Set<string>()
 
-  add(problem: Problem): void {
+  /** What it says is printed and kept: a secret in it is hidden. */
+  add(found: Problem): void {
+    const problem = { ...found, message: redact(found.message), hint: found.hint && redact(found.hint) }
     const id = JSON.stringify([problem.code, problem.key, problem.message, problem.mark])
     if (this.#seen.has(id)) return
     this.#seen.add(id)

@@ -137,7 +137,7 @@ describe('stages', () => {
       errorsOf(() => stages('stages: [{stage_name: ../x}, {stage_name: a}, {stage_name: a}]')).map(
         (one) => one.message,
       ),
-    ).toEqual(['must be a name that can be a folder', 'there are two stages named a'])
+    ).toEqual(["the name has a '/' in it: ../x", 'there are two stages named a'])
   })
 
   it('an empty list is no stage', () => expect(stages('stages: []')).toMatchObject([{ name: null }]))

@@ -1,7 +1,9 @@
+import { checkNames, hintOf } from './check-names.js'
 import type { Dict } from './field.js'
 import { noteIdleKeys } from './idle.js'
 import { mergeStage } from './merge.js'
-import { child, type MapNode, without } from './node.js'
+import { nameFault } from './name.js'
+import { at, child, type MapNode, type ScalarNode, without } from './node.js'
 import type { Problems } from './problem.js'
 import { type Config, config } from './section/config.js'
 import { checkTrainerConfig } from './trainer-config.js'
@@ -28,6 +30,7 @@ export function parseStages(tree: MapNode, file: string, problems: Problems): Pa
   const outer = without(tree, ['stages'])
   if (list?.kind !== 'list' || list.items.length === 0) {
     const value = checked(tree, problems)
+    checkNames(value, tree, problems)
     return { file, stages: [{ name: null, config: { ...value, stages: [] }, tree: outer }], problems }
   }
   validate(config, tree, problems)
@@ -38,8 +41,9 @@ export function parseStages(tree: MapNode, file: string, problems: Problems): Pa
     const nameNode = child(stage, 'stage_name')
     const name = nameNode?.kind === 'scalar' && nameNode.type !== 'null' ? nameNode.text : ''
     const key = `stages[${i}].stage_name`
-    if (nameNode && !/^(?!\.+$)[^/\\]+$/.test(name)) {
-      problems.error('value', key, 'must be a name that can be a folder', nameNode.mark)
+    const fault = nameNode?.kind === 'scalar' && nameNode.type !== 'null' ? nameFault(name) : undefined
+    if (fault !== undefined) {
+      problems.error('name', key, `the name ${fault}`, nameNode?.mark, hintOf(nameNode as ScalarNode))
     }
     if (names.has(name))
       problems.error('value', key, `there are two stages named ${name}`, nameNode?.mark ?? stage.mark)
@@ -47,6 +51,7 @@ export function parseStages(tree: MapNode, file: string, problems: Problems): Pa
     const merged = mergeStage(outer, stage)
     // problems of a stage are found in the whole file above, under their own key
     const value = checked(merged, problems, true)
+    checkNames(value, merged, problems, (one) => (at(stage, one) === undefined ? one : `stages[${i}].${one}`))
     stages.push({ name, config: { ...value, name: `${value.name}/${name}`, stages: [] }, tree: merged })
   })
   return { file, stages, problems }

@@ -53,7 +53,7 @@ function check(field: Field, node: Node, path: string, problems: Problems, spars
   const fallback = () => field.initial?.() ?? null
   const wrong = (expected: string) => {
     const hint = node.kind === 'scalar' && node.type === 'null' && field.kind === 'record' ? EMPTY_SECTION : undefined
-    problems.error('type', path, `expected ${expected}, found ${found(node)}`, node.mark, hint)
+    problems.error('type', path, `expected ${expected}, found ${shown(field, node)}`, node.mark, hint)
     return fallback()
   }
   if (node.kind === 'scalar' && node.failed) return fallback()
@@ -84,7 +84,7 @@ function check(field: Field, node: Node, path: string, problems: Problems, spars
       const result = convert(field, node)
       if (!result.ok) {
         const near = field.values && nearest(node.text, field.values)
-        const text = `expected ${result.expected}, found ${found(node)}`
+        const text = `expected ${result.expected}, found ${shown(field, node)}`
         problems.error('value', path, text, node.mark, near && `did you mean ${near}?`)
         return fallback()
       }
@@ -92,6 +92,12 @@ function check(field: Field, node: Node, path: string, problems: Problems, spars
       return result.value
     }
   }
+}
+
+/** What was found, in words that give no secret away. */
+function shown(field: Field, node: Node): string {
+  const isSecret = node.kind === 'scalar' && node.type !== 'null' && (field.secret !== undefined || node.shown)
+  return isSecret ? 'something else (not shown: it is secret)' : found(node)
 }
 
 const EMPTY_SECTION = 'an empty section is written {}, or left out'

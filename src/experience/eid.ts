@@ -24,6 +24,17 @@ export function makeEid(partial: Partial<Eid> = {}): Eid {
   }
 }
 
+/** By explorer step, task, run and step of the run; numbers before names. The suffix says nothing about the order. */
+export function compareEids(a: Eid, b: Eid): number {
+  return compareParts(a.batch, b.batch) || compareParts(a.task, b.task) || a.run - b.run || a.step - b.step
+}
+
+function compareParts(a: number | string, b: number | string): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  if (typeof a === typeof b) return a < b ? -1 : a > b ? 1 : 0
+  return typeof a === 'number' ? -1 : 1
+}
+
 /** Task: the group that GRPO normalises over. */
 export const tid = (eid: Eid): string => `${eid.batch}/${eid.task}`
 /** Run: one trajectory. */

@@ -237,7 +237,9 @@ export class Explorer {
       this.#mark = { version: 1, step, scheduler: state, feedback: [...this.#feedback], inputEnd }
       return this.#mark
     }
-    const report = await pipeline!.process(experiences, { who: config.explorer.name, signal, markOf })
+    // Only the fixed style pairs explorer steps with training steps.
+    const paired = config.synchronizer.sync_style === 'fixed' ? step : undefined
+    const report = await pipeline!.process(experiences, { who: config.explorer.name, signal, markOf, step: paired })
     this.#timeout.stepDone()
     this.#parts.made?.(report.metrics['experience_pipeline/experience_count'] ?? 0)
     const metrics = {

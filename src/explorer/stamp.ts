@@ -1,7 +1,7 @@
 import { TrinityError } from '../base/error.js'
+import { deriveSeed } from '../base/random/derive-seed.js'
 import type { Experience } from '../experience/index.js'
 import { combine } from '../monitor/combine.js'
-import { deriveSeed } from '../workflow/seed.js'
 import type { RolloutJob } from './job.js'
 import type { Metrics } from './metrics.js'
 

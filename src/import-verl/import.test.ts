@@ -247,6 +247,17 @@ algorithm: { adv_estimator: grpo }
 distillation: { enabled: false, n_gpus_per_node: 8 }
 trainer: { logger: [console], default_local_dir: "ck/\${trainer.project_name}/\${trainer.experiment_name}", project_name: p, experiment_name: e }
 `
+  it.each([
+    ['project_name: p', 'project_name: ../../p', { project: '.._.._p', name: 'e' }],
+    ['experiment_name: e', 'experiment_name: qwen/7b', { project: 'p', name: 'qwen_7b' }],
+    ['experiment_name: e', 'experiment_name: ".."', { project: 'p', name: 'gsm8k' }],
+    ['experiment_name: e', `experiment_name: ${'x'.repeat(300)}`, { project: 'p', name: 'x'.repeat(60) }],
+  ])('%s → %s: the name becomes one folder, and that is said', (from, to, expected) => {
+    const { yaml: text, notes } = importVerlText(yaml.replace(from, to), { name: 'mine.yaml' })
+    expect(parse(text)).toMatchObject(expected)
+    expect(notes).toContainEqual(expect.stringContaining('cannot be the name of one folder'))
+  })
+
   it('resolves interpolations, skips nulls and class names, and says what it did not read', () => {
     const result = importVerlText(yaml, { name: 'mine.yaml' })
     const config = parse(result.yaml)

@@ -1,5 +1,7 @@
 import { TrinityError } from '../base/error.js'
 import { atomicFile } from '../base/file/atomic-file.js'
+import { BLOCK, BlockHash } from '../base/file/block-hash.js'
+import { rememberHash } from '../base/file/written-hash.js'
 import { type Dtype, dtypeBytes, type FloatDtype, fromFloat32 } from './dtype.js'
 import { bytesOf } from './safetensors.js'
 
@@ -14,9 +16,13 @@ export interface TensorToWrite {
   readonly data: ArrayBufferView | (() => ArrayBufferView | Promise<ArrayBufferView>)
 }
 
+/** Bytes that are written while those before are being hashed. */
+const PIECE = 4 * BLOCK
+
 /**
  * Writes a safetensors file beside its destination and renames it. The result depends on names, dtypes, shapes and
- * values only: tensors are ordered by element size (so that each one is aligned), then by name.
+ * values only: tensors are ordered by element size (so that each one is aligned), then by name. It is hashed as it is
+ * written, for the list of files of a checkpoint.
  */
 export async function writeSafetensors(
   path: string,
@@ -27,13 +33,15 @@ export async function writeSafetensors(
     (a, b) => dtypeBytes[b.dtype] - dtypeBytes[a.dtype] || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
   )
   const header = encodeHeader(ordered, metadata, path)
+  const hash = new BlockHash()
   await atomicFile(path, async (handle) => {
-    await writeFully(handle, header)
+    await writeFully(handle, header, hash)
     for (const tensor of ordered) {
       const data = typeof tensor.data === 'function' ? await tensor.data() : tensor.data
-      await writeFully(handle, encode(tensor, data, path))
+      await writeFully(handle, encode(tensor, data, path), hash)
     }
   })
+  await rememberHash(path, await hash.digest())
 }
 
 function encodeHeader(tensors: TensorToWrite[], metadata: Record<string, string>, path: string): Uint8Array {
@@ -74,11 +82,15 @@ function byteSize(shape: readonly number[], dtype: Dtype): number {
   return shape.reduce((size, dimension) => size * dimension, dtypeBytes[dtype])
 }
 
+/** What is hashed is what was to be written, not what came of it. */
 async function writeFully(
   handle: { write(bytes: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }> },
   bytes: Uint8Array,
+  hash: BlockHash,
 ): Promise<void> {
   for (let at = 0; at < bytes.byteLength; ) {
-    at += (await handle.write(bytes, at, Math.min(bytes.byteLength - at, 1 << 30))).bytesWritten
+    const end = Math.min(bytes.byteLength, at + PIECE)
+    await hash.update(bytes.subarray(at, end))
+    while (at < end) at += (await handle.write(bytes, at, end - at)).bytesWritten
   }
 }

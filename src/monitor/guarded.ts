@@ -1,5 +1,6 @@
 import { messageOf } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
+import { redactAll } from '../base/secret/index.js'
 import type { Monitor } from './monitor.js'
 
 export interface Part {
@@ -9,7 +10,7 @@ export interface Part {
 
 /**
  * Several monitors as one that never fails: what goes wrong in one of them is logged once, counted, and logged again
- * with the count at the end. It also keeps out what is not a number.
+ * with the count at the end. It also keeps out what is not a number, and secrets in tables: an error may quote them.
  */
 export class GuardedMonitor implements Monitor {
   readonly #parts: readonly Part[]
@@ -26,7 +27,8 @@ export class GuardedMonitor implements Monitor {
   }
 
   table(name: string, rows: readonly Readonly<Record<string, unknown>>[], step: number): void {
-    this.#each((monitor) => monitor.table(name, rows, wholeStep(step)))
+    const shown = redactAll(rows)
+    this.#each((monitor) => monitor.table(name, shown, wholeStep(step)))
   }
 
   rewind(step: number): void {

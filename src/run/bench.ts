@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { recordEval } from '../checkpoint/best-eval.js'
 import type { BestEval } from '../checkpoint/index.js'
-import { BEST_EVAL } from '../checkpoint/layout.js'
+import { BENCH, BEST_EVAL } from '../checkpoint/layout.js'
 import { nextCall } from '../engine/calls.js'
 import { Explorer } from '../explorer/index.js'
 import type { Job, ModeEnd } from './job.js'
@@ -27,7 +27,7 @@ export async function runBench(job: Job): Promise<ModeEnd> {
   const monitor = closers.add(await job.openMonitor(config.explorer.name))
   let version = 0
   // Beside that of the training run, which has numbers of its own.
-  const dir = join(checkpoints.dir, 'bench')
+  const dir = join(checkpoints.dir, BENCH)
   let best: BestEval | undefined
   await mkdir(dir, { recursive: true })
   await rm(join(dir, BEST_EVAL), { force: true })

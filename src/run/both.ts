@@ -6,6 +6,7 @@ import { openLink, Synchronizer, type SyncState, scheduleOf, type Transfer } fro
 import { Trainer } from '../trainer/index.js'
 import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
 import { makeExplorer } from './explorer.js'
+import { horizonOf } from './horizon.js'
 import type { Job, ModeEnd } from './job.js'
 import { openAuxiliary, openBase, openSamplers, openTrained } from './models.js'
 import { openPipeline } from './pipeline.js'
@@ -96,6 +97,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
       whileWaiting: (arrived) => sync.trainerWaits(arrived),
       afterStep: (step, signal) => sync.trainerAfterStep(step, signal),
     },
+    horizon: horizonOf(config),
     checkpoints,
     snapshot: snapshotOf({ config, buffer, pipeline, sync, sampler: samplers[0] }),
     monitor: monitors.trainer,
@@ -110,7 +112,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   await pipeline.restore(mark)
   explorer.restore(mark)
   // The explorer goes on: the end of the data that an earlier run may have announced is not the end.
-  await buffer.put([], { who: config.explorer.name })
+  await buffer.put([], { who: config.explorer.name, step: mark?.step ?? 0 })
   if (saved) await trainer.resume(saved, stop.now)
   await loadSamplers(samplers, link, saved, sync.version, stop.now)
   monitors.explorer.rewind(mark?.step ?? -1)

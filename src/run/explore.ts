@@ -7,6 +7,7 @@ import { announced } from './announced.js'
 import { openMainBuffer } from './buffers.js'
 import { makeExplorer } from './explorer.js'
 import type { Job, ModeEnd } from './job.js'
+import { FinishMarker } from './marker.js'
 import { openAuxiliary, openBase, openSamplers } from './models.js'
 import { openPipeline } from './pipeline.js'
 import { RunOver } from './stop.js'
@@ -26,10 +27,16 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   const auxiliary = await openAuxiliary(context, base)
   const pipeline = closers.add(await openPipeline(config, buffer, auxiliary))
   const monitor = closers.add(await job.openMonitor('explorer'))
-  const board = new StatusBoard(checkpoints.dir, { role: 'explorer', name })
+  // Before the first weights are read: a trainer that comes after this has gone back to its checkpoint.
+  const board = await StatusBoard.open({ store: checkpoints.dir, role: 'explorer', name })
+  closers.add(board)
 
-  const load = loader(samplers, config.synchronizer.sync_timeout * 1000)
-  const version = await loadNewest(job, load, base.dir)
+  const source = {
+    // A trainer that has lost all its steps starts where everything starts from.
+    latest: async () => (await checkpoints.latestWeights()) ?? { step: 0, path: base.dir, full: false },
+    load: loader(samplers, config.synchronizer.sync_timeout * 1000),
+  }
+  const version = (await takeLatest(source, -1, 'finish', stop.now)) ?? 0
   const over = new AbortController()
   const sync = new ApartExplorerSync(
     {
@@ -37,8 +44,8 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
       timeoutMs: config.synchronizer.sync_timeout * 1000,
       board,
       note,
-      latest: () => checkpoints.latestWeights(),
-      load,
+      ...source,
+      finished: () => FinishMarker.ofTrainer(checkpoints, config).read(),
       trainerEnded: (step) => {
         note(`the trainer has ended after step ${step}: the explorer ends too`)
         over.abort(new RunOver('the trainer has ended'))
@@ -61,6 +68,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   // Rows that are in the database stay; the mark of the last of them says where to go on.
   const mark = (await buffer.cut()).marks[name] as ExplorerMark | undefined
   explorer.restore(mark)
+  await new FinishMarker(checkpoints, config).clear()
   await buffer.put([], { who: name })
   monitor.rewind(mark?.step ?? -1)
   if (mark) note(`resumes behind step ${mark.step}`)
@@ -77,12 +85,6 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
     },
   )
   return { end: stopped ? 'stopped' : 'finished', steps: explorer.mark?.step ?? 0 }
-}
-
-/** The newest weights of the trainer, or those that everything starts from. Gives their version. */
-async function loadNewest({ checkpoints, stop }: Job, load: ReturnType<typeof loader>, first: string): Promise<number> {
-  const latest = async () => (await checkpoints.latestWeights()) ?? { step: 0, path: first, full: false }
-  return (await takeLatest({ latest, load }, -1, 'finish', stop.now)) ?? 0
 }
 
 function loader(samplers: readonly SampleModel[], deadlineMs: number) {

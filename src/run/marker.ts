@@ -1,6 +1,9 @@
 import type { Checkpoints } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
 
+/** The end that a run is asked to get to, as far as explorers and trainers share it. */
+type Goal = Pick<Config['buffer'], 'total_steps' | 'total_epochs'>
+
 /** `run_meta.json`: that a run got to its end, and to which one. */
 export class FinishMarker {
   readonly #checkpoints: Checkpoints
@@ -20,7 +23,41 @@ export class FinishMarker {
     return meta?.finished === true && meta.goal === this.#goal ? Number(meta.steps) : undefined
   }
 
+  /** Of the trainer of this explorer's job. Alone, a trainer takes the steps of the job for its own. */
+  static ofTrainer(checkpoints: Checkpoints, config: Config): FinishMarker {
+    const total_steps = config.trainer.total_steps ?? config.buffer.total_steps
+    return new FinishMarker(checkpoints, { ...config, mode: 'train', trainer: { ...config.trainer, total_steps } })
+  }
+
+  /** The run goes on: an end that was reached earlier is not the one that is asked for now. */
+  async clear(): Promise<void> {
+    if (await this.#checkpoints.readMeta(this.#name)) await this.#checkpoints.writeMeta(this.#name, { finished: false })
+  }
+
   async write(steps: number): Promise<void> {
     await this.#checkpoints.writeMeta(this.#name, { finished: true, steps, goal: this.#goal })
   }
+}
+
+/**
+ * Explorers that got to the end of an earlier run, which this trainer has ended too, and that are asked for more now.
+ * Those who are at work on it, or have done it, are not among them.
+ */
+export async function endedEarlier(
+  checkpoints: Checkpoints,
+  config: Config,
+  explorers: readonly string[],
+): Promise<string[]> {
+  const goalOf = async (name: string) => {
+    const meta = await checkpoints.readMeta(name)
+    return meta?.finished === true ? goalText(JSON.parse(String(meta.goal)) as Goal) : undefined
+  }
+  const before = await goalOf('run')
+  if (before === undefined || before === goalText(config.buffer)) return []
+  const goals = await Promise.all(explorers.map((name) => goalOf(`${name}_run`)))
+  return explorers.filter((_, i) => goals[i] === before)
+}
+
+function goalText({ total_steps, total_epochs }: Goal): string {
+  return JSON.stringify([total_steps, total_epochs])
 }

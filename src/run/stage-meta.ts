@@ -1,16 +1,35 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { writeJsonFile } from '../base/file/atomic-file.js'
+import { readJsonObject } from '../base/file/json-file.js'
 import type { ResolvedStage } from '../config/index.js'
+import { jobName } from './job-name.js'
+
+export function stageMetaPath(stages: readonly ResolvedStage[]): string {
+  return join(dirname(stages[0].config.checkpoint_job_dir), 'stage_meta.json')
+}
+
+/** Whether a file is the one that runs of these stages write. */
+export async function isStageMeta(path: string, stages: readonly ResolvedStage[]): Promise<boolean> {
+  const meta = await readJsonObject(path).catch(() => undefined)
+  return meta?.job === jobOf(stages) && Array.isArray(meta.stages)
+}
+
+/** The job of all stages: that of the first without the name of the stage. */
+function jobOf([{ config, name }]: readonly ResolvedStage[]): string {
+  return jobName(config).slice(0, -`/${name}`.length)
+}
 
 /** `stage_meta.json` in the folder above those of the stages: how far they are, for people and tools. */
 export class StageMeta {
   readonly #path: string
+  readonly #job: string
   readonly #names: readonly (string | null)[]
   #finished: (string | null)[] = []
 
   constructor(stages: readonly ResolvedStage[]) {
-    this.#path = join(dirname(stages[0].config.checkpoint_job_dir), 'stage_meta.json')
+    this.#path = stageMetaPath(stages)
+    this.#job = jobOf(stages)
     this.#names = stages.map(({ name }) => name)
   }
 
@@ -25,6 +44,11 @@ export class StageMeta {
 
   async #write(stage: number): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true })
-    await writeJsonFile(this.#path, { latest_stage: stage, stages: this.#names, finished: this.#finished })
+    await writeJsonFile(this.#path, {
+      job: this.#job,
+      latest_stage: stage,
+      stages: this.#names,
+      finished: this.#finished,
+    })
   }
 }

@@ -2,6 +2,7 @@ import { TrinityError } from '../base/error.js'
 import { openLogDir } from '../base/log/log-dir.js'
 import type { Logger } from '../base/log/logger.js'
 import { type BestEval, Checkpoints, type JobIdentity } from '../checkpoint/index.js'
+import { markJob } from '../checkpoint/job-mark.js'
 import type { Config, ResolvedStage } from '../config/index.js'
 import type { OpenEngine } from '../engine/registry.js'
 import type { Monitor } from '../monitor/monitor.js'
@@ -11,6 +12,7 @@ import { runBoth } from './both.js'
 import { withClosers } from './closers.js'
 import { runExplore } from './explore.js'
 import type { ProgressView, RunMode } from './job.js'
+import { jobName } from './job-name.js'
 import { FinishMarker } from './marker.js'
 import { unknownNames } from './names.js'
 import { newestModel } from './newest-model.js'
@@ -53,6 +55,8 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
   }
   for (const problem of unknownNames(config)) throw problem
   const { view, stop } = context
+  // before the first file: what lies there already is not this job's
+  await markJob(config.checkpoint_job_dir, jobName(config))
   return withClosers(async (closers) => {
     /** Into the log and onto the screen. */
     const loud = (log: Logger) => (text: string) => {

@@ -6,6 +6,7 @@ import { Trainer, type TrainerSync } from '../trainer/index.js'
 import { announced } from './announced.js'
 import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
 import type { Job, ModeEnd } from './job.js'
+import { endedEarlier } from './marker.js'
 import { openBase, openTrained, type TrainedModels } from './models.js'
 
 /** The trainer alone: on a data set, or on what explorers of other processes put into a database. */
@@ -22,15 +23,18 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   const expected = fromFile ? await stepsIn(buffer, config.buffer.train_batch_size, saved?.step ?? 0) : undefined
   const total = config.trainer.total_steps ?? expected
   if (total !== undefined) view.expect?.('trainer', Math.min(total, expected ?? total))
+  if (!fromFile) await reopen(job, buffer)
   const models = await openTrained(context, base)
   const monitor = closers.add(await job.openMonitor('trainer'))
-  const board = new StatusBoard(checkpoints.dir, { role: 'trainer', name: config.trainer.name })
+  const done = { step: saved?.step ?? 0, version: saved?.step ?? 0 }
+  const { name } = config.trainer
+  const board = closers.add(await StatusBoard.open({ store: checkpoints.dir, role: 'trainer', name, ...done }))
   const trainer = new Trainer({
     config,
     ...models,
     buffer,
     auxiliaryBuffers,
-    sync: fromFile ? undefined : await apart(job, models, board, saved?.step ?? 0),
+    sync: fromFile ? undefined : apart(job, models, buffer, board),
     checkpoints,
     snapshot: async () => ({ state: fromFile ? { buffer: await buffer.cut() } : {} }),
     monitor,
@@ -42,9 +46,16 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   monitor.rewind(saved?.step ?? -1)
   await checkpoints.discardAfter(saved?.step ?? 0)
   if (saved) note(`resumes from step ${saved.step}: ${saved.dir}`)
+  // The others hear of this process only now: what a killed one had left too much is gone.
   const run = async () => (await trainer.run(stop.now, stop.gentle)) === 'stopped'
   const stopped = fromFile ? await run() : await announced(board, () => trainer.step, run)
   return { end: stopped ? 'stopped' : 'finished', steps: trainer.step }
+}
+
+/** The end of an earlier run is not that of this one: else a trainer that is started before its explorers ends at once. */
+async function reopen({ checkpoints, config }: Job, buffer: ExperienceBuffer): Promise<void> {
+  const explorers = Object.keys((await buffer.cut()).marks)
+  for (const who of await endedEarlier(checkpoints, config, explorers)) await buffer.put([], { who })
 }
 
 async function stepsIn(buffer: ExperienceBuffer, batch: number, done: number): Promise<number> {
@@ -57,16 +68,18 @@ async function stepsIn(buffer: ExperienceBuffer, batch: number, done: number): P
   })
 }
 
-async function apart(
+function apart(
   { config, checkpoints, note }: Job,
   models: TrainedModels,
+  buffer: ExperienceBuffer,
   board: StatusBoard,
-  step: number,
-): Promise<TrainerSync> {
-  await board.set({ step, version: step })
+): TrainerSync {
   const write = async (version: number, signal: AbortSignal) => {
     const call = nextCall(signal, config.synchronizer.sync_timeout * 1000)
     await checkpoints.saveWeights(version, (dir) => models.policy.saveWeights(dir, call))
   }
-  return new ApartTrainerSync({ schedule: scheduleOf(config), board, note, write }, step, step)
+  // Who waits at a buffer stands in its list only between two looks.
+  const starved = async () => (await buffer.state()).waiting.some(({ who }) => who === 'trainer')
+  const { step, version } = board.own
+  return new ApartTrainerSync({ schedule: scheduleOf(config), board, note, write, starved }, step, version)
 }

@@ -35,6 +35,8 @@ export interface TrainerParts {
   /** By their name under `trainer_input.auxiliary_buffers`. Their positions belong to the trainer's state. */
   readonly auxiliaryBuffers?: Readonly<Record<string, ExperienceBuffer>>
   readonly sync?: TrainerSync
+  /** Last explorer step that a training step may choose from. Absent: it chooses from what is there. */
+  readonly horizon?: (step: number) => number
   readonly checkpoints: Checkpoints
   /** Asked for at every checkpoint, when no transfer and no step is under way. */
   readonly snapshot?: (step: number) => Promise<Snapshot>

@@ -1,6 +1,7 @@
 import { type Sampled, type SampleStrategy, sampleStrategies } from '../algorithm/index.js'
 import { TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
+import type { ExperienceBuffer } from '../buffer/index.js'
 import type { SavedCheckpoint } from '../checkpoint/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { TrainerEnd, TrainerParts, TrainerState } from './parts.js'
@@ -117,7 +118,11 @@ export class Trainer {
     const moving = (sync?.whileWaiting(AbortSignal.any([arrived.signal, signal, stop])) ?? Promise.resolve()).catch(
       (error: unknown) => failed.abort(error),
     )
-    const sources = { main: buffer, auxiliary: auxiliaryBuffers, batchSize: config.buffer.train_batch_size }
+    const through = this.#parts.horizon?.(step)
+    const main: Pick<ExperienceBuffer, 'take'> = {
+      take: (count, options) => buffer.take(count, { ...options, through }),
+    }
+    const sources = { main, auxiliary: auxiliaryBuffers, batchSize: config.buffer.train_batch_size }
     try {
       return await this.#strategy.sample(step, sources, this.#strategyArgs, {
         signal: AbortSignal.any([signal, stop, failed.signal]),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deriveSeed } from './seed.js'
+import { deriveSeed } from '../base/random/derive-seed.js'
 import { timeSlice } from './time-slice.js'
 
 /** Keeps the processor busy. */

@@ -29,6 +29,7 @@ describe('trinity run', { timeout: 120_000 }, () => {
     expect(first).toMatchObject({ code: 0, stderr: '' })
     expect(first.stdout).toMatch(/done +6 steps/)
     expect(readdirSync(job('whole')).sort()).toEqual([
+      '.trinity',
       'best_eval.json',
       'buffer',
       'explorer_meta.json',

@@ -7,6 +7,8 @@ import { cli } from './cli-kit.js'
 
 const KILLS = 5
 const NAMES = ['offset0', 'offset1', 'interval2']
+/** Replay with an explorer that is ahead, and reuse without a pause: where speed could show. */
+const REPLAYS = ['replay', 'reuse']
 
 describe('a run that is killed', () => {
   let dir: string
@@ -43,5 +45,20 @@ describe('a run that is killed', () => {
     const found = differences(first.expected, second.expected)
     expect(found.some((line: string) => line.includes('.safetensors'))).toBe(true)
     expect(found.some((line: string) => line.includes('instead became'))).toBe(true)
+  })
+
+  it.each(REPLAYS)('or is slow makes no difference to what is replayed: %s', { timeout: 240_000 }, async (name) => {
+    const whole = async (out: string, slowMs: number) => {
+      const begun = Date.now()
+      const { code, output } = await runCase(cli, dir, name, join(dir, out), { slowMs }).done
+      expect(code, output).toBe(0)
+      return { expected: resultOf(join(dir, out)), seconds: (Date.now() - begun) / 1000 }
+    }
+    const fast = await whole(`fast-${name}`, 0)
+    const slow = await whole(`slow-${name}`, 150)
+    expect(differences(fast.expected, slow.expected)).toEqual([])
+    const result = await killUntilDone({ cli, dir, name, random: seeded(42), most: 2, ...fast })
+    expect(result.differences, result.out).toEqual([])
+    expect(result.kills).toBeGreaterThan(0)
   })
 })

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Stop } from '../../src/run/index.js'
 import { Bench, Recorder } from './kit.js'
@@ -203,6 +204,41 @@ describe('explorer and trainer as two runs', () => {
     expect(second.map(({ end }) => end)).toEqual(['finished', 'finished'])
     expect(second[0].steps).toBe(6)
     expect(second[1].steps).toBeLessThanOrEqual(6)
+  })
+  it('an explorer ends that comes back when its trainer has ended', { timeout: 60_000 }, async () => {
+    const keys = { ...sql(), 'synchronizer.sync_timeout': 40, 'trainer.total_steps': 2 }
+    const stop = new Stop()
+    const view = new Recorder()
+    view.onMetrics = (_, step) => {
+      if (step === 2) stop.request()
+    }
+    const [explorer, trainer] = await Promise.all([
+      bench.run({ ...keys, mode: 'explore' }, { stop, view }),
+      bench.run({ ...keys, mode: 'train', 'buffer.train_batch_size': 4 }),
+    ])
+    expect([explorer.end, trainer.end, trainer.steps]).toEqual(['stopped', 'finished', 2])
+    const again = await bench.run({ ...keys, mode: 'explore' })
+    expect(again.steps).toBe(3)
+    expect(again.view.notes.join()).toContain('the trainer has ended after step 2')
+  })
+
+  it('more steps go on, whichever of the two is started first', async () => {
+    const keys = { ...sql(), 'synchronizer.sync_timeout': 20 }
+    const explore = (steps: number) => bench.run({ ...keys, mode: 'explore', 'buffer.total_steps': steps })
+    const train = (steps: number) =>
+      bench.run({ ...keys, mode: 'train', 'buffer.train_batch_size': 4, 'buffer.total_steps': steps })
+    await Promise.all([explore(2), train(2)])
+    const trainer = train(4)
+    await sleep(1500)
+    const more = await Promise.all([explore(4), trainer])
+    expect(more.map(({ end, steps }) => [end, steps])).toEqual([
+      ['finished', 4],
+      ['finished', 4],
+    ])
+    const explorer = explore(6)
+    await sleep(1500)
+    expect((await train(6)).steps).toBe(6)
+    expect((await explorer).steps).toBe(6)
   })
 })
 

@@ -1,4 +1,5 @@
 import type { Logger } from '../../src/base/log/logger.js'
+import { deriveSeed } from '../../src/base/random/derive-seed.js'
 import { Pcg64 } from '../../src/base/random/index.js'
 import type { SampleModel, SampleRequest } from '../../src/engine/contract.js'
 import { MockEngine, type MockOptions } from '../../src/engine/mock/engine.js'
@@ -8,7 +9,6 @@ import type { Task } from '../../src/task/index.js'
 import { AuxiliaryModels } from '../../src/workflow/auxiliary.js'
 import type { WorkflowContext } from '../../src/workflow/context.js'
 import { type ModelText, RolloutModel, type RolloutModelParts } from '../../src/workflow/index.js'
-import { deriveSeed } from '../../src/workflow/seed.js'
 
 const special = ['<|pad|>', '<|end|>', '<|system|>', '<|user|>', '<|assistant|>', '<|tool|>']
 const template =

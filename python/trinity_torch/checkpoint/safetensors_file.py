@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from .block_hash import Hashes, hashed
 
 TYPES = {
     torch.float32: "F32",
@@ -29,9 +31,9 @@ class Entry:
     data: Callable[[], Tensor]
 
 
-def write(path: str | None, entries: list[Entry]) -> None:
+def write(path: str | None, entries: list[Entry], hashes: Hashes) -> None:
     """
-    `path`: None on ranks that only help to make the data. Numbers that are not whole are written as float32. Whatever goes
+    The file is hashed as it is written. `path`: None on ranks that only help to make the data. Numbers that are not whole are written as float32. Whatever goes
     wrong with the file, all data is asked for: the other ranks are giving their parts.
     """
     dtypes = [torch.float32 if entry.dtype.is_floating_point else entry.dtype for entry in entries]
@@ -44,25 +46,23 @@ def write(path: str | None, entries: list[Entry]) -> None:
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     file, problem = None, None
-    try:
-        file = None if path is None else open(path, "wb")
-        if file is not None:
-            file.write(len(text).to_bytes(8, "little") + text)
-    except OSError as error:
-        problem = error
-    for entry, dtype in zip(entries, dtypes):
-        data = entry.data()
+    with ExitStack() as opened:
         try:
-            if file is not None and problem is None:
-                file.write(data.detach().to("cpu", dtype).contiguous().reshape(-1).view(torch.uint8).numpy().data)
+            if path is not None:
+                file = opened.enter_context(hashed(path, hashes))
+                file.write(len(text).to_bytes(8, "little") + text)
         except OSError as error:
             problem = error
-    try:
-        if file is not None:
-            with file:
-                file.flush()
-                os.fsync(file.fileno())
-    except OSError as error:
-        problem = problem or error
+        for entry, dtype in zip(entries, dtypes):
+            data = entry.data()
+            try:
+                if file is not None and problem is None:
+                    file.write(data.detach().to("cpu", dtype).contiguous().reshape(-1).view(torch.uint8).numpy().data)
+            except OSError as error:
+                problem = error
+        try:
+            opened.close()
+        except OSError as error:
+            problem = problem or error
     if problem is not None:
         raise problem

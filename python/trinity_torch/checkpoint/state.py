@@ -18,6 +18,7 @@ from ..errors import WorkerError, describe
 from ..network import lora
 from ..world import World
 from . import resume
+from .block_hash import Hashes, hashed
 from .safetensors_file import Entry, write
 from .shards import file_name
 
@@ -32,29 +33,43 @@ COPIED = (
 )
 
 
-def save(model: TrainModel, folder: str) -> None:
-    """Every rank writes its own part, the first one all that belongs to none."""
+def save(model: TrainModel, folder: str) -> Hashes:
+    """Every rank writes its own part, the first one all that belongs to none. Gives the hashes of all large files."""
     world, optimizer = model.world, model.optimizer
+    hashes: Hashes = {}
 
     def own_part() -> None:
         os.makedirs(folder, exist_ok=True)
         for kind, state in (("model", _weights(model)), ("optim", _moments(model)), ("extra_state", _extra(model))):
-            _write_torch(os.path.join(folder, file_name(kind, world.size, world.rank)), state)
+            _write_torch(os.path.join(folder, file_name(kind, world.size, world.rank)), state, hashes)
         if world.first:
             _write_json(os.path.join(folder, "fsdp_config.json"), {"FSDP_version": 2, "world_size": world.size})
 
     together(world, own_part)
-    save_weights(model, os.path.join(folder, "huggingface"))
+    _write_weights(model, os.path.join(folder, "huggingface"), hashes)
     if model.lora is None:
-        return
+        return _of_all_ranks(world, hashes, folder)
     adapter = os.path.join(folder, "lora_adapter")
     config = lora.peft_config(model.lora, model.spec["path"])
     named = zip(optimizer.names, optimizer.params, optimizer.masters)
     entries = [_entry(lora.peft_name(hf_name(name)), p, master, world) for name, p, master in named]
-    _write_folder(world, adapter, "adapter_model.safetensors", entries, {"adapter_config.json": config})
+    _write_folder(world, adapter, "adapter_model.safetensors", entries, {"adapter_config.json": config}, hashes)
+    return _of_all_ranks(world, hashes, folder)
 
 
-def save_weights(model: ScoreModel, folder: str) -> None:
+def save_weights(model: ScoreModel, folder: str) -> Hashes:
+    hashes: Hashes = {}
+    _write_weights(model, folder, hashes)
+    return _of_all_ranks(model.world, hashes, folder)
+
+
+def _of_all_ranks(world: World, own: Hashes, folder: str) -> Hashes:
+    """By paths relative to the folder."""
+    relative = {os.path.relpath(path, folder): found for path, found in own.items()}
+    return {path: found for part in world.gather(relative) for path, found in part.items()}
+
+
+def _write_weights(model: ScoreModel, folder: str, hashes: Hashes) -> None:
     """The master weights in float32, or those of a model that is not trained, an adapter merged in, as Transformers names them."""
     world, network = model.world, model.network
     optimizer = getattr(model, "optimizer", None)
@@ -73,7 +88,7 @@ def save_weights(model: ScoreModel, folder: str) -> None:
         if name in kept:
             entries.append(_entry(name, buffer, None, world))
     with model.present():
-        _write_folder(world, folder, "model.safetensors", entries, {"config.json": _config(model)}, model.spec["path"])
+        _write_folder(world, folder, "model.safetensors", entries, {"config.json": _config(model)}, hashes, model.spec["path"])
 
 
 def load(model: TrainModel, folder: str) -> None:
@@ -201,7 +216,7 @@ def _config(model: ScoreModel) -> dict[str, Any]:
 
 
 def _write_folder(
-    world: World, folder: str, name: str, entries: list[Entry], files: dict[str, Any], model: str | None = None
+    world: World, folder: str, name: str, entries: list[Entry], files: dict[str, Any], hashes: Hashes, model: str | None = None
 ) -> None:
     def prepare() -> None:
         if not world.first:
@@ -214,14 +229,12 @@ def _write_folder(
                 shutil.copyfile(source, os.path.join(folder, file))
 
     together(world, prepare)
-    together(world, lambda: write(os.path.join(folder, name) if world.first else None, entries))
+    together(world, lambda: write(os.path.join(folder, name) if world.first else None, entries, hashes))
 
 
-def _write_torch(path: str, state: Any) -> None:
-    with open(path, "wb") as file:
-        torch.save(state, file)
-        file.flush()
-        os.fsync(file.fileno())
+def _write_torch(path: str, state: Any, hashes: Hashes) -> None:
+    with hashed(path, hashes) as file:
+        torch.save(state, cast(Any, file))
 
 
 def _write_json(path: str, content: Any) -> None:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ..checkpoint import state
+from ..checkpoint.block_hash import Hashes
 from ..errors import WorkerError, describe
 from ..network import lora
 from ..network.transformer import Network, load
@@ -169,8 +170,8 @@ class SampleModel(ScoreModel):
 
     # weights
 
-    def save_weights(self, folder: str) -> None:
-        state.save_weights(self, folder)
+    def save_weights(self, folder: str) -> Hashes:
+        return state.save_weights(self, folder)
 
     def take_from(self, trainer: TrainModel) -> None:
         """The trainer's weights as they are now, an adapter merged in."""

@@ -11,6 +11,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from ..errors import WorkerError
+from ..store import local_store
 from .weights import checksum_of, weights_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Link:
     def __init__(self, port: int, rank: int, size: int, device: torch.device, seconds: float):
         timeout = timedelta(seconds=seconds)
         self.rank, self.device, self._timeout = rank, device, timeout
-        store = dist.TCPStore("127.0.0.1", port, size, rank == 0, timeout)
+        store = local_store(port, size, rank == 0, timeout)
         store.set_timeout(timeout)
         self._store = store
         self._group: Any

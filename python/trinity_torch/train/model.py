@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from ..checkpoint import state
+from ..checkpoint.block_hash import Hashes
 from ..errors import Cancelled, WorkerError
 from ..network import attention, lora
 from ..network.rows import ALIGN, Pack, Rows, device_pack, spans
@@ -324,14 +325,14 @@ class TrainModel(ScoreModel):
         self.optimizer.discard()
         self.gradient = "none"
 
-    def save(self, folder: str) -> None:
-        state.save(self, folder)
+    def save(self, folder: str) -> Hashes:
+        return state.save(self, folder)
 
     def load(self, folder: str) -> None:
         state.load(self, folder)
 
-    def save_weights(self, folder: str) -> None:
-        state.save_weights(self, folder)
+    def save_weights(self, folder: str) -> Hashes:
+        return state.save_weights(self, folder)
 
     def refuse_partial(self) -> None:
         if self.gradient == "partial":

@@ -202,8 +202,8 @@ def discard_grad(worker: Worker, request: Request) -> Answer:
 
 
 def save(worker: Worker, request: Request) -> Answer:
-    worker.model(request).save(request.arg("dir"))
-    return Answer()
+    # so that Trinity need not read the files for its list of them
+    return Answer({"files": worker.model(request).save(request.arg("dir")) or {}})
 
 
 def load(worker: Worker, request: Request) -> Answer:
@@ -214,8 +214,7 @@ def load(worker: Worker, request: Request) -> Answer:
 
 
 def save_weights(worker: Worker, request: Request) -> Answer:
-    worker.model(request).save_weights(request.arg("dir"))
-    return Answer()
+    return Answer({"files": worker.model(request).save_weights(request.arg("dir")) or {}})
 
 
 def reward(worker: Worker, request: Request) -> Answer:

@@ -1,5 +1,6 @@
 import { TrinityError } from '../error.js'
-import { sqlitePath, withoutPassword } from './names.js'
+import { withoutPassword } from '../secret/index.js'
+import { sqlitePath } from './names.js'
 import { openPostgres } from './postgres.js'
 import { openSqlite } from './sqlite.js'
 

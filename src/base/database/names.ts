@@ -11,10 +11,6 @@ export function sqlitePath(url: string): string {
   return path
 }
 
-export function withoutPassword(url: string): string {
-  return url.replace(/(\/\/[^:@/]*):[^@]*@/, '$1:***@')
-}
-
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

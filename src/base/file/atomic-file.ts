@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 
+/** The name of a file for which this one was being written when the process died, or the name itself. */
+export function finalName(name: string): string {
+  return name.replace(/(\.\d+(-[0-9a-f]{8})?)?\.tmp$/, '')
+}
+
 /**
  * Writes a file beside its destination, makes it durable, then renames it: a reader sees the old file or the new one,
  * never a part, whenever the process is killed.

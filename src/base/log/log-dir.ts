@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { redact } from '../secret/index.js'
 import type { LogDir, Logger } from './logger.js'
 
 export const LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const
@@ -69,7 +70,9 @@ class FileLogs implements LogDir {
   #add(name: string, level: Level, message: string): void {
     if (LEVELS.indexOf(level) < this.#least) return
     const prefix = `${level} ${stamp(new Date())} [${name}] `
-    const text = message.split('\n').map((line) => `${prefix}${line}\n`)
+    const text = redact(message)
+      .split('\n')
+      .map((line) => `${prefix}${line}\n`)
     const lines = this.#pending.get(name)
     if (lines) lines.push(...text)
     else this.#pending.set(name, text)

@@ -1,9 +1,10 @@
-import type { Entry, Order, SavedOrder } from './order.js'
+import type { Entry, Opened, Order, SavedOrder, Wish } from './order.js'
 
 /** First in, first out. */
 export class FifoOrder implements Order {
   readonly #capacity: number
   readonly cooling = 0
+  readonly held = 0
   #entries: Entry[] = []
   #head = 0
 
@@ -36,7 +37,13 @@ export class FifoOrder implements Order {
     return taken
   }
 
-  discardOlder(version: number): Entry[] {
+  /** The first ones are the first ones however far the explorer is: the step does not matter. */
+  open({ count, minModelVersion = 0, ended }: Wish): Opened {
+    const gone = minModelVersion > 0 ? this.#discardOlder(minModelVersion) : []
+    return { enough: ended || this.ready >= count, gone }
+  }
+
+  #discardOlder(version: number): Entry[] {
     const discarded: Entry[] = []
     const kept: Entry[] = []
     for (let i = this.#head; i < this.#entries.length; i++) {
@@ -52,8 +59,6 @@ export class FifoOrder implements Order {
   nextMs(): undefined {
     return undefined
   }
-
-  endReuse(): void {}
 
   save(): SavedOrder {
     return { items: [{ entries: this.#entries.slice(this.#head), state: 'ready' }] }

@@ -49,10 +49,10 @@ export class QueueBuffer implements ExperienceBuffer {
       if (experiences.length > 0) {
         const rows = await this.#keeper?.append(experiences)
         const entries = experiences.map((experience, i): Entry => ({ experience, row: rows?.[i] }))
-        this.#discard(this.#order.add(entries))
+        this.#discard(this.#order.add(entries, options.step))
         this.#counts.put += experiences.length
         await this.#tellKeeper()
-      }
+      } else if (options.step !== undefined) this.#order.add([], options.step)
       if (options.mark !== undefined) this.#marks[who] = options.mark
       this.#producers[who] = false
     } finally {
@@ -85,7 +85,7 @@ export class QueueBuffer implements ExperienceBuffer {
 
   async take(count: number, options: TakeOptions = {}): Promise<Experience[]> {
     this.#waiters.check()
-    const entries = this.#tryTake(count, options.minModelVersion) ?? (await this.#waitToTake(count, options))
+    const entries = this.#tryTake(count, options) ?? (await this.#waitToTake(count, options))
     const rows = entries.flatMap((entry) => entry.row ?? [])
     if (rows.length > 0) await this.#keeper?.taken(rows)
     await this.#tellKeeper()
@@ -102,21 +102,22 @@ export class QueueBuffer implements ExperienceBuffer {
           code: 'buffer/timeout',
           deadlineMs: options.deadlineMs ?? this.#options.timeoutMs,
           signal: options.signal,
-          reason: () => `${count} experiences of '${this.name}': ${this.#order.ready} are there`,
+          reason: () => `${count} experiences of '${this.name}'${upTo(options)}: ${this.#order.ready} are there`,
           lookMs: () => this.#order.nextMs(),
           hint: 'the explorer does not make enough of them: look at its log, or raise max_read_timeout',
         },
-        () => this.#tryTake(count, options.minModelVersion),
+        () => this.#tryTake(count, options),
       )
     } finally {
       this.#hungry--
     }
   }
 
-  #tryTake(count: number, minModelVersion = 0): Entry[] | undefined {
-    if (minModelVersion > 0) this.#discard(this.#order.discardOlder(minModelVersion))
+  #tryTake(count: number, { through, minModelVersion }: TakeOptions): Entry[] | undefined {
     const ended = this.#finished() && !this.#putting
-    if (this.#order.ready < count && !ended) return undefined
+    const { enough, gone } = this.#order.open({ count, through, minModelVersion, ended })
+    this.#discard(gone)
+    if (!enough) return undefined
     const entries = this.#order.take(count)
     if (this.#options.countsUses) for (const { experience } of entries) experience.useCount++
     this.#counts.taken += entries.length
@@ -135,7 +136,6 @@ export class QueueBuffer implements ExperienceBuffer {
 
   async finish(who = 'explorer'): Promise<void> {
     this.#producers[who] = true
-    if (this.#finished()) this.#order.endReuse()
     this.#waiters.wake()
   }
 
@@ -162,7 +162,8 @@ export class QueueBuffer implements ExperienceBuffer {
       payload: this.#keeper ? undefined : toBase64(encodeExperiences(list.map((entry) => entry.experience))),
       items,
       seq: saved.seq,
-      noise: saved.noise,
+      reached: saved.reached,
+      reuse: saved.reuse,
       producers: { ...this.#producers },
     }
     const marks = { ...this.#marks }
@@ -180,11 +181,11 @@ export class QueueBuffer implements ExperienceBuffer {
     })
     const items = data.items.map((item): SavedItem => ({ ...item, entries: item.entries.map((i) => entries[i]) }))
     const voided = (await this.#keeper?.restore(data.end ?? 0, data.rows, data.uses)) ?? 0
-    this.#order.load({ items, seq: data.seq, noise: data.noise })
+    this.#order.load({ items, seq: data.seq, reached: data.reached, reuse: data.reuse })
     this.#marks = { ...cut?.marks }
     this.#producers = { ...data.producers }
     this.#waiters.wake()
-    return { ready: this.#order.ready, voided }
+    return { ready: this.#order.ready + this.#order.held, voided }
   }
 
   async #bringBack(data: QueueCut): Promise<Experience[]> {
@@ -210,7 +211,7 @@ export class QueueBuffer implements ExperienceBuffer {
     return {
       name: this.name,
       kind: this.kind,
-      ready: this.#order.ready,
+      ready: this.#order.ready + this.#order.held,
       cooling: this.#order.cooling,
       capacity: this.#options.capacity,
       ...this.#counts,
@@ -234,7 +235,8 @@ interface QueueCut {
   payload?: string
   items: (Omit<SavedItem, 'entries'> & { entries: number[] })[]
   seq?: number
-  noise?: number
+  reached?: number
+  reuse?: boolean
   producers: Record<string, boolean>
 }
 
@@ -249,6 +251,10 @@ function queueCut(cut: Cut, name: string): QueueCut {
     })
   }
   return data
+}
+
+function upTo({ through }: TakeOptions): string {
+  return through === undefined ? '' : `, of explorer steps up to ${through}`
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -6,6 +6,7 @@ import type { Noise } from '../priority/noise.js'
 import { Waiters } from '../waiters.js'
 import { Producers, type SavedProducer } from './job.js'
 import { type Retry, retrying } from './retry.js'
+import { StepEnds } from './step-ends.js'
 import type { ExperienceTable, NextPriority, TableCut } from './table.js'
 
 export interface SqlOptions {
@@ -31,6 +32,7 @@ export class SqlBuffer implements ExperienceBuffer {
   readonly #table: ExperienceTable
   readonly #producers: Producers
   readonly #waiters: Waiters
+  readonly #ends = new StepEnds()
   #seen = 0
   #counts = { put: 0, taken: 0, discarded: 0 }
 
@@ -45,12 +47,15 @@ export class SqlBuffer implements ExperienceBuffer {
   async put(experiences: readonly Experience[], options: PutOptions = {}): Promise<void> {
     this.#waiters.check()
     const { replay, noise } = this.#options
-    const priorities = replay && experiences.map((e) => replay.priorityOf({ ...e, normal: noise.next }))
-    await this.#retrying(() =>
+    const priorities = replay && experiences.map((e) => replay.priorityOf({ ...e, normal: noise.of(e) }))
+    const ids = await this.#retrying(() =>
       this.#table.insert(experiences, priorities, (tx) =>
         this.#producers.note(tx, options.who ?? 'explorer', false, options.mark),
       ),
     )
+    if (replay && options.step !== undefined) {
+      this.#ends.add(options.step, ids.at(-1) ?? (await this.#table.lastId()))
+    }
     this.#counts.put += experiences.length
     this.#waiters.wake()
   }
@@ -63,25 +68,37 @@ export class SqlBuffer implements ExperienceBuffer {
         code: 'buffer/timeout',
         deadlineMs: options.deadlineMs ?? this.#options.timeoutMs,
         signal: options.signal,
-        reason: () => `${count} experiences of '${this.name}' in ${this.#table.db.where}: ${this.#seen} are there`,
+        reason: () => {
+          const steps = options.through === undefined ? '' : `, of explorer steps up to ${options.through}`
+          return `${count} experiences of '${this.name}' in ${this.#table.db.where}${steps}: ${this.#seen} are there`
+        },
         lookMs: () => (pause = Math.min(pause * 2, LOOK_MS.last)),
         hint: 'is the explorer running, and does it write to this database?',
       },
-      () => this.#retrying(() => this.#tryTake(count, options.minModelVersion ?? 0)),
+      () => this.#retrying(() => this.#tryTake(count, options)),
     )
     this.#counts.taken += experiences.length
     return experiences
   }
 
-  async #tryTake(count: number, version: number): Promise<Experience[] | undefined> {
+  async #tryTake(count: number, options: TakeOptions): Promise<Experience[] | undefined> {
     const now = Date.now()
-    const minModelVersion = version > 0 ? version : undefined
-    if (minModelVersion) this.#counts.discarded += await this.#table.discardOlder(minModelVersion)
+    const minModelVersion = (options.minModelVersion ?? 0) > 0 ? options.minModelVersion : undefined
+    const through = this.#options.replay && options.through
     // The end is asked for before the rows: a producer that finishes in between has put everything by then.
     const all = await this.#producers.allFinished(this.#table.db)
-    this.#seen = await this.#table.countReady(count, { minModelVersion, now })
-    if (this.#seen < count && !all) return undefined
-    return this.#table.claim(count, { minModelVersion, now, all }, this.#next(now, all))
+    const known = through === undefined || through <= this.#ends.reached
+    if (!known && !all) return undefined
+    if (minModelVersion) this.#counts.discarded += await this.#table.discardOlder(minModelVersion)
+    // The end stands behind the last step: reuse is over for the take that asks for more than there will be.
+    const ended = all && (through === undefined || !known)
+    const limits = through === undefined || !known ? [undefined] : this.#ends.from(through)
+    for (const maxId of limits) {
+      this.#seen = await this.#table.countReady(count, { minModelVersion, now, maxId })
+      if (this.#seen < count) continue
+      return this.#table.claim(count, { minModelVersion, now, maxId, all: ended }, this.#next(now, ended))
+    }
+    return all ? this.#table.claim(count, { minModelVersion, now, all }, this.#next(now, true)) : undefined
   }
 
   /** How a row stands after its use. When nothing new comes, nothing is used again: else the end would never come. */
@@ -90,8 +107,9 @@ export class SqlBuffer implements ExperienceBuffer {
     const wait = replay?.cooldownMs
     if (!replay || wait === undefined || ended) return () => undefined
     return (experience) => {
-      const priority = replay.priorityOf({ ...experience, normal: noise.next })
-      return priority === undefined ? undefined : { priority, availableAt: now + wait }
+      const priority = replay.priorityOf({ ...experience, normal: noise.of(experience) })
+      // Without a time to wait it is the next take, whatever the clock says.
+      return priority === undefined ? undefined : { priority, availableAt: wait > 0 ? now + wait : 0 }
     }
   }
 
@@ -109,7 +127,7 @@ export class SqlBuffer implements ExperienceBuffer {
         lastId,
         ready: ready.map((row) => [row.id, row.consumed, row.priority ?? 0, Math.max(0, (row.availableAt ?? 0) - now)]),
         producers,
-        noise: this.#options.noise.drawn,
+        steps: this.#ends.save(),
       }
       const marks = Object.fromEntries(producers.flatMap((p) => (p.mark === undefined ? [] : [[p.producer, p.mark]])))
       return { version: 1, kind: this.kind, marks, data }
@@ -119,7 +137,7 @@ export class SqlBuffer implements ExperienceBuffer {
   }
 
   async restore(cut: Cut | undefined): Promise<Restored> {
-    const data: SqlCut = cut ? sqlCut(cut, this.name) : { lastId: 0, ready: [], producers: [], noise: 0 }
+    const data: SqlCut = cut ? sqlCut(cut, this.name) : { lastId: 0, ready: [], producers: [] }
     const now = Date.now()
     const ready: TableCut['ready'] = data.ready.map(([id, consumed, priority, waitMs]) => ({
       id,
@@ -130,7 +148,7 @@ export class SqlBuffer implements ExperienceBuffer {
     const voided = await this.#table.restore({ lastId: data.lastId, ready }, (tx) =>
       this.#producers.load(tx, data.producers),
     )
-    this.#options.noise.drawn = data.noise
+    this.#ends.load(data.steps)
     this.#waiters.wake()
     return { ready: ready.filter((row) => row.availableAt === 0).length, voided }
   }
@@ -163,7 +181,8 @@ interface SqlCut {
   /** id, uses, priority, milliseconds to cool. */
   ready: [number, number, number, number][]
   producers: SavedProducer[]
-  noise: number
+  /** Explorer steps with their last row. */
+  steps?: [number, number][]
 }
 
 function sqlCut(cut: Cut, name: string): SqlCut {

@@ -8,6 +8,8 @@ export interface ClaimOptions {
   minModelVersion?: number
   /** Milliseconds since 1970: rows that cool down until later are left alone. */
   now: number
+  /** Later rows are left alone. */
+  maxId?: number
 }
 
 /** How a row stands after it was handed out; without a priority it is used up. */
@@ -65,10 +67,10 @@ export class ExperienceTable {
   }
 
   /** Counts no further than `limit`. */
-  async countReady(limit: number, { minModelVersion, now }: ClaimOptions): Promise<number> {
+  async countReady(limit: number, { minModelVersion, now, maxId }: ClaimOptions): Promise<number> {
     const [row] = await this.db.query(
-      `SELECT count(*) AS n FROM (SELECT 1 FROM ${this.#table} WHERE ready = 1 AND available_at <= ? AND model_version >= ? LIMIT ?) AS t`,
-      [now, minModelVersion ?? MIN_VERSION, limit],
+      `SELECT count(*) AS n FROM (SELECT 1 FROM ${this.#table} WHERE ready = 1 AND available_at <= ? AND model_version >= ? AND id <= ? LIMIT ?) AS t`,
+      [now, minModelVersion ?? MIN_VERSION, maxId ?? MAX_ID, limit],
     )
     return Number(row.n)
   }
@@ -81,9 +83,9 @@ export class ExperienceTable {
   ): Promise<Experience[] | undefined> {
     return this.db.transaction(async (tx) => {
       const chosen = await tx.query(
-        `SELECT id FROM ${this.#table} WHERE ready = 1 AND available_at <= ? AND model_version >= ?
+        `SELECT id FROM ${this.#table} WHERE ready = 1 AND available_at <= ? AND model_version >= ? AND id <= ?
          ORDER BY priority DESC, id LIMIT ? ${this.db.dialect.lockRows}`,
-        [options.now, options.minModelVersion ?? MIN_VERSION, count],
+        [options.now, options.minModelVersion ?? MIN_VERSION, options.maxId ?? MAX_ID, count],
       )
       if (chosen.length < count && !options.all) return undefined
       if (chosen.length === 0) return []
@@ -225,3 +227,4 @@ export class ExperienceTable {
 }
 
 const MIN_VERSION = -(2 ** 31)
+const MAX_ID = Number.MAX_SAFE_INTEGER

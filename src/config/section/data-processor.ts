@@ -12,6 +12,7 @@ const experiencePipeline = record('ExperiencePipelineConfig', 'What happens to e
   save_input: bool('Keep the raw experiences.', true),
   input_save_path: str('Where the raw experiences are kept.', null, {
     auto: 'sqlite:///<job>/buffer/explorer_output.db',
+    secret: 'url',
   }),
   inputs: idle(
     map(section(experienceBuffer, ''), 'Further buffers by name.'),

@@ -16,6 +16,7 @@ export const experienceBuffer = record('ExperienceBufferConfig', 'Experiences on
   }),
   path: str('Data set, JSONL file or database URL; a queue keeps its experiences there too.', null, {
     auto: '<job>/buffer/<name>.db or .jsonl',
+    secret: 'url',
   }),
   capacity: int('Experiences a queue holds before writers wait.', 10000, { min: 1 }),
   max_read_timeout: float('Seconds the trainer waits for a batch.', 1800, { min: 0 }),

@@ -21,7 +21,7 @@ export const explorer = record('ExplorerConfig', 'Rollouts.', {
   runner_prepare_max_retries: idle(int('Tries of starting a runner.', 3, { min: 0 }), 'runners need no start'),
   max_timeout: int('Seconds a rollout may take.', 1800, { min: 1 }),
   max_retry_times: int('Further tries of a rollout that failed.', 2, { min: 0 }),
-  env_vars: dict('Environment variables of the runners.'),
+  env_vars: dict('Environment variables of the runners.', {}, { secret: 'entries' }),
   concurrent_mode: oneOf(
     ['sequential', 'asynchronous', 'multi-threading'],
     'How a runner repeats a task.',
@@ -38,7 +38,10 @@ export const explorer = record('ExplorerConfig', 'Rollouts.', {
   listen_address: str('Mode serve: address to listen on.', '0.0.0.0'),
   service_status_check_interval: int('Mode serve: seconds between health checks.', 60, { min: 1 }),
   min_running_model_num: int('Mode serve: engines that stay up during a weight update.', 1, { min: 0 }),
-  db_url: str('Mode serve: database of the recorded calls.', null, { auto: 'sqlite:///<job>/buffer/proxy_history.db' }),
+  db_url: str('Mode serve: database of the recorded calls.', null, {
+    auto: 'sqlite:///<job>/buffer/proxy_history.db',
+    secret: 'url',
+  }),
   over_rollout: section(overRollout, 'Cutting stragglers.'),
   dynamic_timeout: section(dynamicTimeout, 'Time limits from experience.'),
   runner_state_report_interval: int('Seconds between reports on the runners; 0 is off.', 0, { min: 0 }),

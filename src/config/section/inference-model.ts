@@ -41,7 +41,7 @@ export const inferenceModel = record('InferenceModelConfig', 'A model behind rol
   enable_openai_api: bool('Offer the OpenAI API; always on for serve and auxiliary models.', false),
   enable_log_requests: bool('Log every request.', false),
   base_port: int('Port of the first engine; the next ones follow.', null, { min: 0, max: 65535 }),
-  api_key: str('Key of the engine.', 'EMPTY'),
+  api_key: str('Key of the engine.', 'EMPTY', { secret: 'value' }),
   enable_auto_tool_choice: bool('Let the model call tools.', false),
   tool_call_parser: str('How tool calls are read from the text.', null),
   reasoning_parser: str('How reasoning is read from the text.', null),

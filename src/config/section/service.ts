@@ -1,7 +1,7 @@
 import { bool, int, record, section, str, unset } from '../field.js'
 
 export const dataJuicer = record('DataJuicerServiceConfig', 'The Data-Juicer service.', {
-  server_url: str('Address of a running service.', null),
+  server_url: str('Address of a running service.', null, { secret: 'url' }),
   auto_start: bool('Start one.', false),
   port: int('Port of the one that is started.', null, { min: 0, max: 65535 }),
 })

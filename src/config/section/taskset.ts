@@ -4,7 +4,7 @@ import { dataSelector, format, generation, STORAGES, storageOptions } from './fo
 export const taskset = record('TasksetConfig', 'A set of tasks to explore or to evaluate on.', {
   name: str('Name; used in the names of evaluation metrics.', '', { auto: 'taskset_<i>, eval_taskset_<i>' }),
   storage_type: oneOf(STORAGES, 'Where the tasks are.', 'file', storageOptions),
-  path: str('Hub id, file, directory or database URL. Required.', null),
+  path: str('Hub id, file, directory or database URL. Required.', null, { secret: 'url' }),
   default_workflow_type: str('Workflow of the tasks: a registered name.', null, {
     auto: 'explorer_input.default_workflow_type',
   }),

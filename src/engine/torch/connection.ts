@@ -33,6 +33,9 @@ export interface ConnectionEvents {
   broken(error: TrinityError): void
 }
 
+/** Frames that are kept of a peer that is not trusted yet: behind its token comes its hello. */
+const EARLY = 1
+
 /** The frames of one worker: requests find their answers, events their requests. */
 export class WorkerConnection {
   readonly #socket: Socket
@@ -42,7 +45,9 @@ export class WorkerConnection {
   #events: ConnectionEvents | undefined
   #dead: unknown
   #next = 1
-  #first: ((frame: Frame) => void) | undefined
+  /** Frames that came before anything was asked, and who waits for the next of them. */
+  readonly #early: Frame[] = []
+  #awaited: ((frame: Frame) => void) | undefined
 
   constructor(socket: Socket, limits: FrameLimits, graceMs: number) {
     this.#socket = socket
@@ -54,10 +59,12 @@ export class WorkerConnection {
     socket.on('close', () => this.#break(new TrinityError('engine/worker-died', 'the torch worker hung up')))
   }
 
-  /** The first frame, which comes unasked. */
-  hello(): Promise<Frame> {
+  /** The next of the frames that come unasked, before this is trusted. Pending for ever if there is none. */
+  unasked(): Promise<Frame> {
     return new Promise((resolve) => {
-      this.#first = resolve
+      const frame = this.#early.shift()
+      if (frame) resolve(frame)
+      else this.#awaited = resolve
     })
   }
 
@@ -126,9 +133,11 @@ export class WorkerConnection {
   }
 
   #deal(frame: Frame): void {
-    if (this.#first) {
-      this.#first(frame)
-      this.#first = undefined
+    if (!this.#events) {
+      if (this.#early.length >= EARLY) throw new TrinityError('engine/frame', 'the torch worker says too much')
+      if (this.#awaited) this.#awaited(frame)
+      else this.#early.push(frame)
+      this.#awaited = undefined
       return
     }
     const { id, ok, result, error, event, request } = frame.header

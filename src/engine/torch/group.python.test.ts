@@ -230,8 +230,8 @@ socket.write(Buffer.concat([prefix, hello]))
     const error = { code: 'engine/version', message: 'torch 1.0 is too old', hint: 'run: trinity setup torch' }
     await expect(start({ python: impostor('old', { event: 'failed', error }) })).rejects.toMatchObject(error)
   })
-  it('without the token', async () => {
-    const python = impostor('stranger', { event: 'hello', protocol: 1, world: 1 }, 'guess')
+  it.each(['guess', 'é'.repeat(64)])('without the token (%s)', async (guess) => {
+    const python = impostor('stranger', { event: 'hello', protocol: 1, world: 1 }, guess)
     await expect(start({ python })).rejects.toMatchObject({
       code: 'engine/worker-died',
       cause: { message: expect.stringContaining('turned away') },

@@ -1,9 +1,9 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { createServer, type Server, type Socket } from 'node:net'
+import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
-import { type Request, type WorkerAnswer, WorkerConnection } from './connection.js'
+import type { Request, WorkerAnswer, WorkerConnection } from './connection.js'
+import { Door, freePort } from './door.js'
 import { answeredError, deathOf, hung, logCause } from './failure.js'
 import { type Frame, MAX } from './frames.js'
 import { WorkerProcess } from './process.js'
@@ -30,8 +30,6 @@ export interface Hello {
 }
 
 const PROTOCOL = 1
-/** Of a peer that has not shown its token. */
-const STRANGER = { header: 64 * 1024, payload: 0 }
 const START_MS = 300_000
 const GRACE_MS = 30_000
 /** The longest that closing waits. */
@@ -64,9 +62,7 @@ export class WorkerGroup {
   static async start(settings: GroupSettings, signal: AbortSignal): Promise<WorkerGroup> {
     const { world, graceMs = GRACE_MS, startMs = START_MS } = settings
     const token = randomBytes(32).toString('hex')
-    const server = createServer()
-    const sockets = new Set<Socket>()
-    server.on('connection', (socket) => sockets.add(socket))
+    const door = await Door.open({ token, graceMs })
     const workers: WorkerProcess[] = []
     const stop = new AbortController()
     const timer = setTimeout(() => stop.abort(lateStart(startMs, workers)), startMs)
@@ -74,11 +70,11 @@ export class WorkerGroup {
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
     try {
-      const [port, master] = [await listen(server), await freePort()]
-      const greeting = acceptWorker(server, token, graceMs)
+      const master = await freePort()
       for (let rank = 0; rank < world; rank++) {
         const env = { ...workerEnv(settings, rank, master), ...settings.env }
-        if (rank === 0) Object.assign(env, { TRINITY_TORCH_CONNECT: `127.0.0.1:${port}`, TRINITY_TORCH_TOKEN: token })
+        if (rank === 0)
+          Object.assign(env, { TRINITY_TORCH_CONNECT: `127.0.0.1:${door.port}`, TRINITY_TORCH_TOKEN: token })
         const log = settings.log && ((line: string) => settings.log?.(rank, line))
         const { python, module = 'trinity_torch' } = settings
         workers.push(new WorkerProcess(rank, { python, module, env, log }))
@@ -91,8 +87,7 @@ export class WorkerGroup {
         stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true })
         if (stop.signal.aborted) reject(stop.signal.reason)
       })
-      const { connection, frame, socket } = await Promise.race([greeting, death, stopped])
-      sockets.delete(socket)
+      const { connection, frame } = await Promise.race([door.guest, death, stopped])
       return new WorkerGroup(workers, connection, await checkHello(frame, world, workers), graceMs)
     } catch (error) {
       for (const worker of workers) worker.kill()
@@ -100,9 +95,7 @@ export class WorkerGroup {
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', abort)
-      server.close()
-      // strangers that said nothing would keep this process alive
-      for (const socket of sockets) socket.destroy()
+      door.close()
     }
   }
 
@@ -169,30 +162,6 @@ function workerEnv({ world, device }: GroupSettings, rank: number, master: numbe
   return env
 }
 
-interface Greeting {
-  readonly socket: Socket
-  readonly connection: WorkerConnection
-  readonly frame: Frame
-}
-
-/** The first peer that knows the token. Whoever else finds the port is turned away. */
-function acceptWorker(server: Server, token: string, graceMs: number): Promise<Greeting> {
-  return new Promise((resolve) => {
-    server.on('connection', (socket: Socket) => {
-      const connection = new WorkerConnection(socket, STRANGER, graceMs)
-      void connection.hello().then((frame) => {
-        if (sameToken(frame.header.token, token)) resolve({ socket, connection, frame })
-        else socket.destroy()
-      })
-    })
-  })
-}
-
-function sameToken(given: unknown, token: string): boolean {
-  if (typeof given !== 'string' || given.length !== token.length) return false
-  return timingSafeEqual(Buffer.from(given), Buffer.from(token))
-}
-
 async function checkHello({ header }: Frame, world: number, workers: readonly WorkerProcess[]): Promise<Hello> {
   if (header.event === 'failed') throw await answeredError(header.error, workers)
   if (header.event !== 'hello' || header.protocol !== PROTOCOL || header.world !== world) {
@@ -211,21 +180,6 @@ function lateStart(ms: number, workers: readonly WorkerProcess[]): TrinityError 
     hint: 'trinity doctor shows whether Python, torch and the GPU answer',
     cause: logCause(workers),
   })
-}
-
-function listen(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
-  })
-}
-
-/** A port for the ranks among themselves. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await listen(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
+import { rememberHashes } from '../../base/file/written-hash.js'
 import { openModelDir } from '../../model/dir.js'
 import { within } from '../calls.js'
 import { type CheckedRequest, checkRequest } from '../checked-request.js'
@@ -110,10 +111,8 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
   }
 
   saveWeights(dir: string, call: Call): Promise<void> {
-    return within(
-      call,
-      `saving weights to ${dir}`,
-      async (signal) => void (await this.ask('saveWeights', { dir }, signal)),
+    return within(call, `saving weights to ${dir}`, async (signal) =>
+      rememberHashes(dir, (await this.ask('saveWeights', { dir }, signal)).result.files),
     )
   }
 

@@ -1,5 +1,6 @@
 import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
+import { rememberHashes } from '../../base/file/written-hash.js'
 import { normOf } from '../../graph/evaluate.js'
 import { graphInputs } from '../../graph/graph.js'
 import { within } from '../calls.js'
@@ -19,8 +20,8 @@ import type {
 } from '../contract.js'
 import { checkRows } from '../pack.js'
 import type { Tensors, WorkerAnswer } from './connection.js'
+import { freePort } from './door.js'
 import { numberOf } from './frames.js'
-import { freePort } from './group.js'
 import { columnTensors, dealScores, rowTensors } from './rows.js'
 import { PROTOCOL, TorchSampleModel } from './sampler.js'
 import { TorchScoreModel } from './score.js'
@@ -106,14 +107,14 @@ export class TorchTrainModel extends TorchScoreModel implements TrainModel {
   save(dir: string, call: Call): Promise<void> {
     return this.order.run(call, 'save', async (signal) => {
       this.#refuseTorn()
-      await this.ask('save', { dir }, signal)
+      await rememberHashes(dir, (await this.ask('save', { dir }, signal)).result.files)
     })
   }
 
   saveWeights(dir: string, call: Call): Promise<void> {
     return this.order.run(call, 'saveWeights', async (signal) => {
       this.#refuseTorn()
-      await this.ask('saveWeights', { dir }, signal)
+      await rememberHashes(dir, (await this.ask('saveWeights', { dir }, signal)).result.files)
     })
   }
 

@@ -1,3 +1,4 @@
+import { nameFault } from '../../config/name.js'
 import { type Item, item } from '../draft.js'
 import type { Value } from '../value.js'
 import { usesCritic } from './algorithm.js'
@@ -17,12 +18,12 @@ export function mapHeader(mapping: Mapping): void {
   const name = named('trainer.experiment_name')
   draft.set(
     'project',
-    project,
+    folderName(mapping, project, 'trainer.project_name'),
     mapping.has('trainer.project_name') ? 'trainer.project_name' : "trainer.project_name: veRL's default",
   )
   draft.set(
     'name',
-    name,
+    folderName(mapping, name, 'trainer.experiment_name'),
     mapping.has('trainer.experiment_name') ? 'trainer.experiment_name' : "trainer.experiment_name: veRL's default",
   )
   const root = checkpointRoot(mapping, project, name)
@@ -31,6 +32,15 @@ export function mapHeader(mapping: Mapping): void {
   if (resume !== undefined)
     draft.set('continue_from_checkpoint', resume !== 'disable', `trainer.resume_mode=${mapping.describe(resume)}`)
   if (mapping.bool('trainer.val_only')) draft.set('mode', 'bench', 'trainer.val_only=True')
+}
+
+/** veRL takes any text; here a name is one folder. One that is known only when it runs is checked then. */
+function folderName(mapping: Mapping, name: string, key: string): string {
+  if (name.includes('${') || nameFault(name) === undefined) return name
+  const plain = name.replace(/[/\\\p{C}\p{Zl}\p{Zp}]+/gu, '_').slice(0, 60)
+  const usable = nameFault(plain) === undefined ? plain : String(fallbackOf(key))
+  mapping.notes.push(`${key}=${mapping.describe(name)} cannot be the name of one folder; it is written as ${usable}`)
+  return usable
 }
 
 /** veRL's directory is that of the job; Trinity adds project and name below a root, so they are taken off where they end it. */

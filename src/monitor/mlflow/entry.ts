@@ -16,15 +16,16 @@ export const mlflow = monitorEntry({
       import('../remote/open.js'),
       import('../remote/shared-config.js'),
     ])
+    const shown = sharedConfig(config)
     const remote = new MlflowRun({
       uri: args.uri.replace(/\/+$/, ''),
       username: args.username ?? process.env.MLFLOW_TRACKING_USERNAME,
       password: args.password ?? process.env.MLFLOW_TRACKING_PASSWORD,
-      experiment: config.project,
-      name: `${config.name}_${role}`,
-      group: config.group || config.name,
+      experiment: shown.project,
+      name: `${shown.name}_${role}`,
+      group: shown.group || shown.name,
       role,
-      params: flattened(sharedConfig(config)),
+      params: flattened(shown),
     })
     return openRemote('mlflow', remote, { config, role, ...context })
   },

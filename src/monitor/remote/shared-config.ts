@@ -1,19 +1,18 @@
 import type { Config } from '../../config/index.js'
+import { concealed } from '../../config/secret.js'
 
 type Value = null | boolean | number | string | Value[] | { [key: string]: Value }
 
-const SECRET = /(^|_)(api_?key|access_?key|password|secret|token)$/i
-
 /** The configuration as it may leave the machine: without keys and passwords. */
-export function sharedConfig(config: Config): Record<string, Value> {
-  return copy(config as unknown as Value) as Record<string, Value>
+export function sharedConfig(config: Config): { [key: string]: Value } & Pick<Config, 'project' | 'group' | 'name'> {
+  return plain(concealed(config) as unknown as Value) as never
 }
 
-function copy(value: Value, key = ''): Value {
-  if (typeof value === 'string') return SECRET.test(key) && value !== '' ? '***' : value
-  if (Array.isArray(value)) return value.map((item) => copy(item, key))
+/** What JSON cannot hold is null. */
+function plain(value: Value | undefined): Value {
+  if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value ?? null
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, copy(item, name)]))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item)]))
 }
 
 /** `algorithm.repeat_times` and so on; lists of plain values stay in one piece. */

@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { redact } from '../../base/secret/index.js'
 import type { RunSummary, RunView } from '../view.js'
 import { Advice } from './advice.js'
 import { BoardRole, type EvalScore, figuresOf, scoresOf } from './board.js'
@@ -154,7 +155,8 @@ class View implements RunView {
     return this.#colours.bold(role.padEnd(8))
   }
 
-  #print(line: string): void {
+  #print(text: string): void {
+    const line = redact(text)
     if (this.#block) this.#block.print(line)
     else this.#stream.write(`${line}\n`)
   }
@@ -171,7 +173,7 @@ class View implements RunView {
     this.#redraw = undefined
     const width = Math.max(20, (this.#stream.columns ?? DEFAULT_WIDTH) - 1)
     const { dim } = this.#colours
-    const lines = this.#liveLines(width).map((line) => shorten(line, width))
+    const lines = this.#liveLines(width).map((line) => shorten(redact(line), width))
     this.#block?.draw([dim('─'.repeat(Math.min(width, 60))), ...lines.map((line) => this.#emphasise(line))])
   }
 

@@ -26,15 +26,16 @@ export const wandb = monitorEntry({
       import('../remote/open.js'),
       import('../remote/shared-config.js'),
     ])
+    const shown = sharedConfig(config)
     const remote = new WandbRun({
       baseUrl: (args.base_url ?? WANDB_BASE_URL ?? 'https://api.wandb.ai').replace(/\/+$/, ''),
       apiKey,
       entity: WANDB_ENTITY,
-      project: config.project,
-      name: `${config.name}_${role}`,
-      group: config.group || config.name,
+      project: shown.project,
+      name: `${shown.name}_${role}`,
+      group: shown.group || shown.name,
       role,
-      config: sharedConfig(config),
+      config: shown,
     })
     return openRemote('wandb', remote, { config, role, logger, ...context })
   },

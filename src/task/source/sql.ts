@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { type Database, openDatabase } from '../../base/database/database.js'
-import { quoted, sqlitePath, withoutPassword } from '../../base/database/names.js'
+import { quoted, sqlitePath } from '../../base/database/names.js'
 import { messageOf, TrinityError } from '../../base/error.js'
+import { withoutPassword } from '../../base/secret/index.js'
 import type { DataRow, RowSource } from './row-source.js'
 
 /** Rows of one query of a scan. */

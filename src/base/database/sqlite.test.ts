@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from './database.js'
+import { openSqlite } from './sqlite.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'trinity-sqlite-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+describe('a SQLite file', () => {
+  let db: Database
+  const file = join(dir, 'not', 'yet', 'there', 'x.db')
+  const count = async () => Number((await db.query('SELECT count(*) AS n FROM t'))[0].n)
+
+  beforeAll(async () => {
+    db = await openSqlite(file)
+    await db.transaction(async (tx) => {
+      await tx.query(`CREATE TABLE t (id ${db.dialect.serial}, name TEXT, data ${db.dialect.blob})`)
+    })
+  })
+  afterAll(() => db.close())
+
+  it('gives the ids of many rows in their order, and bytes as bytes', async () => {
+    const rows = Array.from({ length: 70 }, (_, i) => [`row ${i}`, new Uint8Array([i, 255])])
+    const ids = await db.transaction((tx) => tx.insert('t', ['name', 'data'], rows, true))
+    expect(ids).toHaveLength(70)
+    for (const i of [0, 31, 32, 63, 64, 69]) {
+      const [row] = await db.query('SELECT name, data FROM t WHERE id = ?', [ids[i]])
+      expect(row).toEqual({ name: `row ${i}`, data: new Uint8Array([i, 255]) })
+    }
+    const { sql, value } = db.dialect.idsIn('id', [ids[3], ids[64], -1])
+    const found = await db.query(`SELECT name FROM t WHERE ${sql} ORDER BY id`, [value])
+    expect(found.map(({ name }) => name)).toEqual(['row 3', 'row 64'])
+  })
+
+  it('keeps all of a transaction or nothing of it', async () => {
+    const before = await count()
+    const failing = db.transaction(async (tx) => {
+      await tx.insert('t', ['name'], [['half'], ['way']], false)
+      throw new Error('no more')
+    })
+    await expect(failing).rejects.toThrow('no more')
+    expect(await count()).toBe(before)
+    await db.transaction((tx) => tx.insert('t', ['name'], [['whole']], false))
+    expect(await count()).toBe(before + 1)
+  })
+
+  it('lets writers wait for each other', async () => {
+    const other = await openSqlite(file)
+    const begun = await count()
+    const add = (to: Database) =>
+      to.transaction(async (tx) => {
+        const [{ n }] = await tx.query('SELECT count(*) AS n FROM t')
+        await new Promise((resolve) => setTimeout(resolve, 2))
+        await tx.insert('t', ['name'], [[String(n)]], false)
+      })
+    await Promise.all([add(db), add(other), add(db), add(other)])
+    const rows = await db.query('SELECT name FROM t ORDER BY id DESC LIMIT 4')
+    expect(rows.map(({ name }) => Number(name))).toEqual([begun + 3, begun + 2, begun + 1, begun])
+    await other.close()
+  })
+
+  it('stays open until the last who opened it closes it', async () => {
+    const other = await openSqlite(file)
+    await other.close()
+    await other.close()
+    expect(await count()).toBeGreaterThan(0)
+  })
+
+  it('survives in its file', async () => {
+    const kept = await openSqlite(join(dir, 'kept.db'))
+    await kept.transaction(async (tx) => void (await tx.query('CREATE TABLE k (v REAL)')))
+    await kept.transaction((tx) => tx.insert('k', ['v'], [[1.5]], false))
+    await kept.flush()
+    await kept.close()
+    const again = await openSqlite(join(dir, 'kept.db'))
+    expect(await again.query('SELECT v FROM k')).toEqual([{ v: 1.5 }])
+    expect((await again.query(again.dialect.listTables)).map(({ name }) => name)).toContain('k')
+    await again.close()
+  })
+})
+
+it('a file that is no database is an error with its path', async () => {
+  const file = join(dir, 'text.db')
+  writeFileSync(file, 'this is no database, however long one looks at it\n'.repeat(100))
+  await expect(openSqlite(file)).rejects.toMatchObject({ code: 'database/open', path: file })
+})

@@ -1,0 +1,11 @@
+export {
+  redact,
+  redactAll,
+  redactValue,
+  rememberAssignment,
+  rememberEnvironment,
+  rememberSecret,
+  rememberUrl,
+} from './known.js'
+export { isSecretEntry, isSecretName, isSecretVariable } from './name.js'
+export { HIDDEN, isHarmless, withoutPassword } from './url.js'

@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { link, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { readJsonObject } from '../base/file/json-file.js'
+import { MARKS } from './layout.js'
+
+/** Says whose a job directory is. Without it nothing in the directory is ever deleted as the job's. */
+export interface JobMark {
+  readonly job: string
+  /** What lay in the directory before the job first started in it. */
+  readonly found: readonly string[]
+}
+
+const JOB_MARK = 'job.json'
+const FILE_MARK = /^file-[0-9a-f]{16}\.json$/
+
+export const isMark = (name: string): boolean => name === JOB_MARK || FILE_MARK.test(name)
+
+/** Before anything else is written: of two processes that start at once, the first one's mark stays. */
+export async function markJob(dir: string, job: string): Promise<void> {
+  await mkdir(dir, { recursive: true })
+  if (await readMark(dir)) return
+  const found = (await readdir(dir)).filter((name) => name !== MARKS).sort()
+  await putOnce(dir, JOB_MARK, { job, found })
+}
+
+/** Takes note that this job makes a file, wherever it lies; of one that is there already it does not. */
+export async function markNewFile(dir: string, job: string, file: string): Promise<void> {
+  const path = resolve(file)
+  const isThere = await lstat(path).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return
+  const name = `file-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.json`
+  await putOnce(dir, name, { job, path })
+}
+
+export async function readMark(dir: string): Promise<JobMark | undefined> {
+  const mark = await readPlain(dir, JOB_MARK)
+  if (typeof mark?.job !== 'string' || !Array.isArray(mark.found)) return undefined
+  return { job: mark.job, found: mark.found.map(String) }
+}
+
+/** Files that this job has made. */
+export async function markedFiles(dir: string, job: string): Promise<string[]> {
+  if (!(await isFolder(join(dir, MARKS)))) return []
+  const names = (await readdir(join(dir, MARKS))).filter((name) => FILE_MARK.test(name))
+  const marks = await Promise.all(names.map((name) => readPlain(dir, name)))
+  return marks.flatMap((mark) => (mark?.job === job && typeof mark.path === 'string' ? [mark.path] : []))
+}
+
+/** A mark behind a link is nobody's. */
+async function readPlain(dir: string, name: string) {
+  const path = join(dir, MARKS, name)
+  if (!(await isFolder(join(dir, MARKS)))) return undefined
+  const info = await lstat(path).catch(() => undefined)
+  return info?.isFile() ? readJsonObject(path).catch(() => undefined) : undefined
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (info) => info.isDirectory(),
+    () => false,
+  )
+}
+
+async function putOnce(dir: string, name: string, value: unknown): Promise<void> {
+  const path = join(dir, MARKS, name)
+  await mkdir(join(dir, MARKS), { recursive: true })
+  const beside = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
+  await writeFile(beside, `${JSON.stringify(value, null, 2)}\n`, { flag: 'wx', flush: true })
+  try {
+    await link(beside, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await rm(beside, { force: true })
+  }
+}

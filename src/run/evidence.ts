@@ -1,0 +1,70 @@
+import { lstat, open } from 'node:fs/promises'
+import Libsql from 'libsql'
+import { fromJsonLine } from '../experience/jsonl.js'
+
+/** Whose a file of experiences is, and how one knows. */
+export type Evidence = { readonly ours: true } | { readonly ours: false; readonly why: string }
+
+const NO_MARK = 'nothing in it says that this job has made it'
+const HEADER = 'SQLite format 3\0'
+
+/** `marked`: this job has made a file of this name. Looks only, and never through a link. */
+export async function evidenceOf(file: string, jobs: readonly string[], marked: boolean): Promise<Evidence> {
+  const info = await lstat(file)
+  if (info.isSymbolicLink()) return { ours: false, why: 'it is a link' }
+  if (info.isDirectory()) return { ours: false, why: 'it is a folder' }
+  if (!info.isFile()) return { ours: false, why: 'it is no regular file' }
+  if (info.size === 0) return marked ? { ours: true } : { ours: false, why: NO_MARK }
+  const begin = await beginning(file)
+  if (begin.startsWith(HEADER)) return ofDatabase(file, jobs, marked)
+  if (!marked) return { ours: false, why: NO_MARK }
+  return isExperience(begin) ? { ours: true } : { ours: false, why: 'it does not hold experiences' }
+}
+
+function ofDatabase(file: string, jobs: readonly string[], marked: boolean): Evidence {
+  let db: Libsql.Database | undefined
+  try {
+    db = new Libsql(file)
+    const rows = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]
+    const tables = rows.map(({ name }) => name)
+    const foreign = foreignTables(tables)
+    if (foreign.length > 0) return { ours: false, why: `it has other tables: ${foreign.join(', ')}` }
+    const owners = tables.includes('trinity_job') ? db.prepare('SELECT name FROM trinity_job').all() : []
+    const owner = (owners[0] as { name?: unknown } | undefined)?.name
+    if (owner === undefined) return marked ? { ours: true } : { ours: false, why: NO_MARK }
+    return jobs.includes(String(owner)) ? { ours: true } : { ours: false, why: `it belongs to job '${owner}'` }
+  } catch (error) {
+    return marked ? { ours: true } : { ours: false, why: `it cannot be read: ${(error as Error).message}` }
+  } finally {
+    db?.close()
+  }
+}
+
+/** Ours come in pairs, `<name>` and `<name>_blob`. */
+function foreignTables(tables: readonly string[]): string[] {
+  const pairs = tables.filter((name) => tables.includes(`${name}_blob`)).flatMap((name) => [name, `${name}_blob`])
+  const ours = new Set(['trinity_job', 'trinity_producers', ...pairs])
+  return tables.filter((name) => !ours.has(name) && !/^(sqlite|libsql)_/.test(name))
+}
+
+/** The first line as far as it is needed: all of it where it is short. */
+function isExperience(begin: string): boolean {
+  const end = begin.indexOf('\n')
+  if (end < 0) return /^\{"v":\d+,/.test(begin)
+  try {
+    fromJsonLine(begin.slice(0, end))
+    return true
+  } catch {
+    return false
+  }
+}
+
+export async function beginning(file: string, length = 1 << 16): Promise<string> {
+  const handle = await open(file, 'r')
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0)
+    return buffer.toString('utf8', 0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
