@@ -20,7 +20,7 @@ buffer:
   train_batch_size: 4
   total_epochs: 2
   trainer_input: {experience_buffer: {path: DIR/sft.jsonl, format: {prompt_type: plaintext, prompt_key: q, response_key: a}}}
-trainer: {trainer_type: verl, save_interval: 2}
+trainer: {trainer_type: torch, save_interval: 2}
 monitor: {monitor_type: jsonl}
 `
 
@@ -110,6 +110,32 @@ describe.skipIf(python.absent)(`on torch${python.note}`, () => {
         expect(readFileSync(bench.job(name, 'log', 'synchronizer.log'), 'utf8')).toMatch(/weights of training step \d/)
       },
       120_000,
+    )
+  })
+
+  describe('two engines in one run', () => {
+    it.each([
+      ['torch', 'native'],
+      ['native', 'torch'],
+    ])(
+      'trains on %s and samples on %s, by checkpoint',
+      async (train, sample) => {
+        const name = `${train}_${sample}`
+        const engines = { 'trainer.trainer_type': train, 'explorer.rollout_model.engine_type': sample }
+        const keys = { name, ...engines, 'buffer.total_steps': 4, 'trainer.save_interval': 2 }
+        expect(await bench.run(keys, { openEngine })).toMatchObject({ end: 'finished', steps: 4 })
+        const trainer = bench.metrics('trainer', name).filter(({ step }) => step > 0)
+        expect(trainer.map(({ step }) => step)).toEqual([1, 2, 3, 4])
+        // a step whose answers all earn the same has no gradient
+        expect(Math.max(...trainer.map((metrics) => metrics['actor/grad_norm']))).toBeGreaterThan(0)
+        for (const metrics of trainer) {
+          // the samplers have the weights that the trainer has: both engines say the same of each token
+          expect(metrics['mismatch/logprob_diff/max']).toBeLessThan(1e-4)
+        }
+        const log = readFileSync(bench.job(name, 'log', 'synchronizer.log'), 'utf8')
+        expect(log.match(/weights of training step \d to the samplers by checkpoint/g)).toHaveLength(4)
+      },
+      180_000,
     )
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { directLink } from '../../../test/support/direct-link.js'
-import { describeEngine } from '../../../test/support/engine-conformance.js'
+import { directLink } from '../../testing/direct-link.js'
+import { describeEngine } from '../../testing/engine.js'
 import { MockEngine } from './engine.js'
 
 describeEngine('mock', async () => ({ engine: new MockEngine(), path: 'mock' }))

@@ -1,4 +1,4 @@
-import { describeEngine } from '../../../test/support/engine-conformance.js'
+import { describeEngine } from '../../testing/engine.js'
 import { fixture } from '../../../test/support/test-data.js'
 import { NativeEngine } from './engine.js'
 

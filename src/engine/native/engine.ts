@@ -21,7 +21,7 @@ import { NativeTrainModel } from './train.js'
 
 /** Trains, scores and samples real transformers on the processor of this machine, in this process. */
 export class NativeEngine implements Engine {
-  readonly name = 'native'
+  readonly name: string = 'native'
   readonly caps = nativeCaps
   readonly #models = new Set<NativeModel | NativeSampleModel>()
 

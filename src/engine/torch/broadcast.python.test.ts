@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { directLink } from '../../../test/support/direct-link.js'
+import { directLink } from '../../testing/direct-link.js'
 import { torchTestPython } from '../../../test/support/python.js'
 import { fixture } from '../../../test/support/test-data.js'
 import { defineLoss } from '../../graph/index.js'

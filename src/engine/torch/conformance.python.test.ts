@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { describeEngine } from '../../../test/support/engine-conformance.js'
+import { describeEngine } from '../../testing/engine.js'
 import { torchTestPython } from '../../../test/support/python.js'
 import { fixture } from '../../../test/support/test-data.js'
 import { TorchEngine } from './engine.js'
