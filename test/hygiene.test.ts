@@ -77,15 +77,6 @@ describe.skipIf(!git)('the repository (skipped outside a git checkout)', () => {
     expect(names.filter((name) => !listed.includes(name))).toEqual([])
   })
 
-  it('puts each test beside what it tests', () => {
-    const lonely = files
-      .filter((path) => /^src\/.*\.test\.ts$/.test(path))
-      .filter(
-        (path) => !files.some((other) => other.startsWith(path.replace(/[^/]+$/, '')) && !other.endsWith('.test.ts')),
-      )
-    expect(lonely).toEqual([])
-  })
-
   it('links only to documents that exist', () => {
     const broken = files
       .filter((path) => path.endsWith('.md'))

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { withKeys } from '../../test/config-kit.js'
+import type { Config } from '../config/index.js'
+import { unknownNames } from './names.js'
+
+/** Names are looked up again when a run begins: plugins may be others than when the file was read. */
+function withTaskset(change: object, mode: Config['mode'] = 'both'): Config {
+  const config = withKeys({})
+  const input = config.buffer.explorer_input
+  const tasksets = input.tasksets.map((one) => ({ ...one, ...change }))
+  return {
+    ...config,
+    mode,
+    buffer: { ...config.buffer, explorer_input: { ...input, tasksets, eval_tasksets: tasksets } },
+  }
+}
+
+it('says each unknown name once, with the nearest one', () => {
+  expect(unknownNames(withKeys({}))).toEqual([])
+  const problems = unknownNames(
+    withTaskset({ default_workflow_type: 'math_workflw', default_reward_fn_type: 'math_rewad' }),
+  )
+  expect(problems.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
+    expect.stringMatching(/math_workflw.*math_workflow/),
+    expect.stringMatching(/math_rewad.*math_reward/),
+  ])
+})
+
+it('says arguments that a reward does not take', () => {
+  const [problem] = unknownNames(withTaskset({ default_reward_fn_type: 'math_reward', reward_fn_args: { no_such: 1 } }))
+  expect(String(problem?.message)).toContain('no_such')
+})
+
+it('has nothing to look up where nothing is explored', () => {
+  expect(unknownNames(withTaskset({ default_workflow_type: 'no_such' }, 'train'))).toEqual([])
+})

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { withKeys } from '../../test/config-kit.js'
+import { withClosers } from './closers.js'
+import { expectedSteps, openEvalTasksets, openScheduler } from './tasks.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'trinity-tasks-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+const path = join(dir, 'tasks.jsonl')
+writeFileSync(path, Array.from({ length: 10 }, (_, i) => `{"question": "q${i}", "answer": "a"}\n`).join(''))
+const keys = { 'buffer.explorer_input.taskset.path': path, 'buffer.batch_size': 4, 'buffer.total_epochs': 2 }
+
+describe('the tasks of a run', () => {
+  it('come in whole batches over the epochs, and without settings that the file leaves open', async () => {
+    await withClosers(async (closers) => {
+      const scheduler = await openScheduler(withKeys(keys), closers)
+      expect(scheduler.steps).toBe(5)
+    })
+  })
+
+  it('fewer than one batch is nothing to run', async () => {
+    const few = withClosers((closers) =>
+      openScheduler(withKeys({ ...keys, 'buffer.batch_size': 32, 'buffer.total_epochs': 1 }), closers),
+    )
+    await expect(few).rejects.toMatchObject({
+      code: 'config/nothing-to-do',
+      message: expect.stringMatching(/^nothing/),
+    })
+  })
+
+  it('another failure stays what it is', async () => {
+    const gone = { ...keys, 'buffer.explorer_input.taskset.path': join(dir, 'gone.jsonl') }
+    const failing = withClosers((closers) => openScheduler(withKeys(gone), closers))
+    await expect(failing).rejects.not.toMatchObject({ code: 'config/nothing-to-do' })
+  })
+
+  it('evaluation sets are opened in their order', async () => {
+    const config = withKeys({
+      ...keys,
+      'buffer.explorer_input.eval_tasksets': [
+        { name: 'one', path, default_workflow_type: 'math_workflow' },
+        { name: 'two', path, default_workflow_type: 'math_workflow' },
+      ],
+    })
+    await withClosers(async (closers) => {
+      const sets = await openEvalTasksets(config, closers)
+      expect(sets.map(({ name, length }) => [name, length])).toEqual([
+        ['one', 10],
+        ['two', 10],
+      ])
+    })
+  })
+})
+
+describe('training steps that rollouts give', () => {
+  const steps = (set: Record<string, unknown>) => expectedSteps(withKeys({ ...keys, ...set }), { steps: 5 })
+  const grpo = { 'algorithm.algorithm_type': 'grpo', 'algorithm.repeat_times': 8 }
+
+  it('are the experiences over the batch of the trainer, at least one', () => {
+    expect(steps({ ...grpo, 'buffer.train_batch_size': 32 })).toBe(5)
+    expect(steps({ ...grpo, 'buffer.train_batch_size': 64 })).toBe(2)
+    expect(steps({ ...grpo, 'buffer.train_batch_size': 1024 })).toBe(1)
+  })
+
+  it('are not known where a run gives any number', () => {
+    expect(steps({ ...grpo, 'algorithm.advantage_fn': 'step_wise_grpo' })).toBeUndefined()
+  })
+})
