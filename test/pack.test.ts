@@ -128,7 +128,7 @@ describe('the tarball', () => {
       expect(paths).toContain(path)
     }
     const unwanted =
-      /\.test\.|(^|\/)tests?\/|__pycache__|\.pyc$|\.map$|\.tsbuildinfo$|^src\/|^bench\/|\.(tgz|db|log|node|o)$/
+      /\.test\.|\.fixture\.|(^|\/)(tests?|fixtures?|golden[^/]*)(\/|$)|__pycache__|\.pyc$|\.map$|\.tsbuildinfo$|^src\/|^bench\/|\.(tgz|db|log|node|o)$/
     expect(paths.filter((path) => unwanted.test(path))).toEqual([])
   })
   it('is of sane size', () => {
