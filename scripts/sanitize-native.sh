@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the C++ tests of the native engine under the address and undefined-behaviour sanitizers, once per instruction set
+# Runs the C++ tests of the native engine under the address and undefined-behavior sanitizers, once per instruction set
 # that this machine has, and then under the thread sanitizer. Needs g++ or clang++ with their sanitizer libraries.
 set -eu
 cd "$(dirname "$0")/../native"
