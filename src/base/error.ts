@@ -1,3 +1,9 @@
+/**
+ * What every other folder stands on: the one error class, registries and their arguments, names that are nearly
+ * right, files that are written whole, logs, random numbers, databases, secrets. It knows nothing of models or
+ * training.
+ */
+
 import { redact } from './secret/known.js'
 
 /**

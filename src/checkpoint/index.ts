@@ -1,3 +1,8 @@
+/**
+ * What is on disk at every moment: checkpoints written beside and renamed, their proof, the best evaluation, the lock
+ * of a job.
+ */
+
 export type {
   BestEval,
   CheckpointParts,

@@ -1,3 +1,5 @@
+/** The commands. Each file is one of them; what it needs is loaded when it runs. */
+
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { redact } from '../base/secret/known.js'

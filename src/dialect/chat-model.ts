@@ -1,3 +1,8 @@
+/**
+ * How others speak with a model: the wire forms of chat APIs. They serve the client inside a rollout, and a server as
+ * well.
+ */
+
 import type { Sample } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
 import type { ChatMessage, Tokenizer } from '../model/index.js'

@@ -1,3 +1,5 @@
+/** Tasks to experiences: batches of rollouts, their runners, time-outs and retries, evaluation. */
+
 export { Explorer } from './explorer.js'
 export type { ExplorerMark } from './mark.js'
 export type { EvaluationPlan, ExplorerParts, ExplorerSync, OpenAuxiliary } from './parts.js'

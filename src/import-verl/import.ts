@@ -1,3 +1,5 @@
+/** A launch script of veRL becomes a configuration: a reader of shell, and tables of what each key means here. */
+
 import { resolveInterpolations } from './interpolation.js'
 import { mapAlgorithm } from './map/algorithm.js'
 import { applyRule } from './map/apply.js'

@@ -1,4 +1,5 @@
-/** Model directories, tokenizers and chat templates: what the package exports of them. */
+/** Model directories: configurations, tensors, tokenizers, chat templates, new models. */
+
 export { architectureName, type Family, families, type ModelHead } from './architecture.js'
 export { Chat, type Divergence, type MaskedChat } from './chat.js'
 export { type ChatMessage, ChatTemplate, type RenderOptions, type ToolCall } from './chat-template.js'

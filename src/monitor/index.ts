@@ -1,3 +1,5 @@
+/** Where the numbers go: files, TensorBoard, services, the terminal. */
+
 export { type MonitorContext, type MonitorEntry, monitorEntry } from './entry.js'
 export { type MetricsRow, parseMetrics } from './metrics-file.js'
 export type { Monitor } from './monitor.js'

@@ -1,3 +1,5 @@
+/** What happens to experiences between rollout and training: operators that filter, change and count. */
+
 export {
   type Operator,
   type OperatorContext,

@@ -1,3 +1,5 @@
+/** How an answer is judged: reward functions, and the grader of mathematics behind them. */
+
 export type { AnswerParser, AnswerVerifier } from './answer/answer.js'
 export { answerParsers, answerVerifiers } from './answer/registry.js'
 export { type ExtractMode, extractAnswer } from './extract.js'

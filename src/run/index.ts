@@ -1,3 +1,5 @@
+/** Puts a job together: opens models, buffers and monitors for each mode, resumes, stops, and ends. */
+
 export { startOver } from './fresh.js'
 export { type Leftovers, leftovers } from './leftovers.js'
 export { unknownNames } from './names.js'

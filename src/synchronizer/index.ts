@@ -1,3 +1,5 @@
+/** When the samplers get new weights, and the links over which they come. */
+
 export { ApartExplorerSync } from './apart-explorer.js'
 export { ApartTrainerSync } from './apart-trainer.js'
 export type { LinkEnds, WeightLink } from './link/link.js'

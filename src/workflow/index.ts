@@ -1,3 +1,8 @@
+/**
+ * How a task is worked on: the classes that a user extends, the model as they see it, and the workflows that come
+ * with it.
+ */
+
 export { deriveSeed } from '../base/random/derive-seed.js'
 export type { ChatArgs, SamplingArgs } from '../dialect/chat-args.js'
 export type { Answered } from '../dialect/chat-model.js'

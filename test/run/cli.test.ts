@@ -135,7 +135,7 @@ describe('trinity run', { timeout: 120_000 }, () => {
     ['a wrong model path', ['model.model_path=./nowhere'], 1, /nowhere/],
     ['a missing task file', ['buffer.explorer_input.taskset.path=nothing.jsonl'], 1, /nothing\.jsonl/],
     ['an unknown workflow', ['buffer.explorer_input.taskset.default_workflow_type=count_workfow'], 2, /count_workflow/],
-    ['an engine of a later version', ['explorer.rollout_model.engine_type=vllm'], 2, /native/],
+    ['an engine that nobody knows', ['explorer.rollout_model.engine_type=nativ'], 2, /did you mean native/],
     ['a batch larger than the data', ['buffer.total_steps=null', 'buffer.batch_size=99'], 2, /nothing to run/],
     ['a mode of a later version', ['mode=serve'], 2, /mode serve is not part of this version/],
   ])('says what is wrong with %s', async (_, keys, code, text) => {

@@ -1,3 +1,5 @@
+/** What this machine has: the doctor's checks, the Python of the workers, and the setup that installs one. */
+
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../base/error.js'
