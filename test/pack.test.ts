@@ -11,6 +11,7 @@ const root = resolve(import.meta.dirname, '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string
   scripts: Record<string, string>
+  exports: Record<string, string | { types: string; default: string }>
 }
 const folder = mkdtempSync(join(tmpdir(), 'trinity-pack-'))
 
@@ -121,8 +122,9 @@ describe('the tarball', () => {
       'package.json',
       'LICENSE',
       'dist/cli/main.js',
-      'dist/index.js',
-      'dist/index.d.ts',
+      ...Object.values(manifest.exports)
+        .flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)))
+        .map((path) => path.slice('./'.length)),
       'python/trinity_torch/__main__.py',
     ]) {
       expect(paths).toContain(path)
@@ -170,8 +172,10 @@ describe('installed into an empty folder', () => {
     expect(stderr + stdout).toMatch(/batch_sise[\s\S]*batch_size/)
   })
   it('is a library, too', async (context) => {
-    const { code, stderr } = await npx(context, 'node', '--input-type=module', '-e', "await import('trinity-rft')")
-    expect(code, stderr).toBe(0)
+    const entries = Object.keys(manifest.exports).filter((entry) => entry !== './package.json')
+    const script = entries.map((entry) => `await import('trinity-rft${entry.slice(1)}')`).join('\n')
+    const { code, stderr } = await npx(context, 'node', '--input-type=module', '-e', script)
+    expect([code, stderr]).toEqual([0, ''])
   })
 })
 

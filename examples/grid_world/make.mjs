@@ -5,7 +5,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createModel, Pcg64 } from 'trinity-rft'
+import { Pcg64 } from 'trinity-rft'
+import { createModel } from 'trinity-rft/engine'
 import { writeWordTokenizer } from '../lib/word-tokenizer.mjs'
 
 const made = join(dirname(fileURLToPath(import.meta.url)), 'made')

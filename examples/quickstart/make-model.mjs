@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createModel, openModelDir, saveModel } from 'trinity-rft'
+import { createModel, openModelDir, saveModel } from 'trinity-rft/engine'
 import { writeWordTokenizer } from '../lib/word-tokenizer.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))

@@ -2,12 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { randomBatch } from '../../test/algorithm/batch.js'
 import { groups, scores } from '../../test/algorithm/experiences.js'
 import * as graph from '../graph/index.js'
 import { evaluateLoss } from '../graph/index.js'
-import { loadPlugins } from '../plugin/index.js'
+import { loadPlugins } from '../plugin.js'
 import * as algorithm from './index.js'
 
 const { advantageFns, algorithms, buildLoss, entropyLossFns, klFns, policyLossFns, sampleStrategies } = algorithm
@@ -74,7 +73,7 @@ describe('docs/algorithms.md', () => {
       expect(source.trim().split('\n').length).toBeLessThanOrEqual(15)
       await writeFile(join(dir, name), source)
     }
-    await loadPlugins([dir], { ...algorithm, ...graph, z })
+    await loadPlugins([dir])
     const { rows, scores: given } = randomBatch(1)
     const loss = buildLoss({ policy_loss_fn: 'quadratic', policy_loss_fn_args: { pull: 0.25 } })
     const { metrics, grads } = evaluateLoss(loss, rows, loss.norms(rows), given)

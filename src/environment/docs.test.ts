@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
+import * as vitest from 'vitest'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { resolve } from '../../test/config-kit.js'
 import { PLUGINS } from '../../test/examples/kit.js'
-import { describeEnvironment } from '../../test/support/environment-conformance.js'
 import { Pcg64 } from '../base/random/index.js'
-import * as host from '../index.js'
-import { loadPlugins } from '../plugin/index.js'
+import { loadPlugins } from '../plugin.js'
+import { describeEnvironment } from '../testing/environment.js'
 import { environments, openEnvironment } from './index.js'
 
 const page = readFileSync(new URL('../../docs/environments.md', import.meta.url), 'utf8')
 const block = (language: string) => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1]
 
-beforeAll(() => loadPlugins([PLUGINS], host))
+beforeAll(() => loadPlugins([PLUGINS]))
 
 describe('docs/environments.md', () => {
   it('names every environment with its arguments, and its YAML is a configuration', () => {
@@ -30,7 +30,7 @@ describe('docs/environments.md', () => {
   })
 })
 
-describeEnvironment('guess_number of the plugin', {
+describeEnvironment(vitest, 'guess_number of the plugin', {
   open: () => openEnvironment('guess_number', { max: 50 }),
   episodes: [1, 2, 3].map((seed) => ({ row: { seed }, seed: 0 })),
   actions: ['0', '10', '25', '40', '50'],

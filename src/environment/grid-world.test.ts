@@ -1,10 +1,11 @@
 import fc from 'fast-check'
+import * as vitest from 'vitest'
 import { describe, expect, it } from 'vitest'
-import { describeEnvironment } from '../../test/support/environment-conformance.js'
+import { describeEnvironment } from '../testing/environment.js'
 import { GridWorld, readMove } from './grid-world.js'
 import { openEnvironment } from './index.js'
 
-describeEnvironment('grid_world', {
+describeEnvironment(vitest, 'grid_world', {
   open: () => openEnvironment('grid_world', { size: 4, holes: 0.2 }),
   episodes: [
     ...[1, 2, 3].map((seed) => ({ row: {}, seed })),

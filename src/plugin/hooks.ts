@@ -7,10 +7,10 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 export interface HookData {
-  /** The name under which plugins import the running program. */
+  /** The name of the running program's package. */
   packageName: string
-  /** Source of the module they get for it. */
-  hostSource: string
+  /** Sources of the modules that plugins get for it and its subpaths, by what they write to import them. */
+  sources: Record<string, string>
   /** URLs of the plugin files. */
   entries: string[]
   /** URL of a file of ours, from which our dependencies are found. */
@@ -29,7 +29,10 @@ interface Loaded {
 }
 type Strip = (code: string, options: { transforms: 'typescript'[]; disableESTransforms: true }) => { code: string }
 
-export const HOST_URL = 'trinity-rft-host:index'
+const HOST = 'trinity-rft-host:'
+
+/** Is this the address of a module of the running program? */
+export const isHost = (url: string | undefined): url is string => url?.startsWith(HOST) === true
 
 export class PluginHooks {
   readonly #data: HookData
@@ -42,9 +45,13 @@ export class PluginHooks {
     this.#ours = new Set(data.entries)
   }
 
-  /** The program itself; or the TypeScript file behind `./x.js` and `./x`. */
+  /** A part of the program itself; or the TypeScript file behind `./x.js` and `./x`. */
   redirect(specifier: string, parent: string | undefined): string | undefined {
-    if (specifier === this.#data.packageName) return HOST_URL
+    const { packageName, sources } = this.#data
+    if (Object.hasOwn(sources, specifier)) return HOST + specifier
+    // Another copy must not take the place of what this program does not have.
+    if (specifier.startsWith(`${packageName}/`) && specifier !== `${packageName}/package.json`)
+      throw new Error(`Cannot find package '${specifier}'`)
     if (!/^\.{1,2}\//.test(specifier) || parent === undefined || !this.#ours.has(parent)) return undefined
     const url = new URL(specifier, parent).href
     if (existsSync(fileURLToPath(url))) return undefined
@@ -60,7 +67,7 @@ export class PluginHooks {
   }
 
   load(url: string): Loaded | undefined {
-    if (url === HOST_URL) return { format: 'module', source: this.#data.hostSource, shortCircuit: true }
+    if (isHost(url)) return { format: 'module', source: this.#data.sources[url.slice(HOST.length)], shortCircuit: true }
     if (!this.#ours.has(url)) return undefined
     const ending = /\.(m?ts|m?js)(?:\?.*)?$/.exec(url)?.[1]
     if (ending === undefined || ending === 'mjs') return undefined
@@ -96,7 +103,7 @@ export async function resolve(
   next: (specifier: string, context: object) => Promise<Resolved>,
 ): Promise<Resolved> {
   const target = hooks.redirect(specifier, context.parentURL)
-  if (target === HOST_URL) return { url: HOST_URL, format: 'module', shortCircuit: true }
+  if (isHost(target)) return { url: target, format: 'module', shortCircuit: true }
   const resolved = await next(target ?? specifier, context)
   hooks.note(resolved.url, context.parentURL)
   return resolved

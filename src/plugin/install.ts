@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import module from 'node:module'
-import { HOST_URL, type HookData, PluginHooks } from './hooks.js'
+import { type HookData, isHost, PluginHooks } from './hooks.js'
 import { withoutTypes } from './syntax.js'
 
 /** In Node from 22.15 on; the types of the oldest supported Node do not know it. */
@@ -20,7 +20,7 @@ export function installHooks(data: HookData): void {
   registerHooks({
     resolve(specifier, context, next) {
       const target = hooks.redirect(specifier, context.parentURL)
-      if (target === HOST_URL) return { url: HOST_URL, format: 'module', shortCircuit: true }
+      if (isHost(target)) return { url: target, format: 'module', shortCircuit: true }
       const resolved = next(target ?? specifier, context)
       hooks.note(resolved.url, context.parentURL)
       return resolved

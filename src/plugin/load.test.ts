@@ -12,7 +12,7 @@ import * as task from '../task/index.js'
 import { dottedPathHint, loadPlugins, pluginDirs, pluginFiles } from './index.js'
 
 const things = new Registry<unknown>('thing')
-const host = { ...algorithm, ...pipeline, ...task, z, things }
+const host = { '.': { z, things }, './algorithm': algorithm, './data': { ...pipeline, ...task } }
 let root: string
 let count = 0
 beforeAll(async () => {
@@ -147,8 +147,24 @@ describe('a plugin that fails', () => {
   })
 
   it('because of an export that does not exist', async () => {
-    const path = await dir({ 'bad.ts': `\nimport { polcyLossFns } from 'trinity-rft'\npolcyLossFns.names()` })
-    expect(await fails(loadPlugins([path], host))).toMatchObject({ hint: "did you mean 'policyLossFns'?" })
+    const hint = async (name: string, from: string) => {
+      const path = await dir({ 'bad.ts': `\nimport { ${name} } from '${from}'\n${name}.names()` })
+      return (await fails(loadPlugins([path], host))).hint
+    }
+    expect(await hint('polcyLossFns', 'trinity-rft/algorithm')).toBe("did you mean 'policyLossFns'?")
+    expect(await hint('policyLossFns', 'trinity-rft')).toBe("import it from 'trinity-rft/algorithm'")
+    expect(await hint('nothingLikeIt', 'trinity-rft/data')).toContain("'trinity-rft/data' has no export")
+  })
+
+  it('because of a subpath that does not exist, even where another copy has it', async () => {
+    const path = await dir({
+      'bad.ts': `import { x } from 'trinity-rft/algorithms'\nx()`,
+      'node_modules/trinity-rft/package.json': '{"name":"trinity-rft","type":"module","exports":{"./*":"./x.js"}}',
+      'node_modules/trinity-rft/x.js': 'export const x = () => {}',
+    })
+    expect((await fails(loadPlugins([path], host))).hint).toBe(
+      "did you mean 'trinity-rft/algorithm'? there are trinity-rft, trinity-rft/algorithm, trinity-rft/data",
+    )
   })
 
   it('because of a package that is not installed', async () => {

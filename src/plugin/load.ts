@@ -2,37 +2,31 @@ import { basename } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import vm from 'node:vm'
 import { messageOf, TrinityError } from '../base/error.js'
-import { nearest } from '../base/nearest.js'
 import { pluginFiles } from './files.js'
+import { type Host, hostSources, importHint, PACKAGE } from './host.js'
 import { installHooks } from './install.js'
 import { syntaxLine } from './syntax.js'
 
-const PACKAGE = 'trinity-rft'
-const HOST = Symbol.for(`${PACKAGE}.host`)
-
+/** A plugin that has been imported. */
 export interface LoadedPlugin {
   /** File name without its ending. */
   name: string
   file: string
 }
 
-/** The exports of the running program, as `import * as host from 'trinity-rft'` gives them. */
-export type Host = Readonly<Record<string, unknown>>
-
 const loaded = new Map<string, LoadedPlugin>()
 
 /**
- * Imports every plugin of the directories, in order. A plugin that imports `trinity-rft` gets the modules of this very
- * process, whatever is installed beside it, so that what it registers is there. Files are read where they lie.
+ * Imports every plugin of the directories, in order. A plugin that imports `trinity-rft` or a subpath of it gets the modules
+ * of this very process, whatever is installed beside it, so that what it registers is there. Files are read where they lie.
  */
 export async function loadPlugins(dirs: readonly string[], host: Host): Promise<LoadedPlugin[]> {
   const files: string[] = []
   for (const dir of dirs) files.push(...(await pluginFiles(dir)))
   const fresh = files.filter((file) => !loaded.has(file))
   if (fresh.length > 0) {
-    ;(globalThis as { [HOST]?: Host })[HOST] = host
     const entries = fresh.map((file) => pathToFileURL(file).href)
-    installHooks({ packageName: PACKAGE, hostSource: hostSource(host), entries, base: import.meta.url })
+    installHooks({ packageName: PACKAGE, sources: hostSources(host), entries, base: import.meta.url })
   }
   for (const file of fresh) {
     try {
@@ -45,13 +39,6 @@ export async function loadPlugins(dirs: readonly string[], host: Host): Promise<
   return files.map((file) => loaded.get(file) as LoadedPlugin)
 }
 
-/** A module that passes on what this process has already loaded. */
-function hostSource(host: Host): string {
-  const names = Object.keys(host).filter((name) => /^[A-Za-z_$][\w$]*$/.test(name) && name !== 'default')
-  const lines = names.map((name) => `export const ${name} = host.${name}`)
-  return [`const host = globalThis[Symbol.for(${JSON.stringify(`${PACKAGE}.host`)})]`, ...lines].join('\n')
-}
-
 /** Node's own import. From source this program runs under a test runner, which replaces `import()` by one of its own. */
 const importNatively: (url: string) => Promise<unknown> = (() => {
   if (!import.meta.url.endsWith('.ts')) return (url) => import(url)
@@ -62,7 +49,7 @@ const importNatively: (url: string) => Promise<unknown> = (() => {
 function failed(file: string, error: unknown, host: Host): TrinityError {
   const message = messageOf(error)
   // Errors of our own say where and how to fix it, but not in which plugin.
-  const hint = error instanceof TrinityError ? error.hint : hintFor(message, host)
+  const hint = error instanceof TrinityError ? error.hint : importHint(message, host)
   const own = error instanceof TrinityError && error.path !== undefined ? ` (${error.path})` : ''
   const place = placeIn(file, error)
   return new TrinityError('plugin/failed', `plugin '${basename(file)}' failed: ${place.message ?? message}${own}`, {
@@ -70,18 +57,6 @@ function failed(file: string, error: unknown, host: Host): TrinityError {
     hint,
     cause: error,
   })
-}
-
-function hintFor(message: string, host: Host): string | undefined {
-  const name = /does not provide an export named '(.+?)'/.exec(message)?.[1]
-  if (name !== undefined && message.includes(PACKAGE)) {
-    const near = nearest(name, Object.keys(host))
-    return near
-      ? `did you mean '${near}'?`
-      : `'${PACKAGE}' has no export '${name}'; docs/plugins.md lists what plugins use`
-  }
-  const missing = /Cannot find package '(.+?)'/.exec(message)?.[1]
-  return missing === undefined ? undefined : `install it where the plugin lies: npm install ${missing}`
 }
 
 /** File, line and column in the plugin (or in a file it imports), from the message or the stack. */

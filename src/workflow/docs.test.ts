@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { resolve } from '../../test/config-kit.js'
 import { contextOf, modelOf, speaker, taskOf } from '../../test/support/workflow-kit.js'
 import { createProgram } from '../cli/program.js'
-import * as experience from '../experience/index.js'
-import { loadPlugins } from '../plugin/index.js'
+import type * as experience from '../experience/index.js'
+import { loadPlugins } from '../plugin.js'
 import * as workflow from './index.js'
 import { isWorkflowClass } from './workflow.js'
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   text = await readFile(new URL('../../docs/workflows.md', import.meta.url), 'utf8')
   dir = await realpath(await mkdtemp(join(tmpdir(), 'trinity-docs-')))
   for (const code of blocks('ts')) await writeFile(join(dir, /plugins\/(\S+)/.exec(code)![1]), code)
-  await loadPlugins([dir], { ...experience, ...workflow })
+  await loadPlugins([dir])
 })
 afterAll(() => rm(dir, { recursive: true, force: true }))
 

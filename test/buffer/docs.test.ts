@@ -1,14 +1,14 @@
 /** What docs/buffers.md shows is run here. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Libsql from 'libsql'
 import { afterAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { z } from 'zod'
 import { openBuffer, priorityFns } from '../../src/buffer/index.js'
 import { createExperience } from '../../src/experience/index.js'
 import { operators } from '../../src/pipeline/index.js'
+import { loadPlugins } from '../../src/plugin.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'trinity-docs-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -40,29 +40,9 @@ it('names every operator and priority function, and their arguments in the YAML 
 })
 
 it('the plugin works', async () => {
-  const { build } = await import('esbuild')
-  const entry = join(folder, 'plugin.ts')
-  writeFileSync(entry, blocks('ts')[0])
-  // The registry of this process stands for the package.
-  Object.assign(globalThis, { trinityForDocs: { ...(await import('../../src/pipeline/index.js')), z } })
-  const { outputFiles } = await build({
-    entryPoints: [entry],
-    bundle: true,
-    format: 'esm',
-    write: false,
-    plugins: [
-      {
-        name: 'package',
-        setup: (b) => {
-          b.onResolve({ filter: /^trinity-rft$/ }, () => ({ path: 'trinity-rft', namespace: 'global' }))
-          b.onLoad({ filter: /./, namespace: 'global' }, () => ({
-            contents: 'export const { operator, operators, z } = globalThis.trinityForDocs',
-          }))
-        },
-      },
-    ],
-  })
-  await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
+  mkdirSync(join(folder, 'plugins'))
+  writeFileSync(join(folder, 'plugins', 'shorter.ts'), blocks('ts')[0])
+  await loadPlugins([join(folder, 'plugins')])
   const entryOf = operators.get('shorter_is_better')
   const made = await entryOf.create(entryOf.args.parse({ per_token: 0.5 }) as never, {})
   const { experiences } = await made.process([createExperience({ tokens: [1, 2, 3], reward: 1 })])

@@ -5,8 +5,8 @@ import { nextCall } from '../../src/engine/calls.js'
 import type { Engine, SampleModel, TrainModel } from '../../src/engine/contract.js'
 import { createExperience, type Experience } from '../../src/experience/index.js'
 import { operators } from '../../src/pipeline/registry.js'
+import { directLink } from '../../src/testing/direct-link.js'
 import { TrainStep, trainerNeeds } from '../../src/trainer/index.js'
-import { directLink } from '../support/direct-link.js'
 
 export interface LabOptions {
   engine: Engine

@@ -1,5 +1,6 @@
 // An algorithm of your own in one file: a loss as a formula on token vectors, and a name for the whole choice.
-import { algorithm, algorithms, policyLoss, policyLossFns, z } from 'trinity-rft'
+import { z } from 'trinity-rft'
+import { algorithm, algorithms, policyLoss, policyLossFns } from 'trinity-rft/algorithm'
 
 // The ratio to the policy that sampled is bent with tanh instead of being cut off: the gradient fades and never stops dead.
 policyLossFns.add(

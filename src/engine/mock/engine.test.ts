@@ -1,9 +1,10 @@
+import * as vitest from 'vitest'
 import { describe, expect, it } from 'vitest'
 import { directLink } from '../../testing/direct-link.js'
 import { describeEngine } from '../../testing/engine.js'
 import { MockEngine } from './engine.js'
 
-describeEngine('mock', async () => ({ engine: new MockEngine(), path: 'mock' }))
+describeEngine(vitest, 'mock', async () => ({ engine: new MockEngine(), path: 'mock' }))
 
 describe('the mock engine', () => {
   const call = () => ({ seq: 1, deadlineMs: 5000 })

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { directLink } from '../../testing/direct-link.js'
 import { torchTestPython } from '../../../test/support/python.js'
 import { fixture } from '../../../test/support/test-data.js'
 import { defineLoss } from '../../graph/index.js'
+import { directLink } from '../../testing/direct-link.js'
 import type { Call, Row, SampleModel, TrainModel } from '../contract.js'
 import { TorchEngine } from './engine.js'
 

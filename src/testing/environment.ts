@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
-import { Pcg64 } from '../../src/base/random/index.js'
-import type { EpisodeSpec, OpenEnvironment, Transition } from '../../src/environment/index.js'
+import { Pcg64 } from '../base/random/index.js'
+import type { EpisodeSpec, OpenEnvironment, Transition } from '../environment/index.js'
+import type { TestRunner } from './runner.js'
 
+/** An environment, and what the suite has to know to try it. */
 export interface EnvironmentUnderTest {
   open(): Promise<OpenEnvironment>
   /** Episodes that differ from each other. */
@@ -17,8 +18,25 @@ export interface EnvironmentUnderTest {
   steps?: number
 }
 
-/** What every environment must do, whatever world it is. Each environment's own test file calls this with itself. */
-export function describeEnvironment(name: string, under: EnvironmentUnderTest): void {
+/**
+ * What every environment must do, whatever world it is. Each environment's own test file calls this with itself.
+ * @example
+ * import { openEnvironment } from 'trinity-rft'
+ * import { describeEnvironment } from 'trinity-rft/testing'
+ * import * as vitest from 'vitest'
+ *
+ * describeEnvironment(vitest, 'grid_world', {
+ *   open: () => openEnvironment('grid_world', { size: 3 }),
+ *   episodes: [1, 2, 3].map((seed) => ({ row: { seed }, seed: 0 })),
+ *   ending: { episode: { row: { seed: 1 }, seed: 0 }, actions: ['Right'] },
+ *   refused: ({ metrics }) => metrics?.valid === 0,
+ * })
+ */
+export function describeEnvironment(
+  { describe, it, afterEach, expect }: TestRunner,
+  name: string,
+  under: EnvironmentUnderTest,
+): void {
   const { episodes, ending, refused, steps = 20 } = under
   const opened: OpenEnvironment[] = []
   const open = async () => {

@@ -1,5 +1,5 @@
-import type { Engine, SampleModel, TrainModel } from '../../src/engine/contract.js'
-import { openLink, type WeightLink } from '../../src/synchronizer/index.js'
+import type { Engine, SampleModel, TrainModel } from '../engine/contract.js'
+import { openLink, type WeightLink } from '../synchronizer/index.js'
 
 /** Joins models of one engine by anything but a folder. */
 export function directLink(engine: Engine, from: TrainModel, to: readonly SampleModel[]): WeightLink {

@@ -1,16 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AdamStep, Call, Engine, Row, SampleModel, SampleRequest, TrainModel } from '../../src/engine/contract.js'
-import { defineLoss } from '../../src/graph/index.js'
+import type { AdamStep, Call, Engine, Row, SampleModel, SampleRequest, TrainModel } from '../engine/contract.js'
+import { defineLoss } from '../graph/index.js'
 import { directLink } from './direct-link.js'
+import type { TestRunner } from './runner.js'
 
 /**
  * What every engine must do, whatever it is made of. Each engine's own test file calls this with itself. `sample: false`:
  * the engine says that it does not sample, and is held to that.
+ * @example
+ * import { describeEngine, MockEngine } from 'trinity-rft/testing'
+ * import * as vitest from 'vitest'
+ *
+ * describeEngine(vitest, 'mine', async () => ({ engine: new MockEngine(), path: 'a model directory' }))
  */
 export function describeEngine(
+  { describe, it, beforeAll, afterAll, expect }: TestRunner,
   name: string,
   open: () => Promise<{ engine: Engine; path: string }>,
   { sample = true }: { sample?: boolean } = {},
@@ -23,6 +29,11 @@ export function describeEngine(
     const call = (signal?: AbortSignal): Call => ({ seq: ++seq, deadlineMs: 60_000, signal })
     const train = () => engine.openTrain({ path, seed: 1 }, call())
     const sampler = (from?: TrainModel) => engine.openSample({ path, shareWith: from, seed: 1 }, call())
+
+    function closeTo(actual: Float32Array, expected: Float32Array, tolerance: number): void {
+      expect(actual).toHaveLength(expected.length)
+      for (let i = 0; i < expected.length; i++) expect(Math.abs(actual[i] - expected[i])).toBeLessThanOrEqual(tolerance)
+    }
 
     beforeAll(async () => {
       ;({ engine, path } = await open())
@@ -231,9 +242,4 @@ function someRows(count: number): Row[] {
     const advantage = Float32Array.from(mask, (_, j) => Math.sin(i + j))
     return { id: `row-${i}`, tokens, start, mask, temperature: i % 2 ? 0.8 : 1, columns: { advantage } }
   })
-}
-
-function closeTo(actual: Float32Array, expected: Float32Array, tolerance: number): void {
-  expect(actual).toHaveLength(expected.length)
-  for (let i = 0; i < expected.length; i++) expect(Math.abs(actual[i] - expected[i])).toBeLessThanOrEqual(tolerance)
 }
