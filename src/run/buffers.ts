@@ -5,7 +5,7 @@ import { TrainingData } from '../experience/index.js'
 import { Chat, type Tokenizer } from '../model/index.js'
 import { type ModelText, templateOf } from '../workflow/text.js'
 import { jobName } from './job-name.js'
-import { markLocalFile } from './outside.js'
+import { claimFile } from './outside.js'
 
 export interface BufferNeeds {
   readonly config: Config
@@ -48,7 +48,7 @@ async function open(given: ExperienceBufferConfig, { config, text, note }: Buffe
       note(`buffer '${given.name}': ${repair.path ?? 'a file'} was left unfinished by a crash and has been repaired`),
   }
   const bufferConfig = given as unknown as BufferConfig
-  if (given.storage_type !== 'file' && given.path) await markLocalFile(config, given.path)
+  if (given.storage_type !== 'file' && given.path) await claimFile(config, given.path)
   if (given.storage_type !== 'file' || given.schema_type === 'experience') return openBuffer(bufferConfig, context)
   const coder = await coderOf(text, given.format.chat_template)
   const { max_prompt_tokens, max_response_tokens, max_model_len } = config.model

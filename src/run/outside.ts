@@ -1,9 +1,9 @@
 import { lstat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { isAbsolute, relative, resolve } from 'node:path'
 import { isDatabaseUrl, sqlitePath } from '../base/database/names.js'
 import { TrinityError } from '../base/error.js'
 import { withoutPassword } from '../base/secret/index.js'
-import { markNewFile } from '../checkpoint/job-mark.js'
+import { markedFiles, markNewFile } from '../checkpoint/job-mark.js'
 import type { Config } from '../config/index.js'
 import { jobName } from './job-name.js'
 
@@ -31,10 +31,30 @@ export function localFile(path: string): string | undefined {
   return path.startsWith('sqlite') ? resolve(sqlitePath(path)) : undefined
 }
 
-/** Takes note of a file that is about to be made: only what this job has made is deleted when it starts over. */
-export async function markLocalFile(config: Config, path: string): Promise<void> {
+/**
+ * Makes a file of experiences this job's own before it is opened: one that is new is noted as made by this job, and a
+ * file that somebody else has made is refused, because a job cuts its files back to where its last checkpoint was.
+ * Databases say themselves whose they are.
+ */
+export async function claimFile(config: Config, path: string): Promise<void> {
   const file = localFile(path)
-  if (file !== undefined) await markNewFile(config.checkpoint_job_dir, jobName(config), file)
+  if (file === undefined) return
+  const [dir, job] = [config.checkpoint_job_dir, jobName(config)]
+  const size = await lstat(file).then(
+    (info) => info.size,
+    () => undefined,
+  )
+  if (size === undefined) return markNewFile(dir, job, file)
+  if (size === 0 || isDatabaseUrl(path) || isInside(file, dir) || (await markedFiles(dir, job)).includes(file)) return
+  throw new TrinityError('buffer/not-ours', `${file} is there already, and this job has not made it`, {
+    path: file,
+    hint: 'name another file: this one would be overwritten. If it is of an earlier release of this job, move it into the job folder',
+  })
+}
+
+function isInside(path: string, dir: string): boolean {
+  const way = relative(resolve(dir), path)
+  return way !== '' && !way.startsWith('..') && !isAbsolute(way)
 }
 
 /** Whether there is anything under this name, even a link to nowhere. */

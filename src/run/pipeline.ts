@@ -6,7 +6,7 @@ import type { OpenAuxiliary } from '../explorer/index.js'
 import { type AdvantageStep, ExperiencePipeline } from '../pipeline/index.js'
 import { deriveSeed } from '../workflow/index.js'
 import { jobName } from './job-name.js'
-import { markLocalFile } from './outside.js'
+import { claimFile } from './outside.js'
 
 /** What stands between the explorer and the buffer. */
 export async function openPipeline(
@@ -16,7 +16,7 @@ export async function openPipeline(
 ): Promise<ExperiencePipeline> {
   const { experience_pipeline: given } = config.data_processor
   const path = given.save_input ? given.input_save_path : null
-  if (path) await markLocalFile(config, path)
+  if (path) await claimFile(config, path)
   const input = path ? await openKeeper(path, 'experiences', { job: jobName(config) }) : undefined
   const models = Object.fromEntries(auxiliary.map((one, i) => [one.config.name ?? `auxiliary_${i}`, one]))
   try {
