@@ -21,6 +21,12 @@ export async function evidenceOf(file: string, jobs: readonly string[], marked: 
   return isExperience(begin) ? { ours: true } : { ours: false, why: 'it does not hold experiences' }
 }
 
+/** By its first bytes; an empty file is one that nothing was written to yet. */
+export async function isDatabase(file: string): Promise<boolean> {
+  const begin = await beginning(file)
+  return begin === '' || begin.startsWith(HEADER)
+}
+
 function ofDatabase(file: string, jobs: readonly string[], marked: boolean): Evidence {
   let db: Libsql.Database | undefined
   try {

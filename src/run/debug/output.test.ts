@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
@@ -32,6 +32,23 @@ const experience = (run: number) =>
   })
 
 describe('where results go', () => {
+  it('never replaces a file that is something else', async () => {
+    mkdirSync(outputDir)
+    const thesis = join(outputDir, 'thesis.txt')
+    writeFileSync(thesis, 'years of work')
+    await expect(outputFile({ outputDir, outputFile: thesis })).rejects.toMatchObject({
+      code: 'cli/debug',
+      path: thesis,
+    })
+    const db = await openDatabase(`sqlite:///${join(outputDir, 'mail.db')}`)
+    await db.query('CREATE TABLE mail (id INTEGER)')
+    await db.close()
+    await expect(outputFile({ outputDir, outputFile: join(outputDir, 'mail.db') })).rejects.toThrowError(
+      /other tables: mail/,
+    )
+    expect(readFileSync(thesis, 'utf8')).toBe('years of work')
+  })
+
   it('replaces what was there', async () => {
     const file = await outputFile({ outputDir })
     await writeExperiences(file, [experience(0), experience(1)])

@@ -1,8 +1,11 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { TrinityError } from '../../base/error.js'
 import { openBuffer } from '../../buffer/index.js'
 import { type Experience, responseLength, uid } from '../../experience/index.js'
 import type { RolloutResult } from '../../explorer/job.js'
+import { evidenceOf, isDatabase } from '../evidence.js'
+import { isThere } from '../outside.js'
 
 export const RESULT_TABLE = 'debug_buffer'
 
@@ -21,9 +24,22 @@ export async function outputFile(options: OutputOptions, now = new Date()): Prom
     const stamp = now.toISOString().replace(/\D/g, '').slice(0, 14)
     if (entries.length > 0) file = join(`${resolve(options.outputDir)}_${stamp}`, 'experiences.db')
   }
+  await refuseOther(file)
   await mkdir(dirname(file), { recursive: true })
   for (const end of ['', '-wal', '-shm']) await rm(file + end, { force: true })
   return file
+}
+
+/** Only a database of experiences is replaced. */
+async function refuseOther(file: string): Promise<void> {
+  if (!(await isThere(file))) return
+  const evidence = await evidenceOf(file, [], true)
+  if (evidence.ours && (await isDatabase(file))) return
+  const why = evidence.ours ? 'it is no database of experiences' : evidence.why
+  throw new TrinityError('cli/debug', `${file} is there already and stays: ${why}`, {
+    path: file,
+    hint: 'name another file with --output-file',
+  })
 }
 
 export async function writeExperiences(file: string, experiences: readonly Experience[]): Promise<void> {
