@@ -4,6 +4,4 @@
  */
 
 export { MockEngine, type MockOptions } from './engine/mock/engine.js'
-export { describeEngine } from './testing/engine.js'
-export { describeEnvironment, type EnvironmentUnderTest } from './testing/environment.js'
-export type { TestRunner } from './testing/runner.js'
+export { describeEngine, describeEnvironment, type EnvironmentUnderTest, type TestRunner } from './testing/index.js'
