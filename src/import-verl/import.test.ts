@@ -159,6 +159,17 @@ describe('keys', () => {
     })
   })
 
+  it.each(['gspo', 'sapo'])('%s averages per sequence, whatever the aggregation of the other terms', (mode) => {
+    expect(
+      importArgs(
+        `actor_rollout_ref.actor.policy_loss.loss_mode=${mode} actor_rollout_ref.actor.loss_agg_mode=token-mean`,
+      ).algorithm,
+    ).toMatchObject({
+      loss_agg_mode: 'token-mean',
+      policy_loss_fn_args: { loss_agg_mode: 'seq-mean-token-mean' },
+    })
+  })
+
   it('LoRA, Megatron, schedule, SGLang and engine arguments', () => {
     const config = importArgs(
       'actor_rollout_ref.model.lora_rank=32 actor_rollout_ref.model.lora_alpha=64 actor_rollout_ref.model.target_modules=[q_proj,v_proj]',

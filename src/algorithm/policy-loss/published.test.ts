@@ -28,7 +28,8 @@ describe('published numbers', () => {
     ['gspo', {}, { loss: 0.2723511, pg_clipfrac: 0.375, ppo_kl_seq: -0.2102706 }],
     ['sft', {}, { loss: -0.0756019 }],
     ['opmd', {}, { loss: -0.00958995 }],
-    ['sapo', {}, { loss: -0.0512899, avg_soft_gate: 2.3191137, avg_ratio: 1.6307667, pos_adv_frac: 0.3958333 }],
+    // The published loss has no trust region; sapo.test.ts holds the one that is built.
+    ['sapo', {}, { avg_soft_gate: 2.3191137, avg_ratio: 1.6307667, pos_adv_frac: 0.3958333 }],
     ['topr', {}, { loss: -0.0053642 }],
     ['cispo', {}, { loss: -0.0155645 }],
     ['sft_is', {}, { loss: -0.4619687 }],

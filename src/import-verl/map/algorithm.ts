@@ -51,9 +51,10 @@ const ESTIMATORS: Record<string, Estimator> = {
 /** Policy losses of `actor.policy_loss.loss_mode` that Trinity has. `own` ones are algorithm types as well. */
 const LOSSES: Record<string, { loss: string; own?: boolean; args?: Record<string, Value> }> = {
   vanilla: { loss: 'ppo' },
-  gspo: { loss: 'gspo', own: true },
+  // These two average per sequence, whatever actor.loss_agg_mode says.
+  gspo: { loss: 'gspo', own: true, args: { loss_agg_mode: 'seq-mean-token-mean' } },
   cispo: { loss: 'cispo', own: true },
-  sapo: { loss: 'sapo', own: true },
+  sapo: { loss: 'sapo', own: true, args: { loss_agg_mode: 'seq-mean-token-mean' } },
   gpg: { loss: 'opmd', args: { tau: 0 } },
 }
 
