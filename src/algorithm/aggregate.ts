@@ -1,5 +1,5 @@
 import { TrinityError } from '../base/error.js'
-import type { Expr, LossRow, LossTrace } from '../graph/index.js'
+import type { Expr, LossRow, LossTrace, NormFn } from '../graph/index.js'
 import type { AggMode } from './entry.js'
 
 /** Rows that a part of a loss is about: those whose row column is 1 (`holds`) or 0. */
@@ -17,17 +17,15 @@ export type Aggregate = (tokens: Expr) => Expr
  * - `token-mean`               Σ x·m / Σ m
  * - `seq-mean-token-sum`       mean over rows of Σ_t x·m
  * - `seq-mean-token-mean`      mean over rows of Σ_t x·m / Σ_t m
- * - `seq-mean-token-sum-norm`  Σ x·m / width of the longest row
+ * - `seq-mean-token-sum-norm`  Σ x·m / width of the longest row, or `scale`; the width is the batch's, also for a part of it
  *
  * All are weighted sums whose divisors are known before the forward pass. So the parts of a micro-batched loss add up
  * to the loss of the whole, whatever the split.
  */
-export function aggregate(g: LossTrace, mode: AggMode, set?: RowSet): Aggregate {
+export function aggregate(g: LossTrace, mode: AggMode, set?: RowSet, scale?: number): Aggregate {
   const inSet = (row: LossRow) => set === undefined || (row.columns[set.column] === 1) === set.holds
-  const norm = (what: string, compute: (rows: readonly LossRow[]) => number) => {
-    const name = set ? `${set.name}/${what}` : what
-    return g.norms.has(name) ? g.norm(name) : g.norm(name, (rows) => Math.max(1, compute(rows.filter(inSet))))
-  }
+  const norm = (what: string, compute: NormFn) =>
+    atLeast1(g, set ? `${set.name}/${what}` : what, (rows) => compute(rows.filter(inSet)))
   const pick = (x: Expr) => {
     if (x.shape !== 'token') {
       throw new TrinityError('graph/invalid', `a loss is aggregated from tokens, not from a ${x.shape} value`)
@@ -43,8 +41,22 @@ export function aggregate(g: LossTrace, mode: AggMode, set?: RowSet): Aggregate 
     case 'seq-mean-token-mean':
       return (x) => pick(x).div(g.count().max(1).toTokens()).total().div(rows())
     case 'seq-mean-token-sum-norm':
-      return (x) => pick(x).total().div(norm('width', widest))
+      return (x) =>
+        pick(x)
+          .total()
+          .div(scale ?? width(g))
   }
+}
+
+/** Of the whole batch: parts of a loss that divided by their own widths would weigh their tokens differently. */
+const width = (g: LossTrace) => atLeast1(g, 'width', widest)
+
+/** Number of rows of the whole batch. */
+export const rowCount = (g: LossTrace) => atLeast1(g, 'rows', (rows) => rows.length)
+
+/** A divisor from the rows of the mini-batch. Whoever asks for the same name gets the same node. */
+function atLeast1(g: LossTrace, name: string, compute: NormFn): Expr {
+  return g.norms.has(name) ? g.norm(name) : g.norm(name, (rows) => Math.max(1, compute(rows)))
 }
 
 /** Truth value per token: does its row belong to the set? */

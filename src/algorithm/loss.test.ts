@@ -235,6 +235,37 @@ describe('mix', () => {
     }
   })
 
+  it('seq-mean-token-sum-norm: both parts divide by the width of the batch', () => {
+    const row = (length: number, expert: number): LossRow => ({
+      mask: new Uint8Array(length).fill(1),
+      columns: { expert, advantage: 1, old: -1, step: 0 },
+    })
+    const rows = [row(5, 0), row(11, 1)]
+    const scores = {
+      logprob: new Float32Array(16).fill(-1),
+      entropy: new Float32Array(16),
+      value: new Float32Array(16),
+    }
+    for (const policy_loss_fn of ['mix', 'mix_chord']) {
+      const off = policy_loss_fn === 'mix' ? {} : { enable_phi_function: false }
+      const got = run(
+        {
+          policy_loss_fn,
+          policy_loss_fn_args: off,
+          loss_agg_mode: 'seq-mean-token-sum-norm',
+          entropy_loss_fn: 'mix',
+          entropy_loss_fn_args: { entropy_coef: 1 },
+        },
+        { rows, scores },
+      )
+      // slopes by logp of one token: −0.9·A·ρ/11 in usual rows, −0.1/11 in expert rows; entropy −1/11 in usual rows
+      const of = (usual: number, expert: number) =>
+        Array.from({ length: 16 }, (_, i) => expect.closeTo((i < 5 ? usual : expert) / 11, 6))
+      expect([...got.grads.logprob!]).toEqual(of(-0.9, -0.1))
+      expect([...got.grads.entropy!]).toEqual(of(-1, 0))
+    }
+  })
+
   it('chord: μ rises, falls along a cosine and stays', () => {
     const schedule = { mu_warmup_steps: 10, mu_decay_steps: 20, mu_peak: 0.9, mu_valley: 0.1 }
     const at = (step: number) => chordMu(step, schedule)

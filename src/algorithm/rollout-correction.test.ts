@@ -21,7 +21,24 @@ describe('rollout correction', () => {
   it('weights tokens by the truncated ratio', () => {
     const { experiences, metrics } = run({ rollout_is: 'token' }, [0.3, 3])
     expect([...experiences[0].advantages!]).toEqual(close([Math.exp(0.3), 0, -4]))
-    expect(metrics['rollout_corr/rollout_is_max']).toBe(2)
+    // The cap of 2 would hide how far the two are apart.
+    expect(metrics['rollout_corr/rollout_is_max']).toBeCloseTo(Math.exp(3), 4)
+    expect(metrics['rollout_corr/rollout_is_mean']).toBeCloseTo((Math.exp(0.3) + Math.exp(3)) / 2, 4)
+  })
+
+  it('normalises weights of sequences over sequences, whatever their length', () => {
+    const long = experience(0, 0, 1, { logprobs: [-1, -1, -1], oldLogprobs: [-0.9, 50, -0.9], advantages: [1, 0, 1] })
+    const short = {
+      ...experience(0, 1, 1, { logprobs: [-1, -1, -1], oldLogprobs: [-1.4, 50, -1], advantages: [1, 0, 1] }),
+    }
+    short.actionMask = Uint8Array.of(1, 0, 0)
+    const of = (rollout_is: string) => {
+      const args = rolloutCorrectionArgs.parse({ rollout_is, rollout_is_batch_normalize: true })
+      return correctRollout([long, short], args).experiences.map((e) => e.advantages![0])
+    }
+    const [a, b, c] = [Math.exp(0.2), Math.exp(-0.4), Math.exp(0.1)]
+    expect(of('sequence')).toEqual(close([a / ((a + b) / 2), b / ((a + b) / 2)]))
+    expect(of('token')).toEqual(close([c / ((2 * c + b) / 3), b / ((2 * c + b) / 3)]))
   })
 
   it('weights sequences by the truncated product, normalised if asked', () => {

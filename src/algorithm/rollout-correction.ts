@@ -27,7 +27,8 @@ const MAX_LOG_RATIO = 20
 /**
  * Makes up for the difference between the sampler's log-probs and the trainer's (other kernels, other precision).
  * d_t = old − rollout at each token, of a sequence: Σ d, or its mean (`geometric`).
- * - `rollout_is`: advantages are multiplied by min(e^d, threshold), per token or per sequence; all built-in losses but
+ * - `rollout_is`: advantages are multiplied by min(e^d, threshold), per token or per sequence (`batch_normalize`: divided
+ *   by their mean over tokens or sequences; the metrics are of e^d before the cap); all built-in losses but
  *   `rec` with weight `advantage` are proportional to the size of the advantage, so this weights the loss.
  * - `rollout_rs`: what has e^d outside [lower, upper] leaves the mask; upper = `rollout_rs_threshold`, else the
  *   threshold above, lower = 1/upper unless given.
@@ -40,18 +41,20 @@ export function correctRollout(
   const upper = args.rollout_rs_threshold ?? args.rollout_is_threshold
   const lower = args.rollout_rs_threshold_lower ?? 1 / upper
   const rows = experiences.map(logRatios)
-  const weights = rows.map((row) => importance(row, args))
+  const ratios = rows.map((row) => importance(row, args))
+  const cap = args.rollout_is === null ? 1 : args.rollout_is_threshold
+  const weights = ratios.map((row) => row.map((ratio) => Math.min(ratio, cap)))
   let [active, sum, top, drift, removed] = [0, 0, 0, 0, 0]
   for (const [r, row] of rows.entries()) {
     for (let i = 0; i < row.d.length; i++) {
       if (row.mask[i] === 0) continue
       active++
       drift -= row.d[i]
-      sum += weights[r][i]
-      top = Math.max(top, weights[r][i])
+      sum += ratios[r][i]
+      top = Math.max(top, ratios[r][i])
     }
   }
-  const scale = args.rollout_is_batch_normalize && sum > 0 ? active / sum : 1
+  const scale = args.rollout_is_batch_normalize ? 1 / meanWeight(rows, weights, args.rollout_is) : 1
   const result = experiences.map((experience, r) => {
     const { mask, kept } = reject(rows[r], args, lower, upper)
     removed += rows[r].active - kept
@@ -100,10 +103,27 @@ function logRatios(experience: Experience): LogRatios {
 
 const bounded = (x: number) => Math.min(MAX_LOG_RATIO, Math.max(-MAX_LOG_RATIO, x))
 
-function importance({ d, total }: LogRatios, { rollout_is, rollout_is_threshold }: RolloutCorrection): Float64Array {
-  const weight = (x: number) => Math.min(Math.exp(bounded(x)), rollout_is_threshold)
+/** e^d before the cap, for every token. */
+function importance({ d, total }: LogRatios, { rollout_is }: RolloutCorrection): Float64Array {
   if (rollout_is === null) return new Float64Array(d.length).fill(1)
-  return rollout_is === 'token' ? d.map(weight) : new Float64Array(d.length).fill(weight(total))
+  const ratio = (x: number) => Math.exp(bounded(x))
+  return rollout_is === 'token' ? d.map(ratio) : new Float64Array(d.length).fill(ratio(total))
+}
+
+/** Over what the weights belong to: tokens, or sequences whatever their length. 1 where there is none. */
+function meanWeight(
+  rows: readonly LogRatios[],
+  weights: readonly Float64Array[],
+  level: RolloutCorrection['rollout_is'],
+): number {
+  let [sum, count] = [0, 0]
+  for (const [r, { mask, active }] of rows.entries()) {
+    if (active === 0) continue
+    const share = level === 'sequence' ? 1 / active : 1
+    count += share * active
+    for (let i = 0; i < mask.length; i++) if (mask[i] !== 0) sum += share * weights[r][i]
+  }
+  return sum > 0 ? sum / count : 1
 }
 
 function reject(row: LogRatios, args: RolloutCorrection, lower: number, upper: number) {

@@ -125,6 +125,18 @@ describe('token clipping', () => {
     expect(metrics.stdD).toBeGreaterThan(0)
   })
 
+  it('clipv clips nothing where no token stands out', () => {
+    const same = [0, 1].map((reward, run) =>
+      experience(0, run, reward, {
+        logprobs: [-1, -1, -1],
+        columns: { entropy: Float32Array.of(1, 1, 1), necs: Float32Array.of(5, 5, 5) },
+      }),
+    )
+    const { experiences, metrics } = run('clipv', same, { max_frac: 1 })
+    expect(metrics).toMatchObject({ stdD: 0, frac_clipped: 0 })
+    expect(experiences.map((e) => [...e.actionMask])).toEqual(same.map((e) => [...e.actionMask]))
+  })
+
   it('needs entropies', () => {
     expect(() => run('clipb', [experience(0, 0, 1)])).toThrowError(expect.objectContaining({ path: 'columns.entropy' }))
   })
