@@ -183,6 +183,7 @@ export interface ScoreModel extends OpenModel {
   forward(batch: Batch, want: Want, call: Call): Promise<RowScores[]>
 }
 
+  /** Where it is not finite the gradient must not be applied, even a finite one: the trainer discards it, on any engine. */
 /** Policy or critic. Gradients accumulate over forwardBackward calls until optimStep or discardGrad. */
 export interface TrainModel extends ScoreModel {
   forwardBackward(batch: Batch, loss: Loss, call: Call): Promise<ForwardBackward>

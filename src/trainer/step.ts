@@ -205,8 +205,8 @@ export class TrainStep {
     if (result.refused === 0) return
     metrics[`${who}/refused_updates`] = result.refused
     this.#note(
-      `step ${step}: ${result.refused} of ${result.updates} updates of the ${who} had a gradient that is not finite ` +
-        'and were not applied',
+      `step ${step}: ${result.refused} of ${result.updates} updates of the ${who} had a loss or a gradient that is ` +
+        'not finite and were not applied',
     )
   }
 }

@@ -21,7 +21,7 @@ export interface UpdateResult {
   /** Scores of the rows that were seen before the first change of the weights. */
   readonly scores: ReadonlyMap<string, RowScores>
   readonly updates: number
-  /** Updates that were not applied, because their gradient was not finite. */
+  /** Updates that were not applied, because their loss or their gradient was not finite. */
   readonly refused: number
 }
 
@@ -37,9 +37,16 @@ export async function update(input: UpdateInput): Promise<UpdateResult> {
       const later = pairs?.names.filter(() => batch.some(({ type }) => type === 'dpo'))
       const rows = toRows(batch, loss.columns, { step, later }).map((row) => pairs?.fill(row) ?? row)
       const result = await model.forwardBackward({ rows, tokenBudget: settings.budget(rows) }, loss, nextCall(signal))
+      if (numbers.length === 0) for (const score of result.scores) scores.set(score.id, score)
+      // A comparison with NaN is false, so the gradient of a loss that is NaN may well be finite. It is worth nothing.
+      if (!Number.isFinite(result.loss)) {
+        await model.discardGrad(nextCall(signal))
+        refused++
+        numbers.push(values(result))
+        continue
+      }
       const { gradNorm, applied } = await model.optimStep({ ...settings.adam, lr }, nextCall(signal))
       if (!applied) refused++
-      if (numbers.length === 0) for (const score of result.scores) scores.set(score.id, score)
       numbers.push({ ...values(result), grad_norm: gradNorm })
     }
   }

@@ -44,6 +44,21 @@ describe('what cannot be trained on', () => {
     expect(policy.bigram.weights).not.toEqual(before)
   })
 
+  it('a loss that is not finite is refused, also where its gradient is finite', async () => {
+    const policy = await model(1)
+    const notes: string[] = []
+    const batch = rollouts(policy)
+    batch[0].logprobs![0] = Number.NaN
+    const [weights, moments] = [policy.bigram.weights.slice(), JSON.stringify(policy.bigram)]
+    const step = new TrainStep({ policy }, { config: stepConfig('dapo'), note: (text) => notes.push(text) })
+    const { metrics } = await step.run(batch, 1)
+    expect(metrics['actor/loss']).toBeNaN()
+    expect(metrics).toMatchObject({ 'actor/refused_updates': 1, 'actor/updates': 0 })
+    expect(policy.bigram.weights).toEqual(weights)
+    expect(JSON.stringify(policy.bigram)).toBe(moments)
+    expect(notes[0]).toContain('a loss or a gradient that is not finite')
+  })
+
   it('the same experience twice in a batch counts twice', async () => {
     const [policy, other] = [await model(1), await model(1)]
     const [one] = rollouts(policy)
