@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { answerParsers, answerVerifiers } from './answer/registry.js'
+import { patternProblem } from './pattern.js'
 
 /** The name of an answer parser; plugins are loaded before arguments are checked. */
 export const answerParserName = registered(answerParsers, 'How the answer is taken out of the response.')
@@ -19,21 +20,9 @@ function registered(registry: { kind: string; has(name: string): boolean; names(
 /** A regular expression that must match from the start of the response; dots match line ends. */
 export const patternText = z
   .string()
-  .refine(
-    (pattern) => {
-      try {
-        new RegExp(pattern, 's')
-        return true
-      } catch {
-        return false
-      }
-    },
-    { error: 'not a regular expression' },
-  )
+  .refine((pattern) => patternProblem(pattern) === undefined, {
+    error: (issue) => patternProblem(String(issue.input)) ?? 'not a regular expression',
+  })
   .nullable()
   .default(null)
   .describe('Regular expression of a well-formed response, from its start.')
-
-export function matchesFromStart(pattern: string, response: string): boolean {
-  return new RegExp(pattern, 'smy').test(response)
-}

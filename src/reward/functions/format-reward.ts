@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { matchesFromStart, patternText } from '../args.js'
+import { patternText } from '../args.js'
+import { matchesFromStart } from '../pattern.js'
 import { rewardFn } from '../reward.js'
 import { isThinkAnswerDocument } from '../tags.js'
 
