@@ -38,7 +38,13 @@ export interface Algorithm {
 
 type Flags = 'critic' | 'reference' | 'trainer' | 'unbalanced'
 
-/** Fills in what most algorithms share: PPO loss, k2 loss, default entropy, no penalty. */
+/**
+ * Fills in what most algorithms share: PPO loss, k2 loss, default entropy, no penalty.
+ * @example
+ * import { algorithm, algorithms } from 'trinity-rft/algorithm'
+ *
+ * algorithms.add('grpo_no_kl', algorithm('GRPO without KL', [], { advantage_fn: 'grpo', kl_loss_fn: 'none', repeat_times: 8 }))
+ */
 export function algorithm(
   doc: string,
   flags: readonly Flags[],

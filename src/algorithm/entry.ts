@@ -11,6 +11,7 @@ export interface Entry {
 }
 
 export const AGG_MODES = ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] as const
+/** How the numbers of all tokens become one: `loss_agg_mode`. */
 export type AggMode = (typeof AGG_MODES)[number]
 
 /** An argument that may be left open (`null`). */

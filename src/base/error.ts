@@ -11,6 +11,10 @@ import { redact } from './secret/known.js'
  *
  * It is thrown at the boundary where the cause is known, and says what went wrong (`message`), where (`path`)
  * and what to do (`hint`). None of these shows a secret. `code` is stable and machine-readable: `area/what`, for example `config/unknown-key`.
+ * @example
+ * import { TrinityError } from 'trinity-rft'
+ *
+ * throw new TrinityError('my-world/no-map', 'the map is missing', { path: 'maps/1.txt', hint: 'put it there' })
  */
 export class TrinityError extends Error {
   override readonly name = 'TrinityError'
@@ -30,6 +34,7 @@ export class TrinityError extends Error {
   }
 }
 
+/** Where it went wrong, and how to fix it. */
 export interface TrinityErrorOptions {
   /** Where: a file, a file:line:column, a key path, a URL. */
   path?: string

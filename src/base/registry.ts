@@ -8,6 +8,12 @@ export type Arguments = Record<string, unknown>
 /**
  * A typed map from name to implementation. Adding a thing is one `add` (in its own file or in a user's plugin);
  * a plugin may replace a built-in of the same name, but two built-ins never share one.
+ * @example
+ * import { Registry } from 'trinity-rft/plugin'
+ *
+ * const greetings = new Registry<string>('greeting', { english: 'hello' })
+ * greetings.add('french', 'salut')
+ * console.log(greetings.get('french'), greetings.names())
  */
 export class Registry<T> {
   /** What the entries are, as it reads in an error: `advantage function`. */

@@ -3,6 +3,16 @@ import type { BufferConfig } from './config.js'
 import type { BufferContext } from './kind.js'
 import { bufferKinds } from './registry.js'
 
+/**
+ * Opens the buffer that a configuration describes.
+ * @example
+ * import { createExperience } from 'trinity-rft'
+ * import { openBuffer } from 'trinity-rft/data'
+ *
+ * const buffer = await openBuffer({ name: 'mine', storage_type: 'sql', path: 'sqlite:///experiences.db' })
+ * await buffer.put([createExperience({ tokens: [1, 2, 3], reward: 1 })])
+ * await buffer.close()
+ */
 export async function openBuffer(config: BufferConfig, context: BufferContext = {}): Promise<ExperienceBuffer> {
   return bufferKinds.get(config.storage_type).open(config, context)
 }

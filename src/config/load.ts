@@ -23,6 +23,7 @@ import { type Parsed, parseStages } from './stages.js'
 import { wrapTrainerConfig } from './trainer-config.js'
 import { parseValue, parseYaml } from './yaml.js'
 
+/** What a configuration is read with, beside its file. */
 export interface LoadOptions {
   readonly env?: Env
   readonly cwd?: string
@@ -42,7 +43,18 @@ interface Reading {
   readonly problems: Problems
 }
 
-/** Reads and checks a configuration file, without deriving anything. Throws one error with all problems. */
+/**
+ * Reads and checks a configuration file, without deriving anything. Throws one error with all problems.
+ * @example
+ * import { ConfigError, loadConfig } from 'trinity-rft/config'
+ *
+ * try {
+ *   const { stages } = loadConfig('job.yaml', { set: ['buffer.batch_size=8'] })
+ *   console.log(stages.length)
+ * } catch (error) {
+ *   if (error instanceof ConfigError) console.log(error.problems)
+ * }
+ */
 export function loadConfig(file: string, options: LoadOptions = {}): Parsed {
   return sound(readConfig(file, options))
 }

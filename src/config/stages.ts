@@ -18,6 +18,7 @@ export interface ParsedStage {
   readonly tree: MapNode
 }
 
+/** A configuration as it was read: one for each stage, and the problems that were found. */
 export interface Parsed {
   readonly file: string
   readonly stages: readonly ParsedStage[]

@@ -19,6 +19,7 @@ export interface SamplingArgs {
   logprobs?: number | null
 }
 
+/** Arguments of one chat call: how to sample, the tools, and the variables of the template. */
 export interface ChatArgs extends SamplingArgs {
   tools?: readonly unknown[]
   enable_thinking?: boolean | null

@@ -29,6 +29,7 @@ export interface Call {
 
 // ---------------------------------------------------------------------------------------------------- engines
 
+/** What an engine can do. */
 export interface Caps {
   readonly train: boolean
   readonly sample: boolean
@@ -57,6 +58,7 @@ export type WeightWay = 'memory' | 'nccl' | 'checkpoint'
 /** `lm`: next-token scores. `value`: one number per token (critic). `reward`: one number per sequence. */
 export type Head = 'lm' | 'value' | 'reward'
 
+/** An adapter of low rank that is trained instead of the weights. */
 export interface LoraSpec {
   readonly rank: number
   readonly alpha: number
@@ -67,6 +69,7 @@ export interface LoraSpec {
   readonly path?: string
 }
 
+/** Which model to open, and how. */
 export interface ModelSpec {
   /** A Hugging Face model directory. */
   readonly path: string
@@ -84,6 +87,7 @@ export interface ScoreSpec extends ModelSpec {
   readonly lora?: undefined
 }
 
+/** A model that samples: where its weights come from, and how much it may hold. */
 export interface SampleSpec extends ModelSpec {
   /** Sample with the weights of this model of the same engine: nothing is copied, a sync costs nothing. */
   readonly shareWith?: TrainModel
@@ -95,6 +99,7 @@ export interface SampleSpec extends ModelSpec {
   readonly prefixCaching?: boolean
 }
 
+/** What computes: it opens models to train, to score with, to sample from and to judge with. */
 export interface Engine {
   readonly name: string
   readonly caps: Caps
@@ -112,6 +117,7 @@ export interface OpenModel {
   close(): Promise<void>
 }
 
+/** An open model in numbers. */
 export interface ModelInfo {
   readonly architecture: string
   readonly parameters: number
@@ -148,12 +154,14 @@ export interface Batch {
   readonly tokenBudget: number
 }
 
+/** Which scores to compute. */
 export interface Want {
   readonly scores: readonly ScoreKind[]
   /** `off`: score with the base weights; the reference of a LoRA run needs no second model. */
   readonly adapter?: 'on' | 'off'
 }
 
+/** The scores of one row, one number for each scored position. */
 export interface RowScores {
   readonly id: string
   readonly logprob?: Float32Array
@@ -161,6 +169,7 @@ export interface RowScores {
   readonly value?: Float32Array
 }
 
+/** How AdamW applies the gradient. */
 export interface AdamStep {
   readonly lr: number
   readonly betas: readonly [number, number]
@@ -170,7 +179,9 @@ export interface AdamStep {
   readonly gradClip: number
 }
 
+/** What a forward and a backward pass give beside the gradient. */
 export interface ForwardBackward {
+  /** Where it is not finite the gradient must not be applied, even a finite one: the trainer discards it, on any engine. */
   readonly loss: number
   readonly metrics: LossMetrics
   /** Scores of this pass, in the order of the batch: they come for free and are the mismatch metric's input. */
@@ -179,11 +190,11 @@ export interface ForwardBackward {
   readonly computeSeconds?: number
 }
 
+/** A model that scores given tokens. */
 export interface ScoreModel extends OpenModel {
   forward(batch: Batch, want: Want, call: Call): Promise<RowScores[]>
 }
 
-  /** Where it is not finite the gradient must not be applied, even a finite one: the trainer discards it, on any engine. */
 /** Policy or critic. Gradients accumulate over forwardBackward calls until optimStep or discardGrad. */
 export interface TrainModel extends ScoreModel {
   forwardBackward(batch: Batch, loss: Loss, call: Call): Promise<ForwardBackward>
@@ -208,6 +219,7 @@ export interface TrainModel extends ScoreModel {
 
 // ---------------------------------------------------------------------------------------------------- sampling
 
+/** How tokens are drawn, and when a sample ends. */
 export interface SamplingParams {
   readonly temperature: number
   /** ≤ 0: off */
@@ -225,6 +237,7 @@ export interface SamplingParams {
   readonly seed?: number
 }
 
+/** What to sample: a prompt, how many answers, and how they are drawn. */
 export interface SampleRequest {
   readonly prompt: Int32Array
   /** Samples of one prompt share its prefill. */
@@ -241,6 +254,7 @@ export interface VersionSpan {
   readonly from: number
 }
 
+/** One answer of the model. */
 export interface Sample {
   readonly tokens: Int32Array
   readonly logprobs: Float32Array
@@ -260,6 +274,7 @@ export interface Sample {
 /** `index` = which of the request's n samples. */
 export type OnToken = (index: number, token: number, logprob: number) => void
 
+/** A model that answers prompts. */
 export interface SampleModel extends OpenModel {
   /** Version of the weights in use; −1 before the first transfer. */
   readonly version: number
@@ -278,6 +293,7 @@ export interface SampleModel extends OpenModel {
   stats(): SamplerStats
 }
 
+/** What a sampler is doing, and what it has done. */
 export interface SamplerStats {
   readonly running: number
   readonly waiting: number
@@ -312,6 +328,7 @@ export interface GroupMember {
   join(group: GroupSpec, rank: number, signal: AbortSignal): Promise<void>
 }
 
+/** The end of a broadcast that has the weights. */
 export interface WeightSender extends GroupMember {
   /** A group for so many members. The sender joins it as rank 0. */
   offer(size: number): Promise<GroupSpec>
@@ -319,6 +336,7 @@ export interface WeightSender extends GroupMember {
   send(signal: AbortSignal): Promise<string>
 }
 
+/** The end of a broadcast that takes the weights. */
 export interface WeightReceiver extends GroupMember {
   /** Brings the sampler to a point between two steps, and keeps it there until `commit`. */
   hold(inFlight: InFlight, signal: AbortSignal): Promise<void>

@@ -8,7 +8,13 @@ import { mock } from './mock/description.js'
 import { native } from './native/description.js'
 import { torch } from './torch/description.js'
 
-/** Engines by the name that `engine_type` and `trainer_type` give. Each is loaded when it is opened. */
+/**
+ * Engines by the name that `engine_type` and `trainer_type` give. Each is loaded when it is opened.
+ * @example
+ * import { engines, NativeEngine } from 'trinity-rft/engine'
+ *
+ * engines.add('mine', { ...engines.get('native'), name: 'mine', doc: 'mine', open: async () => new NativeEngine() })
+ */
 export const engines = new Registry<EngineDescription>('engine', { native, torch, mock })
 
 /** Opens an engine for a configuration. */

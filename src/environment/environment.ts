@@ -106,7 +106,25 @@ export interface EnvironmentEntry {
   persona(args: never): Persona
 }
 
-/** Gives `create` and `persona` the type of their own arguments. */
+/**
+ * Gives `create` and `persona` the type of their own arguments.
+ * @example
+ * import { environment, environments, z } from 'trinity-rft'
+ *
+ * environments.add('parrot', environment({
+ *   doc: 'say the word of the row',
+ *   args: z.strictObject({}),
+ *   maxSteps: 1,
+ *   create: () => {
+ *     let word = ''
+ *     return {
+ *       reset: ({ row }) => ({ observation: (word = String(row.word)) }),
+ *       step: (action) => ({ observation: '', reward: action === word ? 1 : 0, done: true }),
+ *     }
+ *   },
+ *   persona: () => ({ prompt: ({ observation }) => `Say: ${observation}`, action: (reply) => reply.trim() }),
+ * }))
+ */
 export function environment<S extends z.ZodObject>(entry: {
   doc: string
   args: S

@@ -8,7 +8,16 @@ export interface Snapshot {
   readonly done: boolean
 }
 
-/** Makes an environment by its name. Arguments that it does not take are refused. */
+/**
+ * Makes an environment by its name. Arguments that it does not take are refused.
+ * @example
+ * import { openEnvironment } from 'trinity-rft'
+ *
+ * const world = await openEnvironment('grid_world', { size: 3 })
+ * console.log((await world.reset({ row: {}, seed: 1 })).observation)
+ * console.log((await world.step('down')).reward)
+ * await world.close()
+ */
 export async function openEnvironment(
   name: string,
   given: Readonly<Record<string, unknown>> = {},

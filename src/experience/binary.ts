@@ -27,10 +27,12 @@ export interface EncodeOptions {
   omit?: ReadonlySet<string>
 }
 
+/** One experience as bytes, for `decodeExperience`. */
 export function encodeExperience(experience: Experience, options?: EncodeOptions): Uint8Array {
   return encodeExperiences([experience], options)
 }
 
+/** Experiences as bytes, for `decodeExperiences`. */
 export function encodeExperiences(experiences: readonly Experience[], options: EncodeOptions = {}): Uint8Array {
   const records = experiences.map((experience) => layOut(experience, options))
   const bytes = new Uint8Array(records.reduce((sum, record) => sum + record.size, FRAME))

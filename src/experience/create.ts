@@ -27,6 +27,11 @@ const floatFields = Object.keys(TOKEN_FLOATS) as TokenFloat[]
 /**
  * Fills in what follows from the rest, and checks the result. The type, unless given: two answers make a pair, a mask
  * makes a multi-turn experience, anything else is single-turn.
+ * @example
+ * import { createExperience } from 'trinity-rft'
+ *
+ * const experience = createExperience({ tokens: [5, 6, 7, 8], promptLength: 2, reward: 1 })
+ * console.log(experience.type, experience.actionMask)
  */
 export function createExperience(init: ExperienceInit): Experience {
   const { chosen, rejected, actionMask, ...rest } = init

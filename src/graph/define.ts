@@ -33,7 +33,16 @@ export class LossTrace extends Trace {
   }
 }
 
-/** Writes down a formula and gives the loss that an engine takes. */
+/**
+ * Writes down a formula and gives the loss that an engine takes.
+ * @example
+ * import { defineLoss, evaluateLoss } from 'trinity-rft/algorithm'
+ *
+ * const loss = defineLoss((g) => g.column('advantage').mul(g.logprob).neg().total())
+ * const rows = [{ mask: Uint8Array.of(1, 1), columns: { advantage: 0.5 } }]
+ * const { grads } = evaluateLoss(loss, rows, loss.norms(rows), { logprob: Float32Array.of(-1, -2) })
+ * console.log(grads.logprob) // -0.5, -0.5
+ */
 export function defineLoss(formula: (g: LossTrace) => Expr): Loss {
   const trace = new LossTrace()
   const graph = trace.finish(formula(trace))

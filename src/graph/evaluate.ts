@@ -6,6 +6,7 @@ import { lossProgram, type Program, type ProgramArgs, type TokenFormula, tokenPr
 /** One number per scored token: the rows' tokens concatenated in order, masked ones included. */
 export type TokenScores = Partial<Record<ScoreKind, Float32Array>>
 
+/** A loss, worked out on rows: its value, its metrics and its gradient. */
 export interface Evaluation {
   readonly loss: number
   readonly metrics: LossMetrics

@@ -35,4 +35,5 @@ export interface LossMetric {
   readonly weight: number
   readonly reduce: 'mean' | 'sum' | 'max' | 'min'
 }
+/** The metrics of a loss by name. */
 export type LossMetrics = Record<string, LossMetric>

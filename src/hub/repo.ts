@@ -7,6 +7,7 @@ import type { Hub, HubFile, Listing, RepoKind } from './hub.js'
 import { HuggingFace } from './huggingface.js'
 import { ModelScope } from './modelscope.js'
 
+/** What a repository is looked up and downloaded with. */
 export interface RepoOptions {
   revision?: string
   /** Default: this process's environment. */

@@ -21,6 +21,7 @@ export interface ImportOptions {
   scaleSteps?: boolean
 }
 
+/** What a veRL script or YAML becomes. */
 export interface VerlImport {
   yaml: string
   /** veRL settings without a counterpart. */

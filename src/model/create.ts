@@ -16,6 +16,7 @@ import type { TensorToWrite } from './safetensors-write.js'
 import { saveModel } from './save.js'
 import { Tokenizer } from './tokenizer.js'
 
+/** The shape, the tokenizer and the place of a new model. */
 export interface CreateModelOptions {
   /** Directory to make. Refused when it holds files, unless `force`. */
   out: string
@@ -42,7 +43,14 @@ export interface CreateModelOptions {
   force?: boolean
 }
 
-/** Makes a model directory with random weights and a tokenizer: what every loader of Hugging Face models reads. */
+/**
+ * Makes a model directory with random weights and a tokenizer: what every loader of Hugging Face models reads.
+ * @example
+ * import { createModel } from 'trinity-rft/engine'
+ *
+ * const { parameters } = await createModel({ out: 'models/tiny', layers: 2, hidden: 32, heads: 2, seed: 1 })
+ * console.log(parameters)
+ */
 export async function createModel(options: CreateModelOptions): Promise<{ config: ModelConfig; parameters: number }> {
   await refuseToOverwrite(options)
   const beside = `${options.out}.${randomBytes(4).toString('hex')}.tmp`

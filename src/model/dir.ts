@@ -79,6 +79,7 @@ export class ModelDir {
   }
 }
 
+/** Opens a model directory and checks that its weights fit its configuration. */
 export async function openModelDir(path: string, options: OpenModelDirOptions = {}): Promise<ModelDir> {
   const { config, json } = await readModelConfig(path)
   const eos = await readEosTokenIds(path, config)

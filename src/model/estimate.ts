@@ -19,6 +19,7 @@ export interface MemoryEstimate {
   readonly trainingFlopsPerToken: number
 }
 
+/** The bytes and the arithmetic that a model of this shape asks for. */
 export function estimateMemory(config: ModelConfig): MemoryEstimate {
   const parameters = parameterCount(config)
   const embedding = modelLayout(config, 'none')[0].shape.reduce((size, n) => size * n, 1)

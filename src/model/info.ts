@@ -5,6 +5,7 @@ import { openModelDir } from './dir.js'
 import { estimateMemory, type MemoryEstimate } from './estimate.js'
 import { Tokenizer } from './tokenizer.js'
 
+/** What a model directory holds and needs. */
 export interface ModelDescription {
   readonly path: string
   readonly config: ModelConfig

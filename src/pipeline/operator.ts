@@ -16,6 +16,7 @@ export interface SelectorFeedback {
   [tasksetId: string]: { indices: number[]; values: number[] }
 }
 
+/** A step between rollout and training: experiences in, experiences out. */
 export interface Operator {
   process(experiences: readonly Experience[], signal?: AbortSignal): OperatorResult | Promise<OperatorResult>
   close?(): Promise<void>
@@ -29,6 +30,7 @@ export interface OperatorContext {
   models?: Readonly<Record<string, unknown>>
 }
 
+/** A kind of operator, by name in the registry. */
 export interface OperatorEntry {
   readonly doc: string
   /** Every argument has a default or is required; unknown names are refused. */
@@ -36,7 +38,20 @@ export interface OperatorEntry {
   create(args: never, context: OperatorContext): Operator | Promise<Operator>
 }
 
-/** Gives `create` the type of its own arguments. */
+/**
+ * Gives `create` the type of its own arguments.
+ * @example
+ * import { z } from 'trinity-rft'
+ * import { operator, operators } from 'trinity-rft/data'
+ *
+ * operators.add('min_tokens', operator({
+ *   doc: 'keeps experiences with at least so many tokens',
+ *   args: z.strictObject({ tokens: z.number().default(2) }),
+ *   create: ({ tokens }) => ({
+ *     process: (all) => ({ experiences: all.filter((one) => one.tokens.length >= tokens) }),
+ *   }),
+ * }))
+ */
 export function operator<S extends z.ZodObject>(entry: {
   doc: string
   args: S

@@ -19,6 +19,14 @@ export interface RewardInput {
 /** The parts of a reward by name. The reward is their sum; each part is also a metric. */
 export type RewardParts = Record<string, number>
 
+/**
+ * A way to judge an answer, by name in the registry.
+ * @example
+ * import { type RewardFn, rewardFns } from 'trinity-rft'
+ *
+ * const grade: RewardFn = rewardFns.get('math_reward')
+ * console.log(grade.doc)
+ */
 export interface RewardFn {
   readonly doc: string
   /** Every argument has a default; unknown names are refused. */
@@ -27,7 +35,17 @@ export interface RewardFn {
   score(input: RewardInput, args: never): RewardParts | Promise<RewardParts>
 }
 
-/** Gives `score` the type of its own arguments. */
+/**
+ * Gives `score` the type of its own arguments.
+ * @example
+ * import { rewardFn, rewardFns, z } from 'trinity-rft'
+ *
+ * rewardFns.add('short', rewardFn({
+ *   doc: '1 for a response of at most `limit` letters',
+ *   args: z.strictObject({ limit: z.int().default(200) }),
+ *   score: ({ response }, { limit }) => ({ short: response.length <= limit ? 1 : 0 }),
+ * }))
+ */
 export function rewardFn<S extends z.ZodObject>(fn: {
   doc: string
   args: S

@@ -9,6 +9,7 @@ import { runStage, type StageContext, type StageEnd } from './stage.js'
 import { StageMeta } from './stage-meta.js'
 import { Stop } from './stop.js'
 
+/** What a run is given beside its configuration. */
 export interface RunOptions {
   /** What a person sees; default nothing. */
   readonly view?: ProgressView
@@ -22,6 +23,7 @@ export interface RunOptions {
   readonly command?: string
 }
 
+/** How a run ended. */
 export interface RunResult {
   /** `before`: nothing was to do, an earlier run has finished everything. */
   readonly end: StageEnd['end']
@@ -31,7 +33,15 @@ export interface RunResult {
   readonly summary: RunSummary
 }
 
-/** Runs all stages of a configuration, one after the other. A stage that fails is the end. */
+/**
+ * Runs all stages of a configuration, one after the other. A stage that fails is the end.
+ * @example
+ * import { loadCatalog, loadConfig, machineFacts, resolveConfig, run } from 'trinity-rft/config'
+ *
+ * const parsed = loadConfig('job.yaml')
+ * const { end, steps } = await run(resolveConfig(parsed, machineFacts(), await loadCatalog([parsed])))
+ * console.log(end, steps)
+ */
 export async function run({ stages }: Resolved, options: RunOptions = {}): Promise<RunResult> {
   const { view = SILENT, stop = new Stop() } = options
   const begun = performance.now()

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { BASE, resolve } from '../../test/config-kit.js'
 import { model, parts, stepConfig } from '../../test/trainer/kit.js'
 import { rollouts } from '../../test/trainer/rollouts.js'
+import { withoutTypes } from '../plugin/syntax.js'
 import { lrSchedules } from './schedule/registry.js'
 import { actorSettings, criticSettings } from './settings.js'
 import { TrainStep } from './step.js'
@@ -43,9 +44,8 @@ describe('docs/training.md', () => {
   it('runs what it shows', async () => {
     const [policy, reference] = [await model(1), await model(2)]
     const [config, experiences] = [stepConfig('grpo'), rollouts(policy)]
-    const code = /```ts\n([\s\S]*?)```/.exec(text)![1]
-    const body = `return (async () => { ${code}\nreturn metrics })()`
-    const run = new Function('TrainStep', 'policy', 'reference', 'config', 'experiences', body)
-    expect(await run(TrainStep, policy, reference, config, experiences)).toMatchObject({ 'actor/updates': 1 })
+    const code = withoutTypes(/```ts\n([\s\S]*?)```/.exec(text)![1]).replace(/^import .*$/gm, '')
+    const trainOnce = new Function('TrainStep', `${code.replace('export ', '')}\nreturn trainOnce`)(TrainStep)
+    expect(await trainOnce({ policy, reference }, config, experiences)).toMatchObject({ 'actor/updates': 1 })
   })
 })

@@ -25,6 +25,7 @@ export interface Snapshot {
   readonly meta?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
+/** What the loop of the trainer is made of. */
 export interface TrainerParts {
   readonly config: Config
   readonly policy: TrainModel

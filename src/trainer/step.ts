@@ -14,12 +14,14 @@ import { Stopwatch } from './stopwatch.js'
 import { type UpdateResult, update } from './update.js'
 import { trainable, usable } from './usable.js'
 
+/** The models that a training step uses. */
 export interface StepModels {
   readonly policy: TrainModel
   readonly reference?: ScoreModel
   readonly critic?: TrainModel
 }
 
+/** What a training step goes by. */
 export interface StepOptions {
   readonly config: Config
   /** Training steps in all, where known. */
@@ -28,13 +30,25 @@ export interface StepOptions {
   readonly note?: (text: string) => void
 }
 
+/** What a training step tells of itself. */
 export interface StepResult {
   readonly metrics: Record<string, number>
   /** Experiences that the policy or the critic learnt from. */
   readonly trained: number
 }
 
-/** One training step: from a list of experiences to new weights and numbers about them. */
+/**
+ * One training step: from a list of experiences to new weights and numbers about them.
+ * @example
+ * import type { Experience } from 'trinity-rft'
+ * import { type StepModels, TrainStep } from 'trinity-rft/algorithm'
+ * import type { Config } from 'trinity-rft/config'
+ *
+ * export async function trainOnce(models: StepModels, config: Config, experiences: Experience[]) {
+ *   const { metrics } = await new TrainStep(models, { config }).run(experiences, 1)
+ *   return metrics['actor/loss']
+ * }
+ */
 export class TrainStep {
   readonly #config: Config
   readonly #models: StepModels

@@ -11,6 +11,20 @@ export interface Outcome {
 /**
  * A conversation of several turns that becomes one experience with a mask over what the model said. A subclass plays it:
  * it calls `this.model.chat` as often as it likes, always with the whole list of messages, and returns the reward.
+ * @example
+ * import { MultiTurnWorkflow, workflows } from 'trinity-rft'
+ *
+ * class TwoTries extends MultiTurnWorkflow {
+ *   async play() {
+ *     const messages = [{ role: 'user', content: 'Guess a digit.' }]
+ *     const [first] = await this.model.chat(messages)
+ *     if (first.responseText === '7') return 1
+ *     messages.push({ role: 'assistant', content: first.responseText ?? '' }, { role: 'user', content: 'No. Again.' })
+ *     const [second] = await this.model.chat(messages)
+ *     return second.responseText === '7' ? 0.5 : 0
+ *   }
+ * }
+ * workflows.add('two_tries', TwoTries)
  */
 export abstract class MultiTurnWorkflow extends Workflow {
   abstract play(): Promise<number | Outcome>

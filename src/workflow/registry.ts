@@ -10,7 +10,17 @@ import { StepWiseEnvironmentWorkflow } from './environment/step-wise.js'
 import { SimpleWorkflow } from './simple.js'
 import type { WorkflowEntry } from './workflow.js'
 
-/** Workflows by the name that `default_workflow_type` gives. */
+/**
+ * Workflows by the name that `default_workflow_type` gives.
+ * @example
+ * import { SimpleWorkflow, workflows } from 'trinity-rft'
+ *
+ * workflows.add('polite', class extends SimpleWorkflow {
+ *   override reward({ responseText = '' }) {
+ *     return { polite: responseText.includes('please') ? 1 : 0 }
+ *   }
+ * })
+ */
 export const workflows = new Registry<WorkflowEntry>('workflow', {
   simple_workflow: SimpleWorkflow,
   math_workflow: MathWorkflow,

@@ -37,6 +37,13 @@ export interface RolloutModelParts {
 /**
  * A model as a workflow sees it: messages or a prompt in, experiences out. It belongs to one run: it remembers what was
  * said, token by token, so that later turns go on from the tokens that were sampled.
+ * @example
+ * import { workflows } from 'trinity-rft'
+ *
+ * workflows.add('answer', async ({ model, task }) => {
+ *   const [answer] = await model.chat([{ role: 'user', content: String(task.taskDesc) }], { temperature: 0.7 })
+ *   return { ...answer, reward: answer.responseText === task.truth ? 1 : 0 }
+ * })
  */
 export class RolloutModel implements ChatModel {
   readonly name: string
@@ -86,7 +93,16 @@ export class RolloutModel implements ChatModel {
     return { calls: this.#calls, sampledTokens: this.#sampledTokens, divergences: this.conversation.divergences }
   }
 
-  /** Answers to a chat. Messages that end with the assistant's are continued. One experience per answer. */
+  /**
+   * Answers to a chat. Messages that end with the assistant's are continued. One experience per answer.
+   * @example
+   * import type { WorkflowContext } from 'trinity-rft'
+   *
+   * export async function best({ model }: WorkflowContext) {
+   *   const answers = await model.chat([{ role: 'user', content: 'Name a color.' }], { n: 4, max_tokens: 16 })
+   *   return answers.map(({ responseText }) => responseText)
+   * }
+   */
   async chat(messages: readonly ChatMessage[], args: ChatArgs = {}, onText?: OnText): Promise<Experience[]> {
     return (await this.answers(messages, args, onText)).map(({ experience }) => experience)
   }
@@ -177,7 +193,18 @@ export class RolloutModel implements ChatModel {
     return options.keep ? [...this.#history] : this.#history.splice(0)
   }
 
-  /** A client with the shape of the OpenAI SDK: no HTTP, and every answer is recorded token by token. */
+  /**
+   * A client with the shape of the OpenAI SDK: no HTTP, and every answer is recorded token by token.
+   * @example
+   * import { workflows } from 'trinity-rft'
+   *
+   * workflows.add('ask', async ({ model, task }) => {
+   *   const messages = [{ role: 'user', content: String(task.taskDesc) }]
+   *   const { choices } = await model.openai().chat.completions.create({ model: 'policy', messages })
+   *   const reward = choices[0].message.content === String(task.truth) ? 1 : 0
+   *   return model.toExperiences().map((experience) => ({ ...experience, reward }))
+   * })
+   */
   openai(): OpenAIClient {
     this.#recording = true
     const { toolCallParser, reasoningParser } = this.#parts

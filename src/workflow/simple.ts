@@ -9,6 +9,15 @@ import { noArgs } from './workflow-args.js'
 /**
  * One question, one answer, one reward. A subclass says what is asked (`messages`), how it is judged (`reward`), or both.
  * All runs of a task are sampled in one call.
+ * @example
+ * import { type Experience, SimpleWorkflow, workflows } from 'trinity-rft'
+ *
+ * class ShortAnswer extends SimpleWorkflow {
+ *   override reward({ responseText = '' }: Experience) {
+ *     return { right: responseText.trim() === String(this.task.truth) ? 1 : 0, brevity: -0.001 * responseText.length }
+ *   }
+ * }
+ * workflows.add('short_answer', ShortAnswer)
  */
 export class SimpleWorkflow extends Workflow {
   static override readonly doc: string = 'one question, one answer, the named reward function'

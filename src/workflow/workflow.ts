@@ -7,7 +7,20 @@ import type { AuxiliaryModels } from './auxiliary.js'
 import type { WorkflowContext } from './context.js'
 import type { RolloutModel } from './rollout-model.js'
 
-/** What a user extends: one object per run of a task. */
+/**
+ * What a user extends: one object per run of a task.
+ * @example
+ * import { Workflow, workflows } from 'trinity-rft'
+ *
+ * class Guess extends Workflow {
+ *   async run() {
+ *     const [answer] = await this.model.chat([{ role: 'user', content: String(this.task.taskDesc) }])
+ *     answer.reward = answer.responseText?.trim() === String(this.task.truth) ? 1 : 0
+ *     return [answer]
+ *   }
+ * }
+ * workflows.add('guess', Guess)
+ */
 export abstract class Workflow {
   /**
    * One `run()` gives the experiences of all runs of the task (it samples them in one call, which shares the prompt).
@@ -60,6 +73,7 @@ export interface WorkflowClass {
 /** A workflow without a class. */
 export type WorkflowFunction = (context: WorkflowContext) => Promise<readonly Experience[] | Experience>
 
+/** A workflow by name in the registry: a class, or a function. */
 export type WorkflowEntry = WorkflowClass | WorkflowFunction
 
 export function isWorkflowClass(entry: WorkflowEntry): entry is WorkflowClass {

@@ -13,11 +13,13 @@ export type AdvantageNeed =
   | 'columns.necs'
   | 'columns.reward_baseline'
 
+/** What an advantage function may use beside its arguments. */
 export interface AdvantageContext {
   /** Uniform in [0, 1), from a seeded stream. */
   readonly random: () => number
 }
 
+/** What an advantage function gives: the experiences with their advantages, and numbers about them. */
 export interface AdvantageResult {
   /** In the order given, with `advantages` and `returns`; some may have been left out. */
   readonly experiences: Experience[]
@@ -33,7 +35,23 @@ export interface AdvantageFn extends Entry {
   compute(experiences: readonly Experience[], args: Record<string, unknown>, context: AdvantageContext): AdvantageResult
 }
 
-/** Gives `compute` the type of its own arguments. */
+/**
+ * Gives `compute` the type of its own arguments.
+ * @example
+ * import { z } from 'trinity-rft'
+ * import { advantageFn, advantageFns, assign, rewardOf, spread } from 'trinity-rft/algorithm'
+ *
+ * advantageFns.add('plain', advantageFn({
+ *   doc: 'the reward itself',
+ *   where: 'explorer',
+ *   needs: ['reward'],
+ *   args: z.strictObject({}),
+ *   compute: (experiences) => ({
+ *     experiences: experiences.map((one) => assign(one, spread(one, rewardOf(one) ?? 0))),
+ *     metrics: {},
+ *   }),
+ * }))
+ */
 export function advantageFn<S extends z.ZodObject>(
   fn: Omit<AdvantageFn, 'args' | 'compute'> & {
     args: S

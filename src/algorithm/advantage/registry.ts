@@ -23,6 +23,7 @@ import { stepWiseGrpo } from './step-wise-grpo.js'
 import { stepWiseOpmd } from './step-wise-opmd.js'
 import { stepWiseOpmdReweightAdv } from './step-wise-opmd-reweight-adv.js'
 
+/** Advantage functions by the name that `algorithm.advantage_fn` gives. */
 export const advantageFns = new Registry<AdvantageFn>('advantage function', {
   ppo,
   grpo,

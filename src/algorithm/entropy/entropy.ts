@@ -10,6 +10,7 @@ export interface EntropyLoss extends Entry {
 
 const entropyArgs = z.strictObject({ entropy_coef: z.number().default(0) })
 
+/** An entropy term: its line for people, and the formula; without one it is off. */
 export function entropyLoss(doc: string, build?: EntropyLoss['build']): EntropyLoss {
   return { doc, args: entropyArgs, build }
 }

@@ -41,6 +41,7 @@ const klArgs = z
     message: 'adaptive: true needs horizon',
   })
 
+/** A KL estimator: its line for people, and the formula; without one it is off. */
 export function klFn(doc: string, formula?: KlFn['formula']): KlFn {
   return { doc, args: klArgs, formula }
 }

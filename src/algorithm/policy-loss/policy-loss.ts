@@ -18,7 +18,18 @@ export interface PolicyLoss extends Entry {
   build(g: LossTrace, args: Record<string, unknown>, context: PolicyLossContext): Expr
 }
 
-/** Gives `build` the type of its own arguments. */
+/**
+ * Gives `build` the type of its own arguments.
+ * @example
+ * import { z } from 'trinity-rft'
+ * import { policyLoss, policyLossFns } from 'trinity-rft/algorithm'
+ *
+ * policyLossFns.add('margin', policyLoss({
+ *   doc: 'policy gradient on advantages above a margin',
+ *   args: z.strictObject({ margin: z.number().default(0.1) }),
+ *   build: (g, { margin }, { agg }) => agg(g.column('advantage').sub(margin).max(0).mul(g.logprob).neg()),
+ * }))
+ */
 export function policyLoss<S extends z.ZodObject>(
   loss: Omit<PolicyLoss, 'args' | 'build'> & {
     args: S

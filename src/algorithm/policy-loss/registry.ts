@@ -17,6 +17,7 @@ import { sftPhi } from './sft-phi.js'
 import { sppo } from './sppo.js'
 import { topr } from './topr.js'
 
+/** Policy losses by the name that `algorithm.policy_loss_fn` gives. */
 export const policyLossFns = new Registry<PolicyLoss>('policy loss', {
   ppo,
   opmd,

@@ -6,6 +6,7 @@ import type { SampleStrategy } from './sample-strategy.js'
 import { stalenessControl } from './staleness-control.js'
 import { warmup } from './warmup.js'
 
+/** Sample strategies by the name that `algorithm.sample_strategy` gives. */
 export const sampleStrategies = new Registry<SampleStrategy>('sample strategy', {
   default: defaultStrategy,
   warmup,

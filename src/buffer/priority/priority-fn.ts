@@ -13,6 +13,7 @@ export interface PriorityItem {
 /** The priority, highest first; undefined: not to be handed out (again). Asked at every insertion. */
 export type PriorityOf = (item: PriorityItem) => number | undefined
 
+/** A kind of priority, by name in the registry. */
 export interface PriorityFn {
   readonly doc: string
   /** Its arguments, with a default for every one. Unknown names are refused. */

@@ -14,6 +14,7 @@ export interface Facts {
   readText(path: string): string | undefined
 }
 
+/** The facts about this machine that a configuration leaves open; those given win. */
 export function machineFacts(given: Partial<Facts> = {}): Facts {
   const gpus = given.gpus ?? cudaDevices()
   return {

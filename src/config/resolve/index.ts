@@ -17,6 +17,7 @@ import { resolveSynchronizer } from './synchronizer.js'
 import { resolveTop } from './top.js'
 import { resolveTrainer } from './trainer.js'
 
+/** One stage of a run, with every value derived. */
 export interface ResolvedStage {
   readonly name: string | null
   readonly config: Config
@@ -24,6 +25,7 @@ export interface ResolvedStage {
   readonly startsFrom: string | null
 }
 
+/** A configuration that can be run: all stages, and what is to be said about them. */
 export interface Resolved {
   readonly file: string
   readonly stages: readonly ResolvedStage[]

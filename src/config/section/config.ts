@@ -38,6 +38,7 @@ export const config = record('Config', 'The top level of a configuration file.',
   stages: list(section(stage, ''), 'Runs that follow each other.'),
 })
 
+/** A configuration with every key filled in. */
 export type Config = Infer<typeof config>
 export type TasksetConfig = Config['buffer']['explorer_input']['tasksets'][number]
 export type ExperienceBufferConfig = NonNullable<Config['buffer']['trainer_input']['experience_buffer']>

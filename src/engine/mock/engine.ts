@@ -19,6 +19,7 @@ import { MockTrainModel } from './train.js'
 export type Reply = (request: SampleRequest) => Promise<Replies | undefined> | Replies | undefined
 type Replies = readonly ArrayLike<number>[]
 
+/** The shape of the mock model, and what it says. */
 export interface MockOptions {
   vocabSize?: number
   maxModelLen?: number
@@ -34,7 +35,16 @@ export interface MockOptions {
   reward?: (tokens: Int32Array) => number
 }
 
-/** An engine for tests: no weights on disk, no native code, but true gradients, so a loop on it really learns. */
+/**
+ * An engine for tests: no weights on disk, no native code, but true gradients, so a loop on it really learns.
+ * @example
+ * import { MockEngine } from 'trinity-rft/testing'
+ *
+ * const engine = new MockEngine({ vocabSize: 16, reply: () => [[3, 1, 4]] })
+ * const model = await engine.openSample({ path: 'mock' }, { seq: 1, deadlineMs: 1000 })
+ * const request = { prompt: Int32Array.of(1), n: 1, params: { temperature: 1, maxTokens: 8 } }
+ * console.log((await model.sample(request, { seq: 2, deadlineMs: 1000 }))[0].tokens)
+ */
 export class MockEngine implements Engine {
   readonly name = 'mock'
   readonly caps = mockCaps

@@ -19,7 +19,18 @@ import { openSampler } from './sampler/open.js'
 import { NativeScoreModel } from './score.js'
 import { NativeTrainModel } from './train.js'
 
-/** Trains, scores and samples real transformers on the processor of this machine, in this process. */
+/**
+ * Trains, scores and samples real transformers on the processor of this machine, in this process.
+ * @example
+ * import { NativeEngine } from 'trinity-rft/engine'
+ *
+ * const engine = new NativeEngine()
+ * const model = await engine.openSample({ path: 'model' }, { seq: 1, deadlineMs: 60_000 })
+ * const request = { prompt: Int32Array.of(1, 2, 3), n: 1, params: { temperature: 1, maxTokens: 8, seed: 7 } }
+ * const [sample] = await model.sample(request, { seq: 2, deadlineMs: 60_000 })
+ * console.log(sample.tokens)
+ * await engine.close()
+ */
 export class NativeEngine implements Engine {
   readonly name: string = 'native'
   readonly caps = nativeCaps

@@ -28,6 +28,7 @@ export interface MemoryNeed {
   }[]
 }
 
+/** Devices, processes and numbers of the torch engine. */
 export interface TorchOptions {
   /** Number of devices, one worker process each; default 1. */
   readonly devices?: number

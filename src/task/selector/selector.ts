@@ -36,7 +36,22 @@ export interface SelectorType {
   create(context: SelectorContext, args: never): Selector
 }
 
-/** Gives `create` the type of its own arguments. */
+/**
+ * Gives `create` the type of its own arguments.
+ * @example
+ * import { z } from 'trinity-rft'
+ * import { CountingSelector, selector, selectors } from 'trinity-rft/data'
+ *
+ * class First extends CountingSelector {
+ *   override take = (count: number) => new Int32Array(count)
+ * }
+ * selectors.add('first', selector({
+ *   doc: 'the first row, again and again',
+ *   args: z.strictObject({}),
+ *   features: [0, 0],
+ *   create: () => new First(),
+ * }))
+ */
 export function selector<S extends z.ZodObject>(type: {
   doc: string
   args: S

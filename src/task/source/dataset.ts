@@ -12,6 +12,7 @@ import { parseSplit, type SplitTerm, sliceOf } from './split.js'
 
 const CONVERTED = 'refs/convert/parquet'
 
+/** Which rows of which data set. */
 export interface DatasetSpec {
   /** A file, a directory, or the id of a data set on a hub. */
   path: string
@@ -20,7 +21,14 @@ export interface DatasetSpec {
   split?: string | null
 }
 
-/** The rows of a data set. An empty one is an error: it is never what was meant. */
+/**
+ * The rows of a data set. An empty one is an error: it is never what was meant.
+ * @example
+ * import { openDataset } from 'trinity-rft/data'
+ *
+ * const rows = await openDataset({ path: 'data/gsm8k', split: 'test[:10]' })
+ * for await (const row of rows.scan()) console.log(row.question)
+ */
 export async function openDataset(spec: DatasetSpec): Promise<RowSource> {
   const terms = parseSplit(spec.split || 'train')
   const source = await openTerms(spec, terms)
