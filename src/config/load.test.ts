@@ -17,6 +17,14 @@ function folder(files: Record<string, string>): string {
 const load = (files: Record<string, string>, file = 'f.yaml', env = {}) =>
   loadConfig(file, { cwd: folder(files), env }).stages[0].config
 
+it('refuses a file that is not UTF-8 instead of putting U+FFFD into it', () => {
+  const dir = folder({})
+  writeFileSync(join(dir, 'f.yaml'), Buffer.from('name: caf\xe9\n', 'latin1'))
+  expect(() => loadConfig('f.yaml', { cwd: dir })).toThrow(
+    expect.objectContaining({ code: 'config/encoding', path: 'f.yaml' }),
+  )
+})
+
 describe('unknown keys', () => {
   it('are errors with the nearest known key, all at once', () => {
     const problems = errorsOf(() =>

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, resolve } from 'node:path'
 import { messageOf, TrinityError } from '../base/error.js'
@@ -110,7 +111,12 @@ function contentOf(path: string, shown: string): string {
         hint: 'give the path of a YAML file in it',
       })
     }
-    return readFileSync(path, 'utf8')
+    const bytes = readFileSync(path)
+    if (isUtf8(bytes)) return bytes.toString('utf8')
+    throw new TrinityError('config/encoding', 'the file is not UTF-8', {
+      path: shown,
+      hint: 'save it as UTF-8, for example: iconv -f latin1 -t utf-8 old.yaml > new.yaml',
+    })
   } catch (error) {
     if (error instanceof TrinityError) throw error
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'

@@ -1,5 +1,7 @@
 import { TrinityError } from '../base/error.js'
+import { parseJson } from './source/exact-json.js'
 import type { DataRow } from './source/row-source.js'
+import { utf8Text } from './source/utf8.js'
 import type { FormatConfig } from './task.js'
 
 /** A message as data sets hold it, its content text, a list of parts, or absent. */
@@ -21,11 +23,19 @@ export function textOf(row: DataRow, key: string, what: string): string {
   const value = row[key]
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (value instanceof Uint8Array) return new TextDecoder().decode(value)
+  if (value instanceof Uint8Array) return bytesText(value, key)
   if (value === undefined || value === null) {
     throw rowError(`the row has no ${what}: no column '${key}'`, `columns: ${Object.keys(row).join(', ')}`)
   }
   throw rowError(`the column '${key}' must hold the ${what} as text, not ${kindOf(value)}`)
+}
+
+function bytesText(bytes: Uint8Array, key: string): string {
+  try {
+    return utf8Text(bytes)
+  } catch (error) {
+    throw new TrinityError('task/row', `the column '${key}' holds bytes that are not UTF-8 text`, { cause: error })
+  }
 }
 
 /** A list of messages, or the same as JSON text. */
@@ -79,7 +89,7 @@ function plainContent(content: DataMessage['content']): DataMessage['content'] {
 
 function json(text: string, key: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (error) {
     throw new TrinityError('task/row', `the column '${key}' holds text that is not JSON`, { cause: error })
   }

@@ -1,10 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { MapRow, Message, Table, tableFromIPC, tableToIPC, Vector } from 'apache-arrow'
+import { Message, Table, tableFromIPC, tableToIPC } from 'apache-arrow'
 import { messageOf, TrinityError } from '../../base/error.js'
+import { type Cell, cellsOf } from './arrow-value.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
-import { plain } from './plain.js'
 import { readAt } from './read-at.js'
 import type { DataRow, RowSource } from './row-source.js'
+import { NotUtf8, notUtf8 } from './utf8.js'
 
 /** Where one encapsulated message lies in the file. */
 interface Span {
@@ -12,12 +13,22 @@ interface Span {
   length: number
 }
 
+/** A record batch and the dictionaries its keys belong to: in a stream a later dictionary may replace an earlier one. */
+interface BatchSpan extends Span {
+  dictionaries: readonly Span[]
+}
+
+/** A decoded record batch. */
+interface Batch {
+  rows: number
+  columns: readonly (readonly [name: string, cell: Cell])[]
+}
+
 /** What a pass over the message headers finds; the bodies are not read. */
 interface Layout {
   /** Some writers of the file form put the schema into the footer only. */
   schema?: Span
-  dictionaries: Span[]
-  batches: Span[]
+  batches: BatchSpan[]
   firstRows: Float64Array
   rows: number
 }
@@ -31,14 +42,14 @@ export class ArrowSource implements RowSource {
   readonly #path: string
   readonly #handle: FileHandle
   readonly #layout: Layout
-  readonly #prefix: Uint8Array
-  readonly #batches = new ChunkCache<Table>(CHUNK_BUDGET)
+  readonly #schema: Uint8Array
+  readonly #batches = new ChunkCache<Batch>(CHUNK_BUDGET)
 
-  private constructor(path: string, handle: FileHandle, layout: Layout, prefix: Uint8Array) {
+  private constructor(path: string, handle: FileHandle, layout: Layout, schema: Uint8Array) {
     this.#path = path
     this.#handle = handle
     this.#layout = layout
-    this.#prefix = prefix
+    this.#schema = schema
     this.length = layout.rows
   }
 
@@ -49,10 +60,7 @@ export class ArrowSource implements RowSource {
       const schema = layout.schema
         ? await readAt(handle, layout.schema.start, layout.schema.length)
         : await schemaFromFooter(handle)
-      const dictionaries = await Promise.all(
-        layout.dictionaries.map(({ start, length }) => readAt(handle, start, length)),
-      )
-      return new ArrowSource(path, handle, layout, Buffer.concat([schema, ...dictionaries]))
+      return new ArrowSource(path, handle, layout, schema)
     } catch (error) {
       await handle.close()
       throw malformed(path, error)
@@ -61,13 +69,13 @@ export class ArrowSource implements RowSource {
 
   async row(index: number): Promise<DataRow> {
     const batch = chunkOf(this.#layout.firstRows, index)
-    return rowOf(await this.#batch(batch), index - this.#layout.firstRows[batch])
+    return this.#row(await this.#batch(batch), batch, index - this.#layout.firstRows[batch])
   }
 
   async *scan(): AsyncIterable<DataRow> {
     for (let batch = 0; batch < this.#layout.batches.length; batch++) {
-      const table = await this.#batch(batch)
-      for (let i = 0; i < table.numRows; i++) yield rowOf(table, i)
+      const decoded = await this.#batch(batch)
+      for (let i = 0; i < decoded.rows; i++) yield this.#row(decoded, batch, i)
     }
   }
 
@@ -80,16 +88,29 @@ export class ArrowSource implements RowSource {
     await this.#handle.close()
   }
 
-  #batch(batch: number): Promise<Table> {
+  #batch(batch: number): Promise<Batch> {
     const span = this.#layout.batches[batch]
     return this.#batches.get(batch, span.length, async () => {
       try {
+        const spans = [...span.dictionaries, span]
+        const messages = await Promise.all(spans.map(({ start, length }) => readAt(this.#handle, start, length)))
         // Schema, dictionaries and one batch are a complete stream of their own.
-        return tableFromIPC([this.#prefix, await readAt(this.#handle, span.start, span.length)])
+        const { batches, schema } = tableFromIPC(Buffer.concat([this.#schema, ...messages]))
+        const { data, numRows } = batches[0]
+        return { rows: numRows, columns: schema.fields.map(({ name }, i) => [name, cellsOf(data.children[i])]) }
       } catch (error) {
         throw malformed(this.#path, error)
       }
     })
+  }
+
+  #row(batch: Batch, number: number, index: number): DataRow {
+    try {
+      return Object.fromEntries(batch.columns.map(([name, cell]) => [name, cell(index)]))
+    } catch (error) {
+      const where = `${this.#path}, row ${this.#layout.firstRows[number] + index}`
+      throw error instanceof NotUtf8 ? notUtf8(where) : malformed(where, error)
+    }
   }
 }
 
@@ -97,10 +118,11 @@ export class ArrowSource implements RowSource {
 async function scanMessages(handle: FileHandle): Promise<Layout> {
   const { size } = await handle.stat()
   const magic = await readAt(handle, 0, Math.min(8, size))
-  let at = magic.toString('latin1', 0, 6) === 'ARROW1' ? 8 : 0
+  const isFile = magic.toString('latin1', 0, 6) === 'ARROW1'
+  let at = isFile ? 8 : 0
   let schema: Span | undefined
-  const dictionaries: Span[] = []
-  const batches: Span[] = []
+  const dictionaries = new Map<number, Span[]>()
+  const batches: BatchSpan[] = []
   const firstRows: number[] = []
   let rows = 0
   const read = (start: number, length: number) => readAt(handle, start, length)
@@ -109,16 +131,21 @@ async function scanMessages(handle: FileHandle): Promise<Layout> {
     if (!message) break
     const span = { start: at, length }
     if (message.isSchema()) schema = span
-    else if (message.isDictionaryBatch()) dictionaries.push(span)
-    else if (message.isRecordBatch() && message.header().length > 0) {
-      batches.push(span)
+    else if (message.isDictionaryBatch()) {
+      const { id, isDelta } = message.header()
+      dictionaries.set(id, isDelta || isFile ? [...(dictionaries.get(id) ?? []), span] : [span])
+    } else if (message.isRecordBatch() && message.header().length > 0) {
+      batches.push({ ...span, dictionaries: [...dictionaries.values()].flat() })
       firstRows.push(rows)
       rows += Number(message.header().length)
     }
     at += length
   }
   if (!schema && batches.length === 0) throw new Error('not an Arrow IPC file or stream')
-  return { schema, dictionaries, batches, firstRows: Float64Array.from(firstRows), rows }
+  // In a file a dictionary is never replaced, and may lie behind the batches that use it.
+  const all = [...dictionaries.values()].flat()
+  if (isFile) for (const batch of batches) batch.dictionaries = all
+  return { schema, batches, firstRows: Float64Array.from(firstRows), rows }
 }
 
 /** The message at a position and its length with its body; no message at the mark that ends a stream. */
@@ -148,21 +175,6 @@ async function schemaFromFooter(handle: FileHandle): Promise<Uint8Array> {
   const stream = tableToIPC(new Table(schema), 'stream')
   const { length } = await messageAt((start, bytes) => stream.subarray(start, start + bytes), 0, stream.length)
   return stream.subarray(0, length)
-}
-
-function rowOf(table: Table, index: number): DataRow {
-  const row: DataRow = {}
-  for (const [i, field] of table.schema.fields.entries())
-    row[field.name] = plain(table.getChildAt(i)?.get(index), opened)
-  return row
-}
-
-function opened(value: object): object {
-  if (value instanceof Vector) return [...value]
-  if (value instanceof MapRow) return Object.fromEntries(value)
-  return Symbol.iterator in value && !Array.isArray(value) && !ArrayBuffer.isView(value)
-    ? Object.fromEntries(value as Iterable<[string, unknown]>)
-    : value
 }
 
 function malformed(path: string, error: unknown): TrinityError {

@@ -1,6 +1,7 @@
 import { TrinityError } from '../../base/error.js'
 import { OffsetFile, type RecordScanner } from './offset-file.js'
 import type { DataRow, RowSource } from './row-source.js'
+import { recordText } from './utf8.js'
 
 const QUOTE = 34
 const NEWLINE = 10
@@ -83,15 +84,17 @@ export class CsvSource implements RowSource {
 
   static async open(path: string, separator = ','): Promise<CsvSource> {
     const file = await OffsetFile.open(path, new CsvScanner(separator))
-    const header = file.length > 0 ? parseRecord(textOf(await file.record(0)), separator) : []
-    const twice = header.find((name, i) => header.indexOf(name) !== i)
-    if (twice !== undefined) {
-      await file.close()
+    try {
+      const header = file.length > 0 ? parseRecord(await headerOf(file), separator) : []
+      const twice = header.find((name, i) => header.indexOf(name) !== i)
+      if (twice === undefined) return new CsvSource(file, separator, header)
       throw new TrinityError('data/malformed', `the column '${twice}' occurs twice in the header`, {
         path: `${path}:1`,
       })
+    } catch (error) {
+      await file.close()
+      throw error
     }
-    return new CsvSource(file, separator, header)
   }
 
   get length(): number {
@@ -116,7 +119,7 @@ export class CsvSource implements RowSource {
   }
 
   async #parse(record: Buffer, index: number): Promise<DataRow> {
-    const fields = parseRecord(textOf(record), this.#separator)
+    const fields = parseRecord(await textOf(record, () => this.where(index)), this.#separator)
     if (fields.length !== this.#header.length) {
       throw new TrinityError(
         'data/malformed',
@@ -128,9 +131,13 @@ export class CsvSource implements RowSource {
   }
 }
 
+async function headerOf(file: OffsetFile): Promise<string> {
+  return textOf(await file.record(0), async () => `${file.path}:1`)
+}
+
 /** A record without the line breaks that end it. */
-function textOf(record: Buffer): string {
+function textOf(record: Buffer, where: () => Promise<string>): Promise<string> {
   let end = record.length
   while (end > 0 && (record[end - 1] === NEWLINE || record[end - 1] === 13)) end--
-  return record.toString('utf8', 0, end)
+  return recordText(record.subarray(0, end), where)
 }

@@ -1,7 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import { messageOf, TrinityError } from '../../base/error.js'
+import { parseJson } from './exact-json.js'
 import { JsonlSource } from './jsonl.js'
 import { type DataRow, ListSource, type RowSource } from './row-source.js'
+import { recordText } from './utf8.js'
 
 /** V8's longest string; a JSON document has to be parsed as one. */
 const LARGEST = 0x1fffffe8
@@ -19,9 +21,10 @@ export async function openJson(path: string): Promise<RowSource> {
       hint: 'turn it into JSON lines, which are read piece by piece: jq -c ".[]" file.json > file.jsonl',
     })
   }
+  const text = await recordText(await readFile(path), async () => path)
   let value: unknown
   try {
-    value = JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''))
+    value = parseJson(text.replace(/^\uFEFF/, ''))
   } catch (error) {
     throw new TrinityError('data/malformed', `not valid JSON: ${messageOf(error)}`, { path, cause: error })
   }

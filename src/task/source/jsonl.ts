@@ -1,6 +1,8 @@
 import { messageOf, TrinityError } from '../../base/error.js'
+import { parseJson } from './exact-json.js'
 import { OffsetFile, type RecordScanner } from './offset-file.js'
 import type { DataRow, RowSource } from './row-source.js'
+import { recordText } from './utf8.js'
 
 /** Records are the lines that hold more than white space. */
 class LineScanner implements RecordScanner {
@@ -69,14 +71,13 @@ export class JsonlSource implements RowSource {
   }
 
   async #parse(line: Buffer, index: number): Promise<DataRow> {
+    const text = await recordText(line, () => this.where(index))
     let value: unknown
     try {
-      value = JSON.parse(line.toString('utf8'))
+      value = parseJson(text)
     } catch (error) {
-      const text = line.toString('utf8').trim()
       throw new TrinityError('data/malformed', `not valid JSON: ${messageOf(error)}`, {
         path: await this.where(index),
-        hint: /\b(NaN|-?Infinity)\b/.test(text) ? 'JSON has no NaN and no Infinity: write null' : undefined,
         cause: error,
       })
     }

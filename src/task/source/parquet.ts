@@ -1,11 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
-import { plain } from './plain.js'
+import { parsers, valuesOf } from './parquet-value.js'
 import { readAt } from './read-at.js'
 import type { DataRow, RowSource } from './row-source.js'
+import { NotUtf8, notUtf8 } from './utf8.js'
 
 /** A Parquet file, one row group in memory at a time (more while they fit the budget). */
 export class ParquetSource implements RowSource {
@@ -15,6 +16,7 @@ export class ParquetSource implements RowSource {
   readonly #file: AsyncBuffer
   readonly #metadata: FileMetaData
   readonly #firstRows: Float64Array
+  readonly #row: (row: unknown) => unknown
   readonly #groups = new ChunkCache<DataRow[]>(CHUNK_BUDGET)
 
   private constructor(path: string, handle: FileHandle, file: AsyncBuffer, metadata: FileMetaData) {
@@ -22,6 +24,7 @@ export class ParquetSource implements RowSource {
     this.#handle = handle
     this.#file = file
     this.#metadata = metadata
+    this.#row = valuesOf(parquetSchema(metadata))
     this.length = Number(metadata.num_rows)
     this.#firstRows = new Float64Array(metadata.row_groups.length)
     let row = 0
@@ -46,12 +49,14 @@ export class ParquetSource implements RowSource {
 
   async row(index: number): Promise<DataRow> {
     const group = chunkOf(this.#firstRows, index)
-    // A caller may change its row; the cached group must not follow.
-    return structuredClone((await this.#group(group))[index - this.#firstRows[group]])
+    return this.#read(await this.#group(group), index - this.#firstRows[group], index)
   }
 
   async *scan(): AsyncIterable<DataRow> {
-    for (let group = 0; group < this.#firstRows.length; group++) yield* await this.#group(group)
+    for (const [group, first] of this.#firstRows.entries()) {
+      const rows = await this.#group(group)
+      for (const i of rows.keys()) yield this.#read(rows, i, first + i)
+    }
   }
 
   async where(index: number): Promise<string> {
@@ -68,20 +73,30 @@ export class ParquetSource implements RowSource {
     return this.#groups.get(group, Number(bytes), async () => {
       const rowStart = this.#firstRows[group]
       try {
-        const objects = await parquetReadObjects({
+        return await parquetReadObjects({
           file: this.#file,
           metadata: this.#metadata,
           compressors,
+          parsers,
           rowStart,
           rowEnd: rowStart + Number(rows),
           // Only columns that say they are text are decoded: the bytes of an image must stay what they are.
           utf8: false,
         })
-        return objects.map((row) => plain(row) as DataRow)
       } catch (error) {
         throw malformed(this.#path, error)
       }
     })
+  }
+
+  /** A fresh copy for each caller. */
+  #read(group: readonly DataRow[], index: number, row: number): DataRow {
+    try {
+      return this.#row(group[index]) as DataRow
+    } catch (error) {
+      const where = `${this.#path}, row ${row}`
+      throw error instanceof NotUtf8 ? notUtf8(where) : malformed(where, error)
+    }
   }
 }
 

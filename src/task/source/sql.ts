@@ -3,6 +3,7 @@ import { type Database, openDatabase } from '../../base/database/database.js'
 import { quoted, sqlitePath } from '../../base/database/names.js'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { withoutPassword } from '../../base/secret/index.js'
+import { parseJson } from './exact-json.js'
 import type { DataRow, RowSource } from './row-source.js'
 
 /** Rows of one query of a scan. */
@@ -81,7 +82,7 @@ export class SqlSource implements RowSource {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

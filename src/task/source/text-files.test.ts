@@ -22,11 +22,10 @@ async function file(ending: string, content: string | Uint8Array): Promise<strin
 
 /** All rows, both ways of reading; they must agree. */
 async function read(path: string): Promise<DataRow[]> {
-  const source = await openDataFile(path)
+  const source = await opened(path)
   const scanned: DataRow[] = []
   for await (const row of source.scan()) scanned.push(row)
   const single = await Promise.all(Array.from({ length: source.length }, (_, i) => source.row(i)))
-  await source.close()
   expect(single).toEqual(scanned)
   return single
 }
@@ -75,14 +74,19 @@ describe('JSON lines', () => {
   })
 
   it('names file and line of a bad record', async () => {
-    const path = await file('jsonl', '{"a":1}\n\n{"a":2}\n{"a":NaN}\n[1]\n')
+    const path = await file('jsonl', '{"a":1}\n\n{"a":2}\n{"a":nan}\n[1]\n')
     const source = await opened(path)
     expect(await source.row(1)).toEqual({ a: 2 })
     const bad = await failure(source.row(2))
     expect(bad.path).toBe(`${path}:4`)
-    expect(bad.hint).toContain('NaN')
     expect((await failure(source.row(3))).path).toBe(`${path}:5`)
     expect((await failure(source.row(3))).hint).toBe('this line holds a list')
+  })
+
+  it('reads integers beyond 2^53 as their digits, and NaN', async () => {
+    const text = '{"truth": 9007199254740993}\n{"truth": NaN}\n'
+    expect(await read(await file('jsonl', text))).toEqual([{ truth: '9007199254740993' }, { truth: Number.NaN }])
+    expect(await read(await file('json', '[{"truth": 9007199254740993}]'))).toEqual([{ truth: '9007199254740993' }])
   })
 
   it('reads gzip', async () => {
@@ -164,6 +168,15 @@ describe('CSV', () => {
 })
 
 describe('any file', () => {
+  it.each([
+    ['jsonl', '{"a":"ok"}\n{"a":"', '"}\n', ':2'],
+    ['csv', 'a\nok\n', '\n', ':3'],
+    ['json', '[{"a":"', '"}]', ''],
+  ])('%s: text that is not UTF-8 is refused, with its line', async (ending, before, after, line) => {
+    const path = await file(ending, Buffer.concat([Buffer.from(before), Buffer.from([0xe9]), Buffer.from(after)]))
+    expect(await failure(read(path))).toMatchObject({ code: 'data/encoding', path: path + line })
+  })
+
   it('says which endings it knows', async () => {
     expect((await failure(openDataFile(await file('xlsx', '')))).hint).toContain('.parquet')
   })
