@@ -145,37 +145,33 @@ void norm_back(const Back& b, Ref weight, const float* x, const float* rstd, con
 
 void input_back(const Back& b, const Linear& l, int64_t m, const float* dy, int64_t lddy, float* dx, int64_t lddx) {
   const Weights& w = b.pass.weights;
-  const Layout& layout = *w.layout;
   linear_input_grad(dy, lddy, m, w.panels(l), dx, lddx, false, b.g.packed);
   for (const Lora& part : l.lora) {
-    b.g.dlow.grow(m * layout.rank_p);
-    linear_input_grad(dy + part.first, lddy, m, {w.at(part.b), part.n, layout.config.lora_rank}, b.g.dlow.data(),
-                      layout.rank_p, false, b.g.packed);
-    kernels().scale(layout.config.lora_scale, b.g.dlow.data(), m * layout.rank_p);
-    linear_input_grad(b.g.dlow.data(), layout.rank_p, m, {w.at(part.a), layout.rank_p, l.k}, dx, lddx, true,
+    b.g.dlow.grow(m * part.rank_p);
+    linear_input_grad(dy + part.first, lddy, m, {w.at(part.b), part.n, part.rank}, b.g.dlow.data(), part.rank_p,
+                      false, b.g.packed);
+    kernels().scale(part.scale, b.g.dlow.data(), m * part.rank_p);
+    linear_input_grad(b.g.dlow.data(), part.rank_p, m, {w.at(part.a), part.rank_p, l.k}, dx, lddx, true,
                       b.g.packed);
   }
 }
 
 void params_back(const Back& b, const Linear& l, int64_t m, const float* x, int64_t ldx, const float* dy, int64_t lddy) {
   const Weights& w = b.pass.weights;
-  const Layout& layout = *w.layout;
   if (b.wants(l.weight)) linear_weight_grad(dy, lddy, x, ldx, m, l.n, l.k, b.of(l.weight), b.g.packed);
   if (b.wants(l.bias)) {
     parallel_columns(l.n, [&](int c0, int c1) { kernels().column_sum(dy, lddy, m, c0, c1, b.of(l.bias)); });
   }
-  const int rank = layout.config.lora_rank;
-  const float scale = layout.config.lora_scale;
   for (const Lora& part : l.lora) {
     Buffer& low = b.g.dlow;
-    low.grow(m * layout.rank_p);
-    linear(x, ldx, m, {w.at(part.a), layout.rank_p, l.k}, low.data(), layout.rank_p, false);
-    kernels().scale(scale, low.data(), m * layout.rank_p);
-    linear_weight_grad(dy + part.first, lddy, low.data(), layout.rank_p, m, part.n, rank, b.of(part.b), b.g.packed);
-    linear_input_grad(dy + part.first, lddy, m, {w.at(part.b), part.n, rank}, low.data(), layout.rank_p, false,
+    low.grow(m * part.rank_p);
+    linear(x, ldx, m, {w.at(part.a), part.rank_p, l.k}, low.data(), part.rank_p, false);
+    kernels().scale(part.scale, low.data(), m * part.rank_p);
+    linear_weight_grad(dy + part.first, lddy, low.data(), part.rank_p, m, part.n, part.rank, b.of(part.b), b.g.packed);
+    linear_input_grad(dy + part.first, lddy, m, {w.at(part.b), part.n, part.rank}, low.data(), part.rank_p, false,
                       b.g.packed);
-    kernels().scale(scale, low.data(), m * layout.rank_p);
-    linear_weight_grad(low.data(), layout.rank_p, x, ldx, m, layout.rank_p, l.k, b.of(part.a), b.g.packed);
+    kernels().scale(part.scale, low.data(), m * part.rank_p);
+    linear_weight_grad(low.data(), part.rank_p, x, ldx, m, part.rank_p, l.k, b.of(part.a), b.g.packed);
   }
 }
 

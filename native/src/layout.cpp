@@ -1,7 +1,5 @@
 #include "layout.h"
 
-#include <algorithm>
-
 #include "kernels.h"
 
 namespace trinity {
@@ -57,22 +55,22 @@ class Builder {
     }
     int64_t first = 0;
     for (const Part& p : parts) {
-      const std::string path = p.path;
-      const std::string module = path.substr(path.rfind('.') + 1);
+      const std::string module = prefix + p.path;
       const int64_t n = pad_to(p.rows, out_.nr);
-      if (std::count(c_.lora_targets.begin(), c_.lora_targets.end(), module) && c_.lora_rank > 0) {
+      for (const Adapter& adapter : c_.adapters) {
+        if (adapter.module != module) continue;
         align(true);
-        const Ref a = add(prefix + path + ".lora_A.weight", c_.lora_rank, k, Form::panels, true);
+        const Ref a = add(module + ".lora_A.weight", adapter.rank, k, Form::panels, true);
         align(true);
-        const Ref b = add(prefix + path + ".lora_B.weight", p.rows, c_.lora_rank, Form::panels, true);
-        l.lora.push_back({a, b, first, n});
+        const Ref b = add(module + ".lora_B.weight", p.rows, adapter.rank, Form::panels, true);
+        l.lora.push_back({a, b, first, n, adapter.rank, static_cast<int64_t>(pad_to(adapter.rank, out_.nr)), adapter.scale});
       }
       first += n;
     }
     return l;
   }
 
-  bool base_live() const { return c_.trainable && c_.lora_rank == 0; }
+  bool base_live() const { return c_.trainable && c_.adapters.empty(); }
 
  private:
   Layout& out_;
@@ -89,7 +87,6 @@ Layout::Layout(const Config& given) : config(given), nr(kernels().nr) {
   kv_p = pad_to(kv, nr);
   inner_p = pad_to(c.inner, nr);
   vocab_p = pad_to(c.vocab, nr);
-  rank_p = pad_to(c.lora_rank, nr);
 
   Builder b(*this);
   const bool live = b.base_live();

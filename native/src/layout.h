@@ -10,6 +10,13 @@ namespace trinity {
 
 enum class HeadKind { lm, value, reward };
 
+// A low-rank adapter of one linear module.
+struct Adapter {
+  std::string module;  // model.layers.0.self_attn.q_proj
+  int rank;
+  float scale;
+};
+
 struct Config {
   int hidden = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0, inner = 0, vocab = 0, max_len = 0;
   int pad_id = -1;  // its embedding row is not trained by inputs, as in PyTorch
@@ -18,10 +25,8 @@ struct Config {
   HeadKind head = HeadKind::lm;
   bool trainable = false;
   bool checkpointing = false;
-  int lora_rank = 0;  // 0: no adapter, every parameter is trained
-  float lora_scale = 0;
-  std::vector<std::string> lora_targets;  // q_proj, k_proj, …
-  std::vector<float> inv_freq;            // head_dim / 2
+  std::vector<Adapter> adapters;  // none: every parameter is trained
+  std::vector<float> inv_freq;    // head_dim / 2
 };
 
 // panels: see gemm.h. rows: row-major, rows padded to NR columns. vec: one padded row.
@@ -46,6 +51,9 @@ struct Param {
 struct Lora {
   Ref a, b;          // [rank x in], [out x rank]
   int64_t first, n;  // padded columns of the fused output that it adds to
+  int rank;
+  int64_t rank_p;  // padded to NR
+  float scale;
 };
 
 // One product: y = x · wᵀ + bias, and the adapters of its parts.
@@ -63,7 +71,7 @@ struct Layer {
 struct Layout {
   Config config;
   int nr;
-  int64_t hidden_p, q_p, kv_p, inner_p, vocab_p, rank_p;  // widths padded to NR
+  int64_t hidden_p, q_p, kv_p, inner_p, vocab_p;  // widths padded to NR
   std::vector<Param> params;
   std::vector<Layer> layers;
   Ref embed, final_norm, lm_head, score, score_bias;  // lm_head = embed when tied

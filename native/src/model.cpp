@@ -64,13 +64,16 @@ void Model::add_adapter(const Param& p, float* values) {
   const Param* a = layout_->find(module + ".lora_A.weight");
   const Param* b = layout_->find(module + ".lora_B.weight");
   if (!a || !b || p.form != Form::panels) return;
+  float scale = 0;
+  for (const Adapter& adapter : layout_->config.adapters)
+    if (adapter.module == module) scale = adapter.scale;
   std::vector<float> av(a->rows * a->cols), bv(b->rows * b->cols);
   unpack_param(*a, layout_->nr, weights_.at(a->at), av.data());
   unpack_param(*b, layout_->nr, weights_.at(b->at), bv.data());
   parallel_rows(p.rows, 64, [&](int64_t r0, int64_t r1) {
     for (int64_t r = r0; r < r1; r++)
       for (int64_t i = 0; i < a->rows; i++)
-        kernels().axpy(layout_->config.lora_scale * bv[r * b->cols + i], av.data() + i * a->cols, values + r * p.cols, p.cols);
+        kernels().axpy(scale * bv[r * b->cols + i], av.data() + i * a->cols, values + r * p.cols, p.cols);
   });
 }
 

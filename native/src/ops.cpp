@@ -46,12 +46,11 @@ void project(const Weights& w, const Linear& l, Panels panels, const float* x, i
     });
   }
   if (!adapter) return;
-  const Layout& layout = *w.layout;
   for (const Lora& part : l.lora) {
-    low.grow(static_cast<size_t>(m * layout.rank_p));
-    linear(x, ldx, m, {w.at(part.a), layout.rank_p, l.k}, low.data(), layout.rank_p, false);
-    kernels().scale(layout.config.lora_scale, low.data(), m * layout.rank_p);
-    linear(low.data(), layout.rank_p, m, {w.at(part.b), part.n, layout.config.lora_rank}, y + part.first, ldy, true);
+    low.grow(static_cast<size_t>(m * part.rank_p));
+    linear(x, ldx, m, {w.at(part.a), part.rank_p, l.k}, low.data(), part.rank_p, false);
+    kernels().scale(part.scale, low.data(), m * part.rank_p);
+    linear(low.data(), part.rank_p, m, {w.at(part.b), part.n, part.rank}, y + part.first, ldy, true);
   }
 }
 

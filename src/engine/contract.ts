@@ -124,6 +124,8 @@ export interface ModelInfo {
   readonly trainableParameters: number
   readonly vocabSize: number
   readonly maxModelLen: number
+  /** What a user should know of how it was opened. */
+  readonly notes?: readonly string[]
 }
 
 /** Bytes held, by purpose. */

@@ -39,8 +39,13 @@ const modulePath: Record<LayerPart, string> = {
   down_proj: 'mlp.down_proj',
 }
 
+/** The full name of a module: `model.layers.0.self_attn.q_proj`. */
+export function layerModule(layer: number, part: LayerPart): string {
+  return `model.layers.${layer}.${modulePath[part]}`
+}
+
 export function layerTensor(layer: number, part: LayerPart, what: 'weight' | 'bias' = 'weight'): string {
-  return `model.layers.${layer}.${modulePath[part]}.${what}`
+  return `${layerModule(layer, part)}.${what}`
 }
 
 /** Linear modules of one layer with [out, in]; the names that LoRA's `target_modules` uses. */

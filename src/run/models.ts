@@ -85,6 +85,7 @@ export async function openTrained(context: ModelContext, { engine: engineOf, dir
   const policy = closers.add(
     await engine.openTrain({ ...common, path: dir, lora, gradientCheckpointing }, nextCall(signal)),
   )
+  for (const note of policy.info.notes ?? []) view.note(note)
   let reference: ScoreModel | undefined
   if (needs.reference && !needs.referenceIsBase) {
     view.phase('model', 'opening the reference')

@@ -49,15 +49,14 @@ static Config read_config(napi_env env, napi_value o) {
   const std::string head = text(env, field(env, o, "head"));
   c.head = head == "value" ? HeadKind::value : head == "reward" ? HeadKind::reward : HeadKind::lm;
   c.inv_freq = array<float>(env, field(env, o, "invFreq"));
-  c.lora_rank = integer("loraRank");
-  c.lora_scale = static_cast<float>(number(env, o, "loraScale"));
-  napi_value targets = field(env, o, "loraTargets");
+  napi_value adapters = field(env, o, "adapters");
   uint32_t count;
-  must(napi_get_array_length(env, targets, &count));
+  must(napi_get_array_length(env, adapters, &count));
   for (uint32_t i = 0; i < count; i++) {
     napi_value item;
-    must(napi_get_element(env, targets, i, &item));
-    c.lora_targets.push_back(text(env, item));
+    must(napi_get_element(env, adapters, i, &item));
+    c.adapters.push_back({text(env, field(env, item, "module")), static_cast<int>(number(env, item, "rank")),
+                          static_cast<float>(number(env, item, "scale"))});
   }
   if (c.inv_freq.size() != static_cast<size_t>(c.head_dim) / 2) throw std::invalid_argument("invFreq has the wrong length");
   return c;

@@ -39,6 +39,9 @@ class State:
 
 
 def read(model: TrainModel, folder: str) -> State:
+    adapter = os.path.join(folder, "lora_adapter")
+    if model.lora is not None and os.path.isfile(os.path.join(adapter, "adapter_config.json")):
+        lora.check_scales(model.lora, adapter, model.kind == "value")
     size = saved_size(folder)
     if size is not None:
         return _read_shards(model, folder, size)

@@ -50,7 +50,7 @@ def save(model: TrainModel, folder: str) -> Hashes:
     if model.lora is None:
         return _of_all_ranks(world, hashes, folder)
     adapter = os.path.join(folder, "lora_adapter")
-    config = lora.peft_config(model.lora, model.spec["path"])
+    config = lora.peft_config(model.lora, model.spec["path"], model.kind == "value")
     named = zip(optimizer.names, optimizer.params, optimizer.masters)
     entries = [_entry(lora.peft_name(hf_name(name)), p, master, world) for name, p, master in named]
     _write_folder(world, adapter, "adapter_model.safetensors", entries, {"adapter_config.json": config}, hashes)

@@ -70,12 +70,14 @@ class Model:
             "vocabSize": config.vocab_size,
             "maxModelLen": int(spec.get("maxModelLen") or longest),
         }
+        if self.lora is not None and self.lora.note:
+            self.info["notes"] = [self.lora.note]
 
     def move_in(self, trainable: bool) -> None:
         """The network gets its adapter, and goes to the device where it lies there whole."""
         spec, world = self.spec, self.world
         if spec.get("lora") and trainable:
-            self.lora = lora.add(self.network, self.network.layers, spec["lora"], int(spec.get("seed") or 0))
+            self.lora = lora.add(self.network, self.network.layers, spec["lora"], int(spec.get("seed") or 0), self.kind == "value")
             if self.kind == "value":
                 self.network.head_module.requires_grad_(True)
             if spec["lora"].get("path"):

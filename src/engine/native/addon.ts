@@ -30,10 +30,16 @@ export interface NativeConfig {
   head: 'lm' | 'value' | 'reward'
   trainable: boolean
   checkpointing: boolean
-  loraRank: number
-  loraScale: number
-  loraTargets: readonly string[]
+  /** None: every parameter is trained. */
+  adapters: readonly NativeAdapter[]
   invFreq: Float32Array
+}
+
+/** A low-rank adapter of one linear module, named in full: `model.layers.0.self_attn.q_proj`. */
+export interface NativeAdapter {
+  readonly module: string
+  readonly rank: number
+  readonly scale: number
 }
 
 export interface NativeParam {

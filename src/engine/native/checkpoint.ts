@@ -8,8 +8,9 @@ import { openModelDir } from '../../model/dir.js'
 import { SafetensorsFile } from '../../model/safetensors.js'
 import { type TensorToWrite, writeSafetensors } from '../../model/safetensors-write.js'
 import { copyTokenizer } from '../../model/tokenizer-save.js'
+import { moduleOf, readAdapterConfig } from './adapter-config.js'
 import type { NativeParam, ParamSlot } from './addon.js'
-import { isAdapter, loraOf, peftConfig, peftName } from './lora.js'
+import { isAdapter, peftConfig, peftName } from './lora.js'
 import { checkShape, type NativeModel, shapeOf } from './native-model.js'
 
 const stateFile = 'native_state.json'
@@ -23,7 +24,7 @@ const version = 1
 export async function saveState(model: NativeModel, dir: string, signal: AbortSignal): Promise<void> {
   await saveHuggingFace(model, join(dir, 'huggingface'), signal)
   const trained = model.params.filter((param) => param.trained)
-  if (model.spec.lora) {
+  if (model.lora) {
     const adapter = join(dir, 'lora_adapter')
     await mkdir(adapter, { recursive: true })
     await writeTensors(
@@ -36,7 +37,7 @@ export async function saveState(model: NativeModel, dir: string, signal: AbortSi
     )
     await writeJsonFile(
       join(adapter, 'adapter_config.json'),
-      peftConfig(loraOf(model.spec.lora, model.config), model.spec.path),
+      peftConfig(model.lora, model.spec.path, model.spec.head === 'value'),
     )
   }
   const moments = (['m', 'v'] as const).flatMap((slot) => trained.map((param) => ({ param, slot })))
@@ -116,6 +117,7 @@ export async function loadState(model: NativeModel, dir: string, signal: AbortSi
         : `there is no ${stateFile}`,
     })
   }
+  if (model.lora) await checkScales(model, join(dir, 'lora_adapter'))
   const weights = await openSaved(model, dir)
   const optimizer = await SafetensorsFile.open(join(dir, optimizerFile)).catch(async (error) => {
     await weights.close()
@@ -140,6 +142,21 @@ export async function loadState(model: NativeModel, dir: string, signal: AbortSi
   } finally {
     await weights.close()
     await optimizer.close()
+  }
+}
+
+/** The same numbers under another scale are another model. */
+async function checkScales(model: NativeModel, dir: string): Promise<void> {
+  const saved = await readAdapterConfig(dir, model.spec.head === 'value')
+  for (const { module, rank, scale } of model.lora?.modules ?? []) {
+    const was = moduleOf(saved, module)
+    if (was.rank === rank && Math.abs(was.scale - scale) <= 1e-6 * scale) continue
+    const is = (one: { rank: number; scale: number }) => `rank ${one.rank} and scale ${one.scale}`
+    throw new TrinityError(
+      'engine/bad-checkpoint',
+      `the adapter was saved with ${is(was)} of ${module}, this model has ${is({ rank, scale })}`,
+      { path: saved.path, hint: 'set lora_rank and lora_alpha, or the path of the adapter, as they were' },
+    )
   }
 }
 

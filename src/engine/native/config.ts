@@ -3,11 +3,10 @@ import type { ModelConfig } from '../../model/config.js'
 import { inverseFrequencies } from '../../model/rope.js'
 import type { ModelSpec } from '../contract.js'
 import type { NativeConfig } from './addon.js'
-import { type Lora, loraOf } from './lora.js'
+import type { Lora } from './lora.js'
 
 /** Everything the addon must know to make room for a model. */
-export function nativeConfig(config: ModelConfig, spec: ModelSpec, trainable: boolean): NativeConfig {
-  const lora: Lora | undefined = spec.lora && loraOf(spec.lora, config)
+export function nativeConfig(config: ModelConfig, spec: ModelSpec, trainable: boolean, lora?: Lora): NativeConfig {
   return {
     hidden: config.hiddenSize,
     layers: config.layers,
@@ -27,9 +26,7 @@ export function nativeConfig(config: ModelConfig, spec: ModelSpec, trainable: bo
     head: spec.head ?? 'lm',
     trainable,
     checkpointing: spec.gradientCheckpointing ?? false,
-    loraRank: lora?.rank ?? 0,
-    loraScale: lora ? lora.alpha / lora.rank : 0,
-    loraTargets: lora?.targets ?? [],
+    adapters: lora?.modules ?? [],
     invFreq: inverseFrequencies(config.rope, config.headDim),
   }
 }

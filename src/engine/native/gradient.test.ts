@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadAddon, type NativeConfig, type NativeHandle, type NativePack, type NativeScores } from './addon.js'
-import { random, tinyConfig, tinyModel, tinyPack } from './tiny.fixture.js'
+import { random, tinyAdapters, tinyConfig, tinyModel, tinyPack } from './tiny.fixture.js'
 
 const addon = loadAddon()
 const kinds = ['logprob', 'entropy', 'value'] as const
@@ -81,15 +81,26 @@ describe('gradients against central differences', () => {
   })
 
   it('LoRA on every module: only the adapter is trained', async () => {
-    const targets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj']
-    const config = tinyConfig({ loraRank: 3, loraScale: 0.5, loraTargets: targets, qkNorm: true })
+    const attention = ['q_proj', 'k_proj', 'v_proj', 'o_proj'].map((name) => `self_attn.${name}`)
+    const targets = [...attention, 'mlp.gate_proj', 'mlp.up_proj', 'mlp.down_proj']
+    const config = tinyConfig({ adapters: tinyAdapters(targets, 3, 0.5), qkNorm: true })
     const seen = await check(config, tinyPack(config.vocab, [6, 40, 3], 3, 2))
     expect(seen).toHaveLength(config.layers * targets.length * 2)
     expect(seen.every((name) => name.includes('lora_'))).toBe(true)
   })
 
+  it('LoRA of a rank and a scale of its own in each module, wider than a register too', async () => {
+    const adapters = [
+      { module: 'model.layers.0.self_attn.q_proj', rank: 3, scale: 0.5 },
+      { module: 'model.layers.0.self_attn.v_proj', rank: 19, scale: 2 },
+      { module: 'model.layers.1.mlp.down_proj', rank: 1, scale: 4 },
+    ]
+    const config = tinyConfig({ adapters })
+    expect(await check(config, tinyPack(config.vocab, [6, 40, 3], 3, 2))).toHaveLength(6)
+  })
+
   it('LoRA under a value head trains both', async () => {
-    const config = tinyConfig({ loraRank: 2, loraScale: 1, loraTargets: ['q_proj'], head: 'value' })
+    const config = tinyConfig({ adapters: tinyAdapters(['self_attn.q_proj'], 2, 1), head: 'value' })
     const seen = await check(config, tinyPack(config.vocab, [6, 12], 3))
     expect(seen).toContain('score.weight')
     expect(seen).toContain('score.bias')

@@ -1,42 +1,56 @@
 import { TrinityError } from '../../base/error.js'
+import type { JsonObject } from '../../base/file/json-file.js'
 import { nearest } from '../../base/nearest.js'
 import type { ModelConfig } from '../../model/config.js'
 import { Gaussian } from '../../model/gaussian.js'
-import { linearModules } from '../../model/layout.js'
+import { layerModule, linearModules } from '../../model/layout.js'
 import type { LoraSpec } from '../contract.js'
-import type { NativeParam } from './addon.js'
+import type { NativeAdapter, NativeParam } from './addon.js'
 
 export interface Lora {
-  readonly rank: number
-  readonly alpha: number
-  /** Module names, in the order of the layer. */
-  readonly targets: readonly string[]
+  readonly modules: readonly NativeAdapter[]
+  /** What adapter_config.json says of it: ranks, scales and modules, in PEFT's words. */
+  readonly peft: JsonObject
 }
 
-/** Which modules get an adapter. */
+/** A fresh adapter: the same rank and scale in the modules that are asked for, of every layer. */
 export function loraOf(spec: LoraSpec, config: ModelConfig): Lora {
-  const modules = linearModules(config).map(({ part }) => part as string)
+  const modules = linearModules(config)
+  const names = modules.map(({ part }) => part as string)
   const known = (name: string) => {
-    if (modules.includes(name)) return name
-    const near = nearest(name, modules)
+    if (names.includes(name)) return name
+    const near = nearest(name, names)
     throw new TrinityError('engine/lora', `there is no linear module '${name}'`, {
       path: 'target_modules',
-      hint: (near ? `did you mean '${near}'? ` : '') + `known: ${modules.join(', ')}, all-linear`,
+      hint: (near ? `did you mean '${near}'? ` : '') + `known: ${names.join(', ')}, all-linear`,
     })
   }
-  const wanted = spec.targetModules === 'all-linear' ? modules : spec.targetModules.map(known)
+  const wanted = spec.targetModules === 'all-linear' ? names : spec.targetModules.map(known)
   const excluded = (spec.excludeModules ?? []).map(known)
-  const targets = modules.filter((name) => wanted.includes(name) && !excluded.includes(name))
+  const targets = modules.filter(({ part }) => wanted.includes(part) && !excluded.includes(part))
   if (targets.length === 0)
     throw new TrinityError('engine/lora', 'no module is left for the adapter', { path: 'target_modules' })
-  if (!Number.isInteger(spec.rank) || spec.rank < 1 || spec.rank > config.hiddenSize) {
-    throw new TrinityError('engine/lora', `rank is ${spec.rank}`, {
-      path: 'rank',
-      hint: `use 1 … ${config.hiddenSize}`,
-    })
-  }
+  checkRank(spec.rank, config, 'rank')
   if (!(spec.alpha > 0)) throw new TrinityError('engine/lora', `alpha is ${spec.alpha}`, { path: 'alpha' })
-  return { rank: spec.rank, alpha: spec.alpha, targets }
+  const scale = spec.alpha / spec.rank
+  return {
+    modules: Array.from({ length: config.layers }, (_, layer) =>
+      targets.map(({ part }) => ({ module: layerModule(layer, part), rank: spec.rank, scale })),
+    ).flat(),
+    peft: {
+      r: spec.rank,
+      lora_alpha: spec.alpha,
+      use_rslora: false,
+      target_modules: targets.map(({ part }) => part),
+      rank_pattern: {},
+      alpha_pattern: {},
+    },
+  }
+}
+
+export function checkRank(rank: number, config: ModelConfig, path: string): void {
+  if (Number.isInteger(rank) && rank >= 1 && rank <= config.hiddenSize) return
+  throw new TrinityError('engine/lora', `rank is ${rank}`, { path, hint: `use 1 … ${config.hiddenSize}` })
 }
 
 export function isAdapter(name: string): boolean {
@@ -58,20 +72,18 @@ export function peftName(name: string): string {
   return `base_model.model.${name}`
 }
 
-export function peftConfig(lora: Lora, base: string): Record<string, unknown> {
+/** adapter_config.json. A head that was trained beside the adapter is a module that PEFT saves whole. */
+export function peftConfig(lora: Lora, base: string, head: boolean): JsonObject {
   return {
     peft_type: 'LORA',
-    task_type: 'CAUSAL_LM',
+    task_type: head ? 'TOKEN_CLS' : 'CAUSAL_LM',
     base_model_name_or_path: base,
-    r: lora.rank,
-    lora_alpha: lora.alpha,
+    ...lora.peft,
     lora_dropout: 0,
-    target_modules: lora.targets,
     bias: 'none',
     fan_in_fan_out: false,
     inference_mode: true,
     init_lora_weights: true,
-    use_rslora: false,
-    modules_to_save: null,
+    modules_to_save: head ? ['score'] : null,
   }
 }

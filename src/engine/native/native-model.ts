@@ -1,15 +1,15 @@
-import { join } from 'node:path'
 import { messageOf, TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
 import type { ModelConfig } from '../../model/config.js'
 import { initialValues } from '../../model/create.js'
 import { type ModelDir, openModelDir } from '../../model/dir.js'
 import type { TensorSpec } from '../../model/layout.js'
-import { SafetensorsFile } from '../../model/safetensors.js'
+import type { SafetensorsFile } from '../../model/safetensors.js'
 import type { MemoryReport, ModelInfo, ModelSpec, OpenModel } from '../contract.js'
+import { openAdapter } from './adapter.js'
 import { loadAddon, type NativeAddon, type NativeHandle, type NativeParam } from './addon.js'
 import { nativeConfig } from './config.js'
-import { initialAdapter, isAdapter, peftName } from './lora.js'
+import { initialAdapter, isAdapter, type Lora, loraOf, peftName } from './lora.js'
 
 /** A model in the addon's memory, and where it came from. */
 export class NativeModel implements OpenModel {
@@ -20,6 +20,7 @@ export class NativeModel implements OpenModel {
   readonly config: ModelConfig
   readonly configJson: JsonObject
   readonly params: readonly NativeParam[]
+  readonly lora?: Lora
   readonly #closed: (model: NativeModel) => void
   #open = true
 
@@ -27,6 +28,7 @@ export class NativeModel implements OpenModel {
     this.addon = opened.addon
     this.handle = opened.handle
     this.params = opened.params
+    this.lora = opened.lora
     this.config = opened.config
     this.configJson = opened.configJson
     this.info = opened.info
@@ -78,6 +80,8 @@ export interface OpenNative {
   readonly config: ModelConfig
   readonly configJson: JsonObject
   readonly params: readonly NativeParam[]
+  /** Absent: every parameter is trained. */
+  readonly lora?: Lora
   readonly info: ModelInfo
 }
 
@@ -87,20 +91,18 @@ export async function openNative(spec: ModelSpec, trainable: boolean, signal: Ab
   const head = spec.head ?? 'lm'
   const dir = await openModelDir(spec.path, { head: head === 'reward' ? 'sequence' : head === 'value' ? 'none' : 'lm' })
   let handle: NativeHandle | undefined
+  let adapter: SafetensorsFile | undefined
   try {
-    const native = nativeConfig(dir.config, spec, trainable)
+    const { lora, file, note } = await adapterOf(spec, dir.config)
+    adapter = file
+    const native = nativeConfig(dir.config, spec, trainable, lora)
     handle = await addon.open(native).catch((error) => {
       throw nativeError(error, spec.path)
     })
     const params = addon.params(handle)
-    const adapter = spec.lora?.path === undefined ? undefined : await openAdapter(spec.lora.path)
-    try {
-      for (const param of params) {
-        signal.throwIfAborted()
-        await addon.write(handle, param.name, 'weight', await initial(param, dir, spec, adapter))
-      }
-    } finally {
-      await adapter?.close()
+    for (const param of params) {
+      signal.throwIfAborted()
+      await addon.write(handle, param.name, 'weight', await initial(param, dir, spec, adapter))
     }
     const count = (list: readonly NativeParam[]) => list.reduce((sum, { rows, cols }) => sum + rows * cols, 0)
     return {
@@ -109,24 +111,32 @@ export async function openNative(spec: ModelSpec, trainable: boolean, signal: Ab
       config: dir.config,
       configJson: dir.configJson,
       params,
+      lora,
       info: {
         architecture: dir.config.architecture,
         parameters: count(params.filter(({ name }) => !isAdapter(name))),
         trainableParameters: count(params.filter(({ trained }) => trained)),
         vocabSize: dir.config.vocabSize,
         maxModelLen: native.maxLen,
+        ...(note === undefined ? {} : { notes: [note] }),
       },
     }
   } catch (error) {
     if (handle) await addon.close(handle)
     throw error
   } finally {
+    await adapter?.close()
     await dir.close()
   }
 }
 
-function openAdapter(path: string): Promise<SafetensorsFile> {
-  return SafetensorsFile.open(join(path, 'adapter_model.safetensors'))
+/** The adapter that is asked for: one to start from, or a fresh one. */
+async function adapterOf(
+  { lora, head }: ModelSpec,
+  config: ModelConfig,
+): Promise<{ lora?: Lora; file?: SafetensorsFile; note?: string }> {
+  if (lora?.path === undefined) return { lora: lora && loraOf(lora, config) }
+  return openAdapter(lora, config, head === 'value')
 }
 
 /** First values of a parameter: the file's, a given adapter's, or fresh ones where the file has none by design. */

@@ -4,7 +4,7 @@ import type { Row } from '../contract.js'
 import { packRows } from '../pack.js'
 import { loadAddon, type NativeConfig, type NativePack, type NativeScores } from './addon.js'
 import { packed, packedShared, sharedCounter } from './packed.js'
-import { random, tinyConfig, tinyModel } from './tiny.fixture.js'
+import { random, tinyAdapters, tinyConfig, tinyModel } from './tiny.fixture.js'
 
 const addon = loadAddon()
 const threads = addon.threads()
@@ -77,8 +77,9 @@ describe('a prompt that several rows begin with is computed once', () => {
           loraRank: fc.constantFrom(0, 4),
         }),
         async (sizes, seed, { heads, loraRank, ...shape }) => {
-          const lora = { loraRank, loraScale: 0.5, loraTargets: loraRank > 0 ? ['q_proj', 'v_proj', 'down_proj'] : [] }
-          const config = tinyConfig({ ...shape, ...lora, heads: heads[0], kvHeads: heads[1] })
+          const targets = loraRank > 0 ? ['self_attn.q_proj', 'self_attn.v_proj', 'mlp.down_proj'] : []
+          const adapters = tinyAdapters(targets, loraRank, 0.5)
+          const config = tinyConfig({ ...shape, adapters, heads: heads[0], kvHeads: heads[1] })
           const rows = answers(seed, config.vocab, sizes)
           const whole = await learn(config, packed(rows))
           const shared = await learn(config, packedShared(rows))

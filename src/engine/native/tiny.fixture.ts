@@ -1,6 +1,6 @@
 /** Tiny random models and batches for the tests of this folder. */
 import { inverseFrequencies } from '../../model/rope.js'
-import { loadAddon, type NativeConfig, type NativeHandle, type NativePack } from './addon.js'
+import { loadAddon, type NativeAdapter, type NativeConfig, type NativeHandle, type NativePack } from './addon.js'
 
 /** Small generator with a full-period 32-bit state: tests must not depend on Math.random. */
 export function random(seed: number): () => number {
@@ -33,14 +33,17 @@ export function tinyConfig(change: Partial<NativeConfig> = {}): NativeConfig {
     head: 'lm',
     trainable: true,
     checkpointing: false,
-    loraRank: 0,
-    loraScale: 0,
-    loraTargets: [],
+    adapters: [],
     invFreq: new Float32Array(0),
     ...change,
   }
   config.invFreq = inverseFrequencies({ theta: 10000, scaling: { type: 'default' } }, config.headDim)
   return config
+}
+
+/** Adapters of these modules in every layer of a tiny model. */
+export function tinyAdapters(modules: readonly string[], rank: number, scale: number): NativeAdapter[] {
+  return [0, 1].flatMap((layer) => modules.map((path) => ({ module: `model.layers.${layer}.${path}`, rank, scale })))
 }
 
 export async function tinyModel(config: NativeConfig, seed = 1): Promise<NativeHandle> {
