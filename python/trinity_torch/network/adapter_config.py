@@ -77,7 +77,8 @@ def read(folder: str, head: bool) -> AdapterConfig:
     if not isinstance(found, dict):
         raise _wrong(path, "is not a JSON object")
     _refuse(found, path, head)
-    rank, alpha = found.get("r"), found.get("lora_alpha")
+    rank: Any = found.get("r")
+    alpha: Any = found.get("lora_alpha")
     patterns = [found.get(key) or {} for key in ("rank_pattern", "alpha_pattern")]
     if not isinstance(rank, int) or rank < 1 or not _positive(alpha):
         raise _wrong(path, f"r is {rank!r}, lora_alpha {alpha!r}")

@@ -63,7 +63,7 @@ class Model:
         count = lambda given: sum(p.numel() for p in given)  # noqa: E731
         named = list(self.network.named_parameters())
         longest = lender.info["maxModelLen"] if lender else config.max_position_embeddings
-        self.info = {
+        self.info: dict[str, Any] = {
             "architecture": (config.architectures or [type(self.network.hf).__name__])[0],
             "parameters": count(p for n, p in named if not lora.is_adapter(n)),
             "trainableParameters": count(p for _, p in named if p.requires_grad and lender is None),
