@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AGG_MODES } from '../config/index.js'
 
 /** What every component of an algorithm tells about itself. */
 export interface Entry {
@@ -10,7 +11,6 @@ export interface Entry {
   readonly ignored?: readonly string[]
 }
 
-export const AGG_MODES = ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] as const
 /** How the numbers of all tokens become one: `loss_agg_mode`. */
 export type AggMode = (typeof AGG_MODES)[number]
 

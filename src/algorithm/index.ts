@@ -1,3 +1,8 @@
+/**
+ * What to learn from experiences: advantages, losses, KL, entropy, the choice of samples, and the algorithms that
+ * combine them.
+ */
+
 export {
   type AdvantageContext,
   type AdvantageFn,
@@ -11,10 +16,10 @@ export {
 export { advantageFns } from './advantage/registry.js'
 export { type Aggregate, aggregate, type RowSet } from './aggregate.js'
 export { type Algorithm, type AlgorithmDefaults, algorithm } from './algorithm.js'
-export { buildCriticLoss, type CriticLossConfig } from './critic-loss.js'
+export { buildCriticLoss } from './critic-loss.js'
 export { type EntropyLoss, entropyLoss } from './entropy/entropy.js'
 export { entropyLossFns } from './entropy/registry.js'
-export { AGG_MODES, type AggMode, type Entry } from './entry.js'
+export type { AggMode, Entry } from './entry.js'
 export { KlController } from './kl/controller.js'
 export { type KlArgs, type KlFn, klFn } from './kl/kl.js'
 export { applyKlPenalty } from './kl/penalty.js'

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { publishedBatch, randomBatch } from '../../test/algorithm/batch.js'
+import { AGG_MODES } from '../config/index.js'
 import { evaluateLoss, type LossRow } from '../graph/index.js'
 import { advantageFns } from './advantage/registry.js'
 import { buildCriticLoss } from './critic-loss.js'
 import { entropyLossFns } from './entropy/registry.js'
-import { AGG_MODES } from './entry.js'
 import { klFns } from './kl/registry.js'
 import { buildLoss, type LossConfig } from './loss.js'
 import { chordMu } from './policy-loss/mix-chord.js'
@@ -316,5 +316,16 @@ describe('critic', () => {
     expect([...got.grads.value!]).toEqual([0, expect.closeTo(-0.4, 6)])
     expect(got.metrics).toMatchObject({ vf_clipfrac: { value: 0.5 }, vpred_mean: { value: expect.closeTo(0.6, 6) } })
     expect(loss.wants).toEqual(['value'])
+  })
+
+  it("seq-mean-token-sum-norm is veRL's: the mean over rows of the sum over tokens, by the width", () => {
+    const row = (length: number): LossRow => ({
+      mask: new Uint8Array(length).fill(1),
+      columns: { old_value: new Float32Array(length), return: new Float32Array(length).fill(2) },
+    })
+    const rows = [row(2), row(5), row(3)]
+    const loss = buildCriticLoss({ loss_agg_mode: 'seq-mean-token-sum-norm', cliprange_value: 9 })
+    const got = evaluateLoss(loss, rows, loss.norms(rows), { value: new Float32Array(10) })
+    expect(got.loss).toBeCloseTo((10 * 0.5 * 4) / 3 / 5, 9)
   })
 })

@@ -1,3 +1,5 @@
+import { TrinityError } from '../base/error.js'
+import type { Config, Given } from '../config/index.js'
 import { type Expr, graphInputs, type Loss, LossTrace, makeLoss } from '../graph/index.js'
 import { aggregate, type RowSet } from './aggregate.js'
 import { entropyLossFns } from './entropy/registry.js'
@@ -6,38 +8,36 @@ import type { KlArgs } from './kl/kl.js'
 import { klFns } from './kl/registry.js'
 import { policyLossFns } from './policy-loss/registry.js'
 
+type Algorithm = Config['algorithm']
+type LossKeys = 'policy_loss_fn' | 'kl_loss_fn' | 'entropy_loss_fn'
+
 /** The part of the `algorithm` section that makes up a loss. Missing arguments take their defaults. */
-export interface LossConfig {
-  readonly policy_loss_fn: string
-  readonly policy_loss_fn_args?: Readonly<Record<string, unknown>> | null
-  readonly kl_loss_fn?: string
-  readonly kl_loss_fn_args?: Readonly<Record<string, unknown>> | null
-  readonly entropy_loss_fn?: string
-  readonly entropy_loss_fn_args?: Readonly<Record<string, unknown>> | null
-  /** How per-token losses become one number, unless a function's own arguments say otherwise. */
-  readonly loss_agg_mode?: AggMode | null
-}
+export type LossConfig = Given<Pick<Algorithm, LossKeys | `${LossKeys}_args` | 'loss_agg_mode'>>
 
 /** A loss and the row inputs it needs. */
 export interface BuiltLoss extends Loss {
   readonly columns: readonly { readonly name: string; readonly shape: 'token' | 'row' }[]
 }
 
-/**
- * Total loss of the policy: policy − entropy_coef·H + kl_coef·KL, as one graph.
- * `klCoef` gives the coefficient of the moment (adaptive control); the default is the configured one.
- */
-export function buildLoss(config: LossConfig, options: { klCoef?: () => number } = {}): BuiltLoss {
+export interface LossOptions {
+  /** The coefficient of the KL at the moment (adaptive control); the default is the configured one. */
+  readonly klCoef?: () => number
+  /** Divisor of `seq-mean-token-sum-norm`, in place of the length of the longest row. */
+  readonly scale?: number
+}
+
+/** Total loss of the policy: policy − entropy_coef·H + kl_coef·KL, as one graph. */
+export function buildLoss(config: LossConfig, options: LossOptions = {}): BuiltLoss {
   const g = new LossTrace()
   const mode = config.loss_agg_mode ?? undefined
-  const over = (wanted: AggMode | null | undefined, set?: RowSet) => aggregate(g, wanted ?? 'token-mean', set)
+  const over = (wanted: AggMode | null | undefined, set?: RowSet) =>
+    aggregate(g, wanted ?? 'token-mean', set, options.scale)
 
-  const policy = policyLossFns.get(config.policy_loss_fn)
-  const policyArgs = policyLossFns.parse(
-    config.policy_loss_fn,
-    config.policy_loss_fn_args,
-    'algorithm.policy_loss_fn_args',
-  )
+  const { policy_loss_fn: name } = config
+  if (name == null)
+    throw new TrinityError('algorithm/loss', 'there is no policy loss', { path: 'algorithm.policy_loss_fn' })
+  const policy = policyLossFns.get(name)
+  const policyArgs = policyLossFns.parse(name, config.policy_loss_fn_args, 'algorithm.policy_loss_fn_args')
   const own = (policyArgs.loss_agg_mode as AggMode | null | undefined) ?? mode ?? policy.loss_agg_mode
   let total = policy.build(g, policyArgs, { agg: over(own), aggregate: (m, set) => over(m ?? own, set) })
 

@@ -73,7 +73,8 @@ const RESULTS: Record<string, unknown> = {
   'policy_loss_fn_args.use_token_level_loss': 'token-mean',
   actor_use_kl_loss: 'none',
 }
-const TEXT = /_key$|workflow|_fn$|url|dj_config_path|prompt|prefix|priority_fn$|task_type|algorithm_type|strategy/
+const TEXT =
+  /_key$|workflow|_fn$|url|dj_config_path|prompt|prefix|priority_fn$|task_type|algorithm_type|strategy|optim\.optimizer|critic.*style/
 
 const keyOf = (place: string, key: string) => (place === '' ? key : `${place}.${key}`)
 const get = (value: unknown, path: string) =>

@@ -177,9 +177,11 @@ export const ALIASES: readonly Alias[] = [
   ...['lr', 'lr_warmup_steps', 'lr_warmup_steps_ratio', 'min_lr_ratio', 'warmup_style', 'lr_scheduler_type'].flatMap(
     (key) => lifted(`actor_rollout_ref.actor.optim.${key}`, `/algorithm.optimizer.${key}`, true),
   ),
-  ...['betas', 'weight_decay'].flatMap((key) =>
+  ...['betas', 'weight_decay', 'clip_grad'].flatMap((key) =>
     lifted(`actor_rollout_ref.actor.optim.${key}`, `/algorithm.optimizer.${key}`, true),
   ),
+  ...lifted('actor_rollout_ref.actor.optim.optimizer', '/algorithm.optimizer.optimizer_type', true),
+  ...lifted('critic.optim.warmup_style', 'trainer_config.critic.optim.lr_scheduler_type', true),
   ...Object.keys(megatron.fields).flatMap((key) =>
     lifted(`actor_rollout_ref.actor.megatron.${key}`, `megatron.${key}`, true),
   ),
@@ -235,6 +237,8 @@ function apply(alias: Alias, map: MapNode, path: string, problems: Problems, mov
   if (!old) return map
   const from = path === '' ? alias.old : `${path}.${alias.old}`
   const rest = removeAt(map, pathParts(alias.old))
+  // in veRL's tree, null leaves the choice to the rest of the configuration
+  if (alias.wins !== undefined && old.kind === 'scalar' && old.type === 'null') return rest
   if (alias.gone !== undefined) {
     problems.note('no-effect', from, alias.gone, old.mark)
     return rest

@@ -20,8 +20,8 @@ export function configReference(): string {
 }
 
 const LEGEND = `\`T?\` allows null. A default with an arrow (→) says what a value left out becomes.
-† is filled in by the program; ‡ is accepted from existing files and has no effect. § is secret: see
-[Secrets](#secrets).
+† is filled in by the program; ‡ is accepted from existing files and has no effect. ¶ is the training engine's to read:
+an engine that does not read it says so when a run starts. § is secret: see [Secrets](#secrets).
 `
 
 function collect(spec: RecordSpec, path: string, out: { spec: RecordSpec; paths: string[] }[]): void {
@@ -45,7 +45,7 @@ function recordTable(spec: RecordSpec, paths: string[]): string {
   const shown = paths.length > 4 ? [...paths.slice(0, 4), '…'] : paths
   const where = paths[0] === '' ? 'top level' : shown.map((path) => (path === '…' ? path : `\`${path}\``)).join(', ')
   const rows = Object.entries(spec.fields).map(([key, field]) => {
-    const mark = field.noEffect ? ' ‡' : field.derived ? ' †' : field.secret ? ' §' : ''
+    const mark = field.noEffect ? ' ‡' : field.derived ? ' †' : field.forEngine ? ' ¶' : field.secret ? ' §' : ''
     return `| \`${key}\`${mark} | ${typeText(field)} | ${defaultText(field)} | ${meaning(field)} |`
   })
   return [

@@ -27,6 +27,8 @@ export interface Field<T = unknown> {
   readonly derived?: boolean
   /** Accepted and without effect here; says why or what to use instead. */
   readonly noEffect?: string
+  /** Read by the training engine, if at all: an engine that does not names it among its `ignores`. */
+  readonly forEngine?: boolean
   /** What a null or missing value becomes, in words. */
   readonly auto?: string
   /** Never shown, sent or stored: the value, all entries of the map, or the credentials in the URL. */
@@ -49,6 +51,13 @@ export type Infer<S> =
     : S extends Field<infer T>
       ? T
       : never
+
+/** A section of which only some keys are given: the others are absent and mean their defaults. */
+export type Given<T> = T extends readonly unknown[]
+  ? Readonly<T>
+  : T extends object
+    ? { readonly [K in keyof T]?: Given<T[K]> }
+    : T
 
 type Options = Partial<
   Pick<Field, 'min' | 'max' | 'auto' | 'derived' | 'noEffect' | 'accept' | 'openText' | 'aliases' | 'secret'>
@@ -131,6 +140,11 @@ export function unset<T>(field: Field<T>, auto?: string): Field<T | null> {
   return { ...field, nullable: true, initial: () => null, auto: auto ?? field.auto } as unknown as Field<T | null>
 }
 
+/** The same key; null says the same as leaving it out. For trees that are read with `filled`. */
+export function orDefault<T>(field: Field<T>): Field<T> {
+  return { ...field, nullable: true }
+}
+
 export function required<T>(field: Field<T>): Field<T> {
   return { ...field, initial: undefined }
 }
@@ -145,9 +159,28 @@ export function idle<T>(field: Field<T>, why: string): Field<T> {
   return { ...field, noEffect: why }
 }
 
+/** Keys that are the training engine's to read; those without effect anywhere stay so. */
+export function forEngine<const F extends Fields>(fields: F): F {
+  const entries = Object.entries(fields).map(([key, field]) => {
+    return [key, field.noEffect || field.kind === 'record' ? field : { ...field, forEngine: true }]
+  })
+  return Object.fromEntries(entries) as F
+}
+
 export function defaultsOf<F extends Fields>(spec: RecordSpec<F>): Infer<RecordSpec<F>> {
   const value: Dict = {}
   for (const [key, field] of Object.entries(spec.fields)) if (field.initial) value[key] = field.initial()
+  return value as Infer<RecordSpec<F>>
+}
+
+/** A sparse tree with every default in its place. */
+export function filled<F extends Fields>(spec: RecordSpec<F>, given: Dict): Infer<RecordSpec<F>> {
+  const value: Dict = defaultsOf(spec)
+  for (const [key, field] of Object.entries(spec.fields)) {
+    const own = given[key] ?? undefined
+    if (field.kind === 'record') value[key] = filled(field.record as RecordSpec, (own ?? {}) as Dict)
+    else if (own !== undefined) value[key] = own
+  }
   return value as Infer<RecordSpec<F>>
 }
 

@@ -1,3 +1,8 @@
+/**
+ * The YAML of a run: its schema, reading with file and line, stages, and every value that a file leaves open. What is
+ * registered elsewhere (algorithms, engines, …) comes in as a catalog.
+ */
+
 export type {
   AlgorithmFacts,
   Catalog,
@@ -9,6 +14,7 @@ export type {
   Lookup,
 } from './catalog.js'
 export { configReference } from './docs.js'
+export type { Given } from './field.js'
 export { jsonSchema } from './json-schema.js'
 export { type LoadOptions, loadConfig, parseConfig, readConfig, readText } from './load.js'
 export { type PlanLine, planOf, tooFewTasks } from './plan.js'
@@ -16,5 +22,7 @@ export { printConfig } from './print.js'
 export { ConfigError, type Problem, problemText } from './problem.js'
 export { type Facts, machineFacts } from './resolve/facts.js'
 export { type Resolved, type ResolvedStage, resolveConfig } from './resolve/index.js'
+export { AGG_MODES } from './section/algorithm.js'
 export type { Config, ExperienceBufferConfig, InferenceModelConfig, TasksetConfig } from './section/config.js'
 export type { Parsed, ParsedStage } from './stages.js'
+export { ENGINE_TREE_KEYS, type TrainerTree, trainerTree } from './trainer-config.js'

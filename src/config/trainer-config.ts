@@ -1,7 +1,8 @@
-import type { Dict, RecordSpec } from './field.js'
+import { type Dict, type Fields, filled, type Infer, type RecordSpec } from './field.js'
 import { merge } from './merge.js'
 import { at, child, type Entry, type MapNode, mapNode, type Node, withNode } from './node.js'
 import type { Problems } from './problem.js'
+import type { Config } from './section/config.js'
 import { trainerConfig } from './section/trainer-config.js'
 import { validateSparse } from './validate.js'
 
@@ -44,4 +45,23 @@ export function checkTrainerConfig(tree: MapNode, problems: Problems, prefix = '
   const node: Node | undefined = at(tree, 'trainer.trainer_config')
   if (node?.kind !== 'map') return undefined
   return validateSparse(trainerConfig as RecordSpec, node, problems, `${prefix}trainer.trainer_config`)
+}
+
+/** veRL's tree with every default in its place. */
+export type TrainerTree = Infer<typeof trainerConfig>
+
+/** The one place where `trainer.trainer_config` is read. */
+export function trainerTree({ trainer }: Pick<Config, 'trainer'>): TrainerTree {
+  return filled(trainerConfig, trainer.trainer_config)
+}
+
+/** Keys of the tree that are the training engine's to read, with their full names. */
+export const ENGINE_TREE_KEYS: readonly string[] = keysOf(trainerConfig, 'trainer.trainer_config')
+
+function keysOf({ fields }: RecordSpec<Fields>, path: string): string[] {
+  return Object.entries(fields).flatMap(([key, field]) => {
+    if (field.noEffect) return []
+    if (field.record) return keysOf(field.record, `${path}.${key}`)
+    return field.forEngine ? [`${path}.${key}`] : []
+  })
 }

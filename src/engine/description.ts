@@ -45,6 +45,7 @@ export interface TrainingNeeds {
   readonly bundles: boolean
   /** Tokens of a micro-batch when the longest row has so many. */
   actorTokens(longest: number): number
+  referenceTokens(longest: number): number
   criticTokens(longest: number): number
 }
 

@@ -1,3 +1,5 @@
+import { ENGINE_TREE_KEYS } from '../config/index.js'
+
 const MODEL = [
   ...[
     'tensor_parallel_size',
@@ -29,4 +31,5 @@ export const GPU_KEYS: readonly string[] = [
   'synchronizer.group_name',
   ...MODEL.map((key) => `explorer.rollout_model.${key}`),
   ...TRAINER.map((key) => `trainer.${key}`),
+  ...ENGINE_TREE_KEYS,
 ]

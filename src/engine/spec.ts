@@ -1,12 +1,9 @@
-import type { Config } from '../config/index.js'
+import { type Config, trainerTree } from '../config/index.js'
 import type { LoraSpec } from './contract.js'
 
-type Part = { model?: { enable_gradient_checkpointing?: unknown } } | undefined
-
 /** Whether activations are computed again in the backward pass; `usual` where the configuration is silent. */
-export function recomputes({ trainer }: Config, part: 'actor_rollout_ref' | 'critic', usual: boolean): boolean {
-  const asked = (trainer.trainer_config as Record<string, Part>)[part]?.model?.enable_gradient_checkpointing
-  return typeof asked === 'boolean' ? asked : usual
+export function recomputes(config: Config, part: 'actor_rollout_ref' | 'critic', usual: boolean): boolean {
+  return trainerTree(config)[part].model.enable_gradient_checkpointing ?? usual
 }
 
 export function loraSpec({ model }: Config): LoraSpec | undefined {

@@ -1,7 +1,7 @@
-import { advantageFns, algorithms, type BuiltLoss, buildLoss, type LossConfig } from '../algorithm/index.js'
-import type { Config } from '../config/index.js'
+import { advantageFns, algorithms, type BuiltLoss, buildLoss } from '../algorithm/index.js'
+import { type Config, trainerTree } from '../config/index.js'
 import type { TrainingNeeds } from '../engine/description.js'
-import { actorTokens, criticTokens } from './settings.js'
+import { criticTokens, policyTokens } from './micro-batch.js'
 
 /** What training with this configuration asks of the models, known before any of them is opened. */
 export function trainerNeeds(config: Config): TrainingNeeds {
@@ -12,13 +12,15 @@ export function trainerNeeds(config: Config): TrainingNeeds {
     reference: loss.columns.some(({ name }) => name === 'ref') || (hasKlPenalty(config) && advantageInTrainer(config)),
     referenceIsBase: (config.model.lora_configs?.length ?? 0) > 0,
     bundles: loss.coupling === 'bundle',
-    actorTokens: (longest) => actorTokens(config, longest),
-    criticTokens: (longest) => criticTokens(config, longest),
+    actorTokens: policyTokens(config).train,
+    referenceTokens: policyTokens(config).reference,
+    criticTokens: criticTokens(config).train,
   }
 }
 
 export function lossOf(config: Config, klCoef?: () => number): BuiltLoss {
-  return buildLoss(config.algorithm as LossConfig, { klCoef })
+  const { actor } = trainerTree(config).actor_rollout_ref
+  return buildLoss(config.algorithm, { klCoef, scale: actor.loss_scale_factor ?? undefined })
 }
 
 export function hasKlPenalty({ algorithm }: Config): boolean {

@@ -1,6 +1,7 @@
 import { toRows } from '../algorithm/index.js'
 import type { Call, Row, RowScores, ScoreModel, Want } from '../engine/contract.js'
 import { type Experience, uid } from '../experience/index.js'
+import type { Budget } from './micro-batch.js'
 import { isEmpty } from './usable.js'
 
 export type ScoresById = ReadonlyMap<string, RowScores>
@@ -10,7 +11,7 @@ export async function scoreAll(
   model: ScoreModel,
   experiences: readonly Experience[],
   want: Want,
-  budget: (rows: readonly Row[]) => number,
+  budget: Budget,
   call: Call,
 ): Promise<ScoresById> {
   const filled = experiences.filter((experience) => !isEmpty(experience))

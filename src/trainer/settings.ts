@@ -1,6 +1,7 @@
 import { TrinityError } from '../base/error.js'
-import type { Config } from '../config/index.js'
-import type { AdamStep, Row } from '../engine/contract.js'
+import { type Config, type TrainerTree, trainerTree } from '../config/index.js'
+import type { AdamStep } from '../engine/contract.js'
+import { type Budget, budgetOf, criticTokens, policyTokens } from './micro-batch.js'
 import { makeSchedule, type Schedule } from './schedule/schedule.js'
 
 /** How one model (policy or critic) is updated in a training step. */
@@ -12,126 +13,77 @@ export interface UpdateSettings {
   readonly miniBatch?: number
   readonly shuffle: boolean
   readonly seed: number
-  /** Tokens of a micro-batch. */
-  readonly budget: (rows: readonly Row[]) => number
+  readonly budget: Budget
+  /** Of passes without a gradient. */
+  readonly scoreBudget: Budget
 }
 
-type Tree = Readonly<Record<string, unknown>>
+export interface ActorSettings extends UpdateSettings {
+  readonly referenceBudget: Budget
+}
 
 /** The policy: `algorithm.optimizer`, and what users set below `trainer.trainer_config`. */
-export function actorSettings(config: Config, total: number | undefined): UpdateSettings {
-  const tree = child(child(config.trainer.trainer_config, 'actor_rollout_ref'), 'actor')
-  const optim = child(tree, 'optim')
+export function actorSettings(config: Config, total: number | undefined): ActorSettings {
+  const { actor } = trainerTree(config).actor_rollout_ref
   const { optimizer } = config.algorithm
   checkOptimizer(optimizer.optimizer_type, 'algorithm.optimizer.optimizer_type')
-  const schedule = makeSchedule(
-    { ...optimizer, num_cycles: number(optim, 'num_cycles'), zero_indexed_step: flag(optim, 'zero_indexed_step') },
-    number(optim, 'total_training_steps') ?? total,
-  )
+  const tokens = policyTokens(config)
   return {
-    schedule,
-    adam: adam(optimizer, config, optim),
-    shuffle: flag(tree, 'shuffle') ?? false,
-    ...common(config, tree),
+    schedule: makeSchedule({ ...optimizer, ...shape(actor.optim) }, stepsOf(actor.optim) ?? total),
+    adam: adam({ ...actor.optim, ...optimizer }, optimizer.clip_grad ?? config.trainer.grad_clip),
+    ...common(actor),
+    budget: budgetOf(tokens.train),
+    scoreBudget: budgetOf(tokens.score),
+    referenceBudget: budgetOf(tokens.reference),
   }
 }
 
-/** What the critic has unless `trainer.trainer_config.critic` says otherwise. */
-const CRITIC = {
-  lr: 1e-5,
-  lr_warmup_steps: -1,
-  lr_warmup_steps_ratio: 0,
-  min_lr_ratio: 0.01,
-  lr_scheduler_type: 'constant',
-  betas: [0.9, 0.999],
-  weight_decay: 0.01,
-  optimizer: 'adamw',
-}
-
-export interface CriticSettings extends UpdateSettings {
-  readonly cliprange_value: number
-  readonly loss_agg_mode: string
-}
+export interface CriticSettings extends UpdateSettings, Pick<Critic, 'cliprange_value' | 'loss_agg_mode'> {}
 
 export function criticSettings(config: Config, total: number | undefined): CriticSettings {
-  const tree = child(config.trainer.trainer_config, 'critic')
-  const given = child(tree, 'optim')
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
-  const optim = { ...CRITIC, ...(set as Partial<typeof CRITIC>) }
+  const { critic } = trainerTree(config)
+  const { optim } = critic
   checkOptimizer(optim.optimizer.toLowerCase(), 'trainer.trainer_config.critic.optim.optimizer')
-  const schedule = makeSchedule(
-    { ...optim, num_cycles: number(given, 'num_cycles'), zero_indexed_step: flag(given, 'zero_indexed_step') },
-    number(given, 'total_training_steps') ?? total,
-  )
+  const tokens = criticTokens(config)
   return {
-    schedule,
-    adam: adam(optim, config, given),
-    shuffle: flag(tree, 'shuffle') ?? true,
-    cliprange_value: number(tree, 'cliprange_value') ?? 0.5,
-    loss_agg_mode: text(tree, 'loss_agg_mode') ?? 'token-mean',
-    ...common(config, tree),
+    schedule: makeSchedule(optim, stepsOf(optim) ?? total),
+    adam: adam(optim, optim.clip_grad ?? critic.grad_clip ?? config.trainer.grad_clip),
+    ...common(critic),
+    cliprange_value: critic.cliprange_value,
+    loss_agg_mode: critic.loss_agg_mode,
+    budget: budgetOf(tokens.train),
+    scoreBudget: budgetOf(tokens.score),
   }
 }
 
-function common(config: Config, tree: Tree): Pick<UpdateSettings, 'epochs' | 'miniBatch' | 'seed' | 'budget'> {
-  return {
-    epochs: number(tree, 'ppo_epochs') ?? 1,
-    miniBatch: number(tree, 'ppo_mini_batch_size'),
-    seed: number(tree, 'data_loader_seed') ?? 42,
-    budget: tokenBudget(config, tree),
-  }
+type Critic = TrainerTree['critic']
+type Optim = TrainerTree['actor_rollout_ref']['actor']['optim'] | Critic['optim']
+
+function common(part: TrainerTree['actor_rollout_ref']['actor'] | Critic) {
+  const { ppo_epochs, ppo_mini_batch_size, data_loader_seed, shuffle } = part
+  return { epochs: ppo_epochs, miniBatch: ppo_mini_batch_size || undefined, seed: data_loader_seed, shuffle }
 }
 
-function tokenBudget(config: Config, tree: Tree): UpdateSettings['budget'] {
-  const longest = (batch: readonly Row[]) => batch.reduce((most, row) => Math.max(most, row.tokens.length), 1)
-  return (batch) => microBatchTokens(config, tree, longest(batch))
+function shape({ num_cycles, zero_indexed_step }: Optim) {
+  return { num_cycles, zero_indexed_step }
 }
 
-/** By tokens, or as much as the given number of the longest rows takes. */
-function microBatchTokens({ trainer }: Config, tree: Tree, longest: number): number {
-  const rows = number(tree, 'ppo_micro_batch_size_per_gpu') ?? number(tree, 'ppo_micro_batch_size') ?? 1
-  if (!(flag(tree, 'use_dynamic_bsz') ?? trainer.use_dynamic_bsz)) return rows * longest
-  return number(tree, 'ppo_max_token_len_per_gpu') ?? trainer.max_token_len_per_gpu ?? 2 * longest
+/** veRL's own files say -1 for the steps of the run. */
+function stepsOf({ total_training_steps: steps }: Optim): number | undefined {
+  return steps !== null && steps > 0 ? steps : undefined
 }
 
-/** Tokens of a micro-batch when the longest row has so many. */
-export function actorTokens(config: Config, longest: number): number {
-  return microBatchTokens(config, child(child(config.trainer.trainer_config, 'actor_rollout_ref'), 'actor'), longest)
+interface Moments extends Pick<Optim, 'override_optimizer_config'> {
+  readonly betas: readonly number[]
+  readonly weight_decay: number
 }
 
-export function criticTokens(config: Config, longest: number): number {
-  return microBatchTokens(config, child(config.trainer.trainer_config, 'critic'), longest)
-}
-
-function adam(optim: { betas: number[]; weight_decay: number }, config: Config, tree: Tree): Omit<AdamStep, 'lr'> {
-  const [first, second] = optim.betas
-  return {
-    betas: [first, second],
-    eps: number(child(tree, 'override_optimizer_config'), 'eps') ?? 1e-8,
-    weightDecay: optim.weight_decay,
-    gradClip: config.trainer.grad_clip,
-  }
+function adam({ betas: [first, second], ...optim }: Moments, gradClip: number): Omit<AdamStep, 'lr'> {
+  const { eps } = optim.override_optimizer_config
+  return { betas: [first, second], eps, weightDecay: optim.weight_decay, gradClip }
 }
 
 function checkOptimizer(name: string, path: string): void {
   if (name === 'adam' || name === 'adamw') return
   throw new TrinityError('trainer/optimizer', `there is no optimiser '${name}' here`, { path, hint: 'use adamw' })
-}
-
-function child(tree: unknown, key: string): Tree {
-  const value = (tree as Tree | undefined)?.[key]
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Tree) : {}
-}
-
-function number(tree: Tree, key: string): number | undefined {
-  const value = tree[key]
-  return typeof value === 'number' && value > 0 ? value : undefined
-}
-
-function flag(tree: Tree, key: string): boolean | undefined {
-  return typeof tree[key] === 'boolean' ? (tree[key] as boolean) : undefined
-}
-
-function text(tree: Tree, key: string): string | undefined {
-  return typeof tree[key] === 'string' ? (tree[key] as string) : undefined
 }

@@ -1,4 +1,4 @@
-import { type BuiltLoss, buildCriticLoss, type CriticLossConfig, type KlController, klFns } from '../algorithm/index.js'
+import { type BuiltLoss, buildCriticLoss, type KlController, klFns } from '../algorithm/index.js'
 import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
@@ -9,7 +9,7 @@ import { batchMetrics, totalTokens } from './batch-metrics.js'
 import { mismatch } from './mismatch.js'
 import { hasKlPenalty, lossOf, trainerNeeds } from './needs.js'
 import { PairColumns, type ScoresById, scoreAll, withEntropy, withScores } from './scores.js'
-import { actorSettings, type CriticSettings, criticSettings, type UpdateSettings } from './settings.js'
+import { type ActorSettings, actorSettings, type CriticSettings, criticSettings } from './settings.js'
 import { Stopwatch } from './stopwatch.js'
 import { type UpdateResult, update } from './update.js'
 import { trainable, usable } from './usable.js'
@@ -53,7 +53,7 @@ export class TrainStep {
   readonly #config: Config
   readonly #models: StepModels
   readonly #note: (text: string) => void
-  readonly #actor: UpdateSettings
+  readonly #actor: ActorSettings
   readonly #critic?: CriticSettings
   readonly #loss: BuiltLoss
   readonly #criticLoss?: BuiltLoss
@@ -81,7 +81,7 @@ export class TrainStep {
     if (needs.critic) {
       if (!models.critic) throw missing('a critic')
       this.#critic = criticSettings(config, totalSteps)
-      this.#criticLoss = buildCriticLoss(this.#critic as CriticLossConfig)
+      this.#criticLoss = buildCriticLoss(this.#critic)
     }
     if (hasKlPenalty(config) && !this.#advantage.penalty) {
       note('algorithm.kl_penalty_fn has no effect: the advantages are computed by the explorer, before the reference')
@@ -143,7 +143,7 @@ export class TrainStep {
     const want: Want = { scores: wantsEntropy ? ['logprob', 'entropy'] : ['logprob'] }
     const { policy } = this.#models
     const scores = await watch.time('old_log_prob', () =>
-      scoreAll(policy, experiences, want, this.#actor.budget, nextCall(signal)),
+      scoreAll(policy, experiences, want, this.#actor.scoreBudget, nextCall(signal)),
     )
     if (forPairs) pairs.add('old', scores)
     const known = again ? withScores(experiences, scores, 'logprob', 'oldLogprobs') : experiences
@@ -155,7 +155,7 @@ export class TrainStep {
     const { reference, policy } = this.#models
     const want: Want = { scores: ['logprob'], adapter: reference ? 'on' : 'off' }
     const scores: ScoresById = await watch.time('ref', () =>
-      scoreAll(reference ?? policy, experiences, want, this.#actor.budget, nextCall(signal)),
+      scoreAll(reference ?? policy, experiences, want, this.#actor.referenceBudget, nextCall(signal)),
     )
     pairs.add('ref', scores)
     return withScores(experiences, scores, 'logprob', 'refLogprobs')
@@ -165,7 +165,7 @@ export class TrainStep {
     const [critic, settings] = [this.#models.critic, this.#critic]
     if (!critic || !settings) return experiences
     const scores = await watch.time('values', () =>
-      scoreAll(critic, experiences, { scores: ['value'] }, settings.budget, nextCall(signal)),
+      scoreAll(critic, experiences, { scores: ['value'] }, settings.scoreBudget, nextCall(signal)),
     )
     return withScores(experiences, scores, 'value', 'values')
   }

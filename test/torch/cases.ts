@@ -1,4 +1,5 @@
-import { AGG_MODES, buildLoss, klFns, policyLossFns } from '../../src/algorithm/index.js'
+import { buildLoss, klFns, policyLossFns } from '../../src/algorithm/index.js'
+import { AGG_MODES } from '../../src/config/index.js'
 import { evaluateLoss } from '../../src/graph/index.js'
 import { randomBatch } from '../algorithm/batch.js'
 

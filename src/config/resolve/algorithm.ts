@@ -19,7 +19,7 @@ const SLOTS = [
 export function resolveAlgorithm(config: Config, scope: Scope): Algorithm {
   const given = config.algorithm
   const facts = scope.algorithm
-  const result: Algorithm = { ...given, optimizer: resolveOptimizer(given, scope) }
+  const result: Algorithm = { ...given, optimizer: resolveOptimizer(config, scope) }
   if (!facts) return result
   const usesData = facts.schema !== 'experience'
   if (usesData && config.mode !== 'train') {
@@ -78,8 +78,9 @@ function aggregation(given: Algorithm, result: Algorithm, scope: Scope): Algorit
   return (given.loss_agg_mode ?? explicit ?? own ?? 'token-mean') as Algorithm['loss_agg_mode']
 }
 
-function resolveOptimizer(given: Algorithm, scope: Scope): Algorithm['optimizer'] {
-  const { warmup_style: old, ...optimizer } = given.optimizer
+function resolveOptimizer({ algorithm, trainer }: Config, scope: Scope): Algorithm['optimizer'] {
+  const { warmup_style: old, ...given } = algorithm.optimizer
+  const optimizer = { ...given, clip_grad: given.clip_grad ?? trainer.grad_clip }
   if (optimizer.betas.length !== 2) scope.error('value', 'algorithm.optimizer.betas', 'expected two numbers')
   if (old === null) return { ...optimizer, warmup_style: null }
   scope.note('alias', 'algorithm.optimizer.warmup_style', 'is now lr_scheduler_type')

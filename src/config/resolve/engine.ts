@@ -115,9 +115,10 @@ function absent(name: string): EngineFacts {
 /** One note with all the keys that the file changes and the engine does not read. */
 export function noteIgnored(config: Config, engines: Engines, scope: Scope): void {
   const engine = ['both', 'train', 'colocate'].includes(config.mode) ? engines.trainer : engines.rollout
-  if (engine.gpus !== 'takes' && usesGpus(engines)) return
+  // where another engine has the GPUs, only what is the trainer's alone has no effect
+  const own = engine.gpus !== 'takes' && usesGpus(engines) ? 'trainer.trainer_config.' : ''
   const ignored = engine.ignores?.(config)
-  const set = ignored?.keys.filter((key) => scope.isChanged(key)) ?? []
+  const set = ignored?.keys.filter((key) => key.startsWith(own) && scope.isChanged(key)) ?? []
   if (!ignored || set.length === 0) return
   const verb = set.length === 1 ? 'has' : 'have'
   scope.note('no-effect', set[0], `the ${engine.name} engine ${ignored.why}: ${set.join(', ')} ${verb} no effect here`)

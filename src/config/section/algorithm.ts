@@ -1,7 +1,7 @@
-import { bool, dict, float, idle, int, list, oneOf, record, section, str, unset } from '../field.js'
+import { bool, dict, float, int, list, oneOf, record, section, str, unset } from '../field.js'
 
 const SCHEDULES = ['constant', 'cosine', 'linear'] as const
-const AGGREGATIONS = ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] as const
+export const AGG_MODES = ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] as const
 
 export const optimizer = record('OptimizerConfig', 'The optimiser of the policy.', {
   lr: float('Learning rate.', 1e-6, { min: 0 }),
@@ -19,7 +19,7 @@ export const optimizer = record('OptimizerConfig', 'The optimiser of the policy.
   }),
   betas: list(float('', 0), 'Decay of the two moments of Adam.', [0.9, 0.999]),
   weight_decay: float('Decoupled weight decay.', 0.01),
-  clip_grad: idle(float('Gradient norm limit inside veRL.', 1), 'the limit is trainer.grad_clip'),
+  clip_grad: float('Limit of the gradient norm of the policy.', null, { min: 0, auto: 'trainer.grad_clip' }),
 })
 
 const args = (what: string) =>
@@ -42,7 +42,7 @@ export const algorithm = record('AlgorithmConfig', 'What is learnt from the expe
   kl_loss_fn_args: args('the KL loss'),
   entropy_loss_fn: component('entropy loss'),
   entropy_loss_fn_args: args('the entropy loss'),
-  loss_agg_mode: oneOf(AGGREGATIONS, 'How token losses become one number.', null, {
+  loss_agg_mode: oneOf(AGG_MODES, 'How token losses become one number.', null, {
     auto: "the policy loss's own, else token-mean",
   }),
   enable_router_replay: bool('Mixture of experts: train with the experts the rollout engine chose.', false),

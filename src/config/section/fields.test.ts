@@ -10,6 +10,7 @@ import { trainerConfig } from './trainer-config.js'
 const OURS: Record<string, readonly [type: string, initial: string]> = {
   // a default that is not null never gives way to the algorithm's own
   'AlgorithmConfig.repeat_times': ['int?', 'null'],
+  'OptimizerConfig.clip_grad': ['float?', 'null'],
   'GenerationConfig.top_k': ['int?', 'null'],
   'GenerationConfig.n': ['int?', 'null'],
   'InferenceModelConfig.trust_remote_code': ['bool?', 'null'],

@@ -1,9 +1,9 @@
 import { TrinityError } from '../../base/error.js'
 import type { LogDir } from '../../base/log/logger.js'
-import type { Config } from '../../config/index.js'
+import { type Config, type TrainerTree, trainerTree } from '../../config/index.js'
 import type { TorchModelOptions, TorchOptions } from './options.js'
 
-type Tree = Readonly<Record<string, unknown>>
+type Fsdp = TrainerTree['critic']['fsdp']
 
 /** What a configuration says about the torch engine: `trainer`, `cluster`, and veRL's tree below trainer_config. */
 export function torchOptions(config: Config, logs?: LogDir): TorchOptions {
@@ -14,19 +14,22 @@ export function torchOptions(config: Config, logs?: LogDir): TorchOptions {
       hint: 'the torch engine uses the GPUs of one machine: set cluster.node_num to 1',
     })
   }
-  const [actor, ref, critic] = ['actor_rollout_ref.actor', 'actor_rollout_ref.ref', 'critic'].map((key) => ({
-    key: `trainer.trainer_config.${key}`,
-    tree: child(trainer.trainer_config as Tree, key),
-  }))
+  const { batch_invariant: batchInvariant } = explorer.rollout_model.extra_engine_args
+  const { actor_rollout_ref: policy, critic } = trainerTree(config)
+  const options = (part: { use_torch_compile: boolean | null }, fsdp: Fsdp, key: string): TorchModelOptions => ({
+    ...fsdpOptions(trainer, fsdp, `trainer.trainer_config.${key}.fsdp_config`),
+    ulysses: trainer.ulysses_sequence_parallel_size,
+    compile: part.use_torch_compile ?? undefined,
+  })
   return {
     devices: Math.max(1, cluster.trainer_gpu_num),
     samplers: samplersApart(config),
-    policy: modelOptions(config, actor.tree, actor.key),
-    reference: modelOptions(config, ref.tree, ref.key),
-    critic: modelOptions(config, critic.tree, critic.key),
+    policy: options(policy.actor, policy.actor.fsdp_config, 'actor_rollout_ref.actor'),
+    reference: options(policy.ref, policy.ref.fsdp_config, 'actor_rollout_ref.ref'),
+    critic: options(critic, merged([critic.fsdp_config, critic.model.fsdp_config, critic.fsdp]), 'critic'),
     memoryFraction: explorer.rollout_model.gpu_memory_utilization,
     eager: explorer.rollout_model.enforce_eager,
-    exact: flag((explorer.rollout_model.extra_engine_args as Tree | null)?.batch_invariant),
+    exact: batchInvariant === true || undefined,
     shareStorage: alternates(config),
     log: logs && logLines(logs),
   }
@@ -55,14 +58,19 @@ function alternates({ synchronizer }: Config): boolean {
   return sync_style === 'fixed' && trainer_sync_interval === 1 && sync_offset === 0
 }
 
-function modelOptions({ trainer }: Config, tree: Tree, key: string): TorchModelOptions {
-  const fsdp = { ...child(tree, 'fsdp'), ...child(tree, 'model.fsdp_config'), ...child(tree, 'fsdp_config') }
+/** The critic's settings stand in three places in files of different ages: the first that says something counts. */
+function merged([first, ...others]: [Fsdp, ...Fsdp[]]): Fsdp {
+  const keys = ['dtype', 'param_offload', 'optimizer_offload', 'offload_policy'] as const
+  const pick = (key: (typeof keys)[number]) => [first, ...others].map((one) => one[key]).find((value) => value !== null)
+  return { ...first, ...Object.fromEntries(keys.map((key) => [key, pick(key) ?? null])) }
+}
+
+function fsdpOptions(trainer: Config['trainer'], fsdp: Fsdp, path: string) {
+  const all = fsdp.offload_policy ?? trainer.offload_policy
   return {
-    dtype: dtypeOf(fsdp.dtype, `${key}.fsdp_config.dtype`),
-    paramOffload: flag(fsdp.param_offload) ?? (trainer.param_offload || trainer.offload_policy),
-    optimizerOffload: flag(fsdp.optimizer_offload) ?? (trainer.optimizer_offload || trainer.offload_policy),
-    ulysses: trainer.ulysses_sequence_parallel_size,
-    compile: flag(tree.use_torch_compile),
+    dtype: dtypeOf(fsdp.dtype, `${path}.dtype`),
+    paramOffload: fsdp.param_offload ?? (trainer.param_offload || all),
+    optimizerOffload: fsdp.optimizer_offload ?? (trainer.optimizer_offload || all),
   }
 }
 
@@ -74,8 +82,8 @@ const DTYPES: Readonly<Record<string, TorchModelOptions['dtype']>> = {
 }
 
 /** Undefined: the engine's own choice. */
-function dtypeOf(name: unknown, path: string): TorchModelOptions['dtype'] {
-  if (typeof name !== 'string') return undefined
+function dtypeOf(name: string | null, path: string): TorchModelOptions['dtype'] {
+  if (name === null) return undefined
   if (Object.hasOwn(DTYPES, name)) return DTYPES[name]
   throw new TrinityError('config/dtype', `the torch engine does not compute in ${name}`, {
     path,
@@ -91,14 +99,4 @@ function logLines(logs: LogDir): TorchOptions['log'] {
     loggers.set(rank, logger)
     logger.info(line)
   }
-}
-
-function child(tree: Tree, path: string): Tree {
-  let found: unknown = tree
-  for (const key of path.split('.')) found = (found as Tree | undefined)?.[key]
-  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Tree) : {}
-}
-
-function flag(value: unknown): boolean | undefined {
-  return typeof value === 'boolean' ? value : undefined
 }

@@ -1,22 +1,15 @@
-import type { Config } from '../../config/index.js'
+import { type Config, ENGINE_TREE_KEYS } from '../../config/index.js'
 
-const PARTS = ['use_prefix_grouper', 'entropy_from_logits_with_chunking', 'entropy_checkpointing', 'router_replay']
-const MODEL = ['use_shm', 'use_fused_kernels', 'fused_kernel_options', 'enable_activation_offload', 'external_lib']
-const TRAINED = [...PARTS, 'checkpoint', 'profiler', 'profile', 'load_weight', 'megatron', 'freeze_vision_tower']
-const FSDP = ['reshard_after_forward', 'wrap_policy', 'fsdp_size', 'forward_prefetch', 'model_dtype', 'forward_only']
+/** The keys of veRL's tree that this engine does read. */
+const READ = /\.(use_torch_compile|fsdp(_config)?\.(dtype|param_offload|optimizer_offload|offload_policy))$/
 
 /** Keys that a training engine may read and this one does not: it packs, balances and shards in one way. */
 export const TORCH_IDLE_KEYS: readonly string[] = [
-  ...['use_remove_padding', 'balance_batch', 'grad_offload', 'save_strategy', 'megatron'],
-  'trainer_config.actor_rollout_ref.nccl_timeout',
-  ...[...MODEL, 'override_config', 'mtp', 'tiled_mlp'].map((key) => `trainer_config.actor_rollout_ref.model.${key}`),
-  ...TRAINED.map((key) => `trainer_config.actor_rollout_ref.actor.${key}`),
-  ...PARTS.map((key) => `trainer_config.actor_rollout_ref.ref.${key}`),
-  ...TRAINED.filter((key) => key !== 'freeze_vision_tower').map((key) => `trainer_config.critic.${key}`),
-  ...['actor_rollout_ref.actor', 'actor_rollout_ref.ref', 'critic'].flatMap((part) =>
-    FSDP.map((key) => `trainer_config.${part}.fsdp_config.${key}`),
+  ...['use_remove_padding', 'balance_batch', 'grad_offload', 'save_strategy', 'megatron'].map(
+    (key) => `trainer.${key}`,
   ),
-].map((key) => `trainer.${key}`)
+  ...ENGINE_TREE_KEYS.filter((key) => !READ.test(key)),
+]
 
 /** `trainer_strategy: megatron` as well: the others mean what this engine does anyway. */
 export function idleKeys({ trainer }: Config): { keys: readonly string[]; why: string } {

@@ -99,17 +99,19 @@ async function trainedModels(
     return { longest, tokens: Math.max(tokensOf(longest), Math.ceil(longest / parts)) }
   }
   const { bundles } = needs
-  const actor = { config: policy, head: 'lm', ...sized(policy, needs.actorTokens) } as const
+  const actor = { config: policy, head: 'lm' } as const
   const models: PlannedModel[] = [
     {
       ...actor,
+      ...sized(policy, needs.actorTokens),
       name: 'policy',
       options: options.policy ?? {},
       trains: { lora: loraSpec(config), checkpointing: recomputes(config, 'actor_rollout_ref', true), bundles },
     },
   ]
   if (needs.reference && !needs.referenceIsBase) {
-    models.push({ ...actor, name: 'reference', options: options.reference ?? {} })
+    const size = sized(policy, needs.referenceTokens)
+    models.push({ ...actor, ...size, name: 'reference', options: options.reference ?? {} })
   }
   if (needs.critic) {
     const from = config.model.critic_model_path
