@@ -60,6 +60,9 @@ void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, 
   const Panels all = vocabulary(p.weights);
   const int64_t hp = l.hidden_p;
   b.g.grow(l, pack.tokens(), pack.scored());
+  // Free until the layers need it. Chunks are summed apart: in one chain over a large vocabulary the small terms are lost.
+  Buffer& chunk = b.g.dnorm;
+  chunk.grow(std::min(LOGIT_ROWS, pack.scored()) * hp);
   for (int64_t v0 = 0; v0 < l.config.vocab; v0 += VOCAB_CHUNK) {
     const int64_t width = std::min<int64_t>(VOCAB_CHUNK, all.n - v0);
     const int64_t real = std::min<int64_t>(VOCAB_CHUNK, l.config.vocab - v0);
@@ -78,8 +81,13 @@ void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, 
           std::fill(row + real, row + width, 0.0f);
         }
       });
-      linear_input_grad(a.logits.data(), VOCAB_CHUNK, n, part, b.g.dhidden.data() + r0 * hp, hp, v0 > 0,
-                        b.g.packed);
+      float* sum = b.g.dhidden.data() + r0 * hp;
+      linear_input_grad(a.logits.data(), VOCAB_CHUNK, n, part, v0 > 0 ? chunk.data() : sum, hp, false, b.g.packed);
+      if (v0 > 0) {
+        parallel_rows(n, 64, [&](int64_t first, int64_t last) {
+          kernels().axpy(1.0f, chunk.data() + first * hp, sum + first * hp, (last - first) * hp);
+        });
+      }
       if (b.wants(l.lm_head))
         linear_weight_grad(a.logits.data(), VOCAB_CHUNK, hidden, hp, n, width, all.k, b.of(l.lm_head) + v0 * all.k,
                            b.g.packed);
