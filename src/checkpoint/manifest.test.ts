@@ -7,7 +7,7 @@ import { rememberHash } from '../base/file/written-hash.js'
 import { damage, describe } from './manifest.js'
 import { sampledHash } from './manifest-v1.js'
 
-vi.mock('../file/block-hash.js', { spy: true })
+vi.mock('../base/file/block-hash.js', { spy: true })
 
 const MIB = 1 << 20
 let dir: string
