@@ -50,7 +50,7 @@ describe('trinity model', () => {
     const out = join(root, 'wrong')
     await expect(trinity('model', 'new', '--out', out, '--arch', 'lama')).rejects.toMatchObject({
       code: 'cli/choice',
-      hint: "did you mean 'llama'? choose from llama, qwen2, qwen3",
+      hint: "did you mean 'llama'? choose from llama, mistral, qwen2, qwen3",
     })
     await expect(trinity('model', 'new', '--out', out, '--layers', 'two')).rejects.toMatchObject({ code: 'cli/number' })
     await expect(trinity('model', 'new', '--out', out, '--dtype', 'int4')).rejects.toMatchObject({ code: 'cli/dtype' })

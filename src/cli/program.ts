@@ -112,7 +112,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .command('new')
     .description('make a small model with random weights and a tokenizer')
     .requiredOption('--out <dir>', 'directory to make')
-    .option('--arch <family>', 'llama, qwen2 or qwen3', 'llama')
+    .option('--arch <family>', 'llama, mistral, qwen2 or qwen3', 'llama')
     .option('--head <head>', 'lm, sequence (reward model) or token (critic)', 'lm')
     .option('--layers <n>', 'default 4')
     .option('--hidden <n>', 'default 128')

@@ -1,12 +1,11 @@
 import { TrinityError } from '../base/error.js'
-import { nearest } from '../base/nearest.js'
 
-export type Family = 'llama' | 'qwen2' | 'qwen3'
+export type Family = 'llama' | 'mistral' | 'qwen2' | 'qwen3'
 
 /** `lm`: next-token logits. `sequence`: scores of the last token (reward model). `token`: scores of every token (critic). */
 export type ModelHead = 'lm' | 'sequence' | 'token'
 
-const classNames: Record<Family, string> = { llama: 'Llama', qwen2: 'Qwen2', qwen3: 'Qwen3' }
+const classNames: Record<Family, string> = { llama: 'Llama', mistral: 'Mistral', qwen2: 'Qwen2', qwen3: 'Qwen3' }
 const headNames: Record<ModelHead, string> = {
   lm: 'ForCausalLM',
   sequence: 'ForSequenceClassification',
@@ -27,12 +26,25 @@ export function architectureName(family: Family, head: ModelHead): string {
   return classNames[family] + headNames[head]
 }
 
-export function architectureOf(name: string, path: string): { family: Family; head: ModelHead } {
+/**
+ * No other name is suggested: models of another kind often hold the same tensors and compute something else.
+ * `modelType` is what Transformers goes by.
+ */
+export function architectureOf(
+  name: string,
+  modelType: string | undefined,
+  path: string,
+): { family: Family; head: ModelHead } {
   const known = architectures.get(name)
-  if (known) return known
-  const near = nearest(name, architectures.keys())
-  throw new TrinityError('model/architecture', `unknown model architecture '${name}'`, {
+  if (!known) {
+    throw new TrinityError('model/architecture', `unknown model architecture '${name}'`, {
+      path,
+      hint: `supported: ${[...architectures.keys()].join(', ')}`,
+    })
+  }
+  if (modelType === undefined || modelType === known.family) return known
+  throw new TrinityError('model/architecture', `'${name}' is not of model_type '${modelType}'`, {
     path,
-    hint: (near ? `did you mean '${near}'? ` : '') + `supported: ${[...architectures.keys()].join(', ')}`,
+    hint: 'restore config.json as it was published: Transformers goes by model_type, and would compute another model',
   })
 }

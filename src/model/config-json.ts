@@ -24,14 +24,26 @@ export function modelConfigJson(config: ModelConfig): JsonObject {
     rope_theta: config.rope.theta,
     rope_scaling: ropeScalingJson(config.rope.scaling),
     tie_word_embeddings: config.tieEmbeddings,
-    ...(config.family === 'qwen2' ? { use_sliding_window: false } : { attention_bias: config.qkvBias }),
-    ...(config.family === 'llama' ? { mlp_bias: config.mlpBias } : {}),
+    ...familyKeys(config),
     ...labels,
     initializer_range: config.initRange,
     bos_token_id: config.bosTokenId ?? null,
     eos_token_id: config.eosTokenIds.length === 1 ? config.eosTokenIds[0] : config.eosTokenIds,
     pad_token_id: config.padTokenId ?? null,
     torch_dtype: dtypeNames[config.dtype ?? 'F32'],
+  }
+}
+
+function familyKeys({ family, qkvBias, mlpBias }: ModelConfig): JsonObject {
+  switch (family) {
+    case 'llama':
+      return { attention_bias: qkvBias, mlp_bias: mlpBias }
+    case 'mistral':
+      return { sliding_window: null }
+    case 'qwen2':
+      return { use_sliding_window: false }
+    case 'qwen3':
+      return { attention_bias: qkvBias }
   }
 }
 

@@ -22,6 +22,7 @@ const llama: JsonObject = {
   eos_token_id: [2, 3],
   torch_dtype: 'float32',
 }
+const mistral = { ...llama, architectures: ['MistralForCausalLM'], sliding_window: null }
 const qwen2 = { ...llama, architectures: ['Qwen2ForCausalLM'] }
 const qwen3 = { ...llama, architectures: ['Qwen3ForCausalLM'], head_dim: 128 }
 
@@ -66,6 +67,25 @@ describe('parseModelConfig', () => {
     expect(linear.scaling).toEqual({ type: 'linear', factor: 2 })
   })
 
+  it('rope_scaling counts more than rope_parameters, and a length beside them more than one within', () => {
+    const both = {
+      rope_scaling: { type: 'linear', factor: 2 },
+      rope_parameters: { rope_theta: 7, rope_type: 'default' },
+    }
+    expect(parseModelConfig({ ...llama, ...both }).rope).toEqual({
+      theta: 10000,
+      scaling: { type: 'linear', factor: 2 },
+    })
+    expect(parseModelConfig({ ...llama, ...both, rope_scaling: {} }).rope.theta).toBe(7)
+    const within = { rope_type: 'llama3', factor: 8, low_freq_factor: 1, high_freq_factor: 4 }
+    const rope_scaling = { ...within, original_max_position_embeddings: 64 }
+    expect(
+      parseModelConfig({ ...llama, rope_scaling, original_max_position_embeddings: 32 }).rope.scaling,
+    ).toMatchObject({
+      originalMaxPositions: 32,
+    })
+  })
+
   it('refuses what it cannot compute, with the reason', () => {
     const refusal = (change: JsonObject) => {
       try {
@@ -76,7 +96,15 @@ describe('parseModelConfig', () => {
       return 'accepted'
     }
     expect(refusal({ architectures: ['GPT2LMHeadModel'] })).toContain('supported: LlamaForCausalLM')
-    expect(refusal({ architectures: ['LlamaForCasualLM'] })).toContain("did you mean 'LlamaForCausalLM'?")
+    expect(refusal({ architectures: ['GraniteForCausalLM'] })).not.toContain('did you mean')
+    for (const type of ['granite', 'helium', 'diffllama', 'ernie4_5', 'mistral']) {
+      expect(refusal({ model_type: type })).toContain(`'LlamaForCausalLM' is not of model_type '${type}'`)
+    }
+    const mistral = { architectures: ['MistralForCausalLM'], model_type: 'mistral' }
+    expect(refusal({ ...mistral, sliding_window: null })).toBe('accepted')
+    expect(refusal({ ...mistral, sliding_window: 512 })).toBe('accepted')
+    expect(refusal({ ...mistral, sliding_window: 511 })).toContain('sliding-window')
+    expect(refusal({ ...mistral, max_position_embeddings: 8192 })).toContain('sliding-window')
     expect(refusal({ architectures: [] })).toContain("'architectures' is missing")
     expect(refusal({ hidden_size: undefined })).toContain("'hidden_size' is missing")
     expect(refusal({ hidden_size: '64' })).toContain('expected an integer')
@@ -93,6 +121,14 @@ describe('parseModelConfig', () => {
     expect(refusal({ use_sliding_window: true, sliding_window: 4096, max_window_layers: 0 })).toContain(
       'sliding-window',
     )
+    const windowed = { ...qwen2, use_sliding_window: true }
+    expect(refusal({ ...windowed, layer_types: ['full_attention', 'sliding_attention'] })).toContain('sliding-window')
+    expect(refusal({ ...windowed, layer_types: ['full_attention', 'full_attention'], max_window_layers: 0 })).toBe(
+      'accepted',
+    )
+    expect(refusal({ ...windowed, max_window_layers: 1 })).toContain('sliding-window')
+    expect(refusal({ ...windowed, max_window_layers: 1, sliding_window: null })).toBe('accepted')
+    expect(refusal({ rope_parameters: { full_attention: { rope_type: 'default' } } })).toContain("'full_attention'")
     expect(refusal({ layer_types: ['sliding_attention', 'full_attention'] })).toContain('sliding-window')
     expect(refusal({ eos_token_id: 'end' })).toContain('a token id')
   })
@@ -109,20 +145,24 @@ describe('parseModelConfig', () => {
     ]
     const change = fc.record({ key: fc.constantFrom(...keys), value: fc.jsonValue() })
     fc.assert(
-      fc.property(fc.constantFrom(llama, qwen2, qwen3), fc.array(change, { maxLength: 3 }), (base, changes) => {
-        const json = { ...base, ...Object.fromEntries(changes.map(({ key, value }) => [key, value])) }
-        try {
-          const config = parseModelConfig(json)
-          expect(Number.isFinite(parameterCount(config))).toBe(true)
-          expect(parseModelConfig(modelConfigJson(config))).toEqual({
-            ...config,
-            dtype: config.dtype ?? 'F32',
-            labels: expect.any(Number),
-          })
-        } catch (error) {
-          expect(error).toMatchObject({ name: 'TrinityError' })
-        }
-      }),
+      fc.property(
+        fc.constantFrom(llama, mistral, qwen2, qwen3),
+        fc.array(change, { maxLength: 3 }),
+        (base, changes) => {
+          const json = { ...base, ...Object.fromEntries(changes.map(({ key, value }) => [key, value])) }
+          try {
+            const config = parseModelConfig(json)
+            expect(Number.isFinite(parameterCount(config))).toBe(true)
+            expect(parseModelConfig(modelConfigJson(config))).toEqual({
+              ...config,
+              dtype: config.dtype ?? 'F32',
+              labels: expect.any(Number),
+            })
+          } catch (error) {
+            expect(error).toMatchObject({ name: 'TrinityError' })
+          }
+        },
+      ),
       { numRuns: 1000 },
     )
   })

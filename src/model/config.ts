@@ -40,22 +40,29 @@ export interface ModelConfig {
 /** Enough for any model of these families, and a bound on what a hostile file can make us loop over. */
 const maxLayers = 4096
 
+const defaultPositions: Record<Family, number> = { llama: 2048, mistral: 131072, qwen2: 32768, qwen3: 32768 }
+
 /** Normalises a Hugging Face config.json. `path` is what errors name. */
 export function parseModelConfig(json: JsonObject, path = 'config.json'): ModelConfig {
   const config = new ConfigReader(json, path)
   const { architecture, family, head } = readArchitecture(config, path)
   const hiddenSize = config.integer('hidden_size', { min: 1 })
   const heads = config.integer('num_attention_heads', { min: 1 })
-  const kvHeads = config.integer('num_key_value_heads', { min: 1, fallback: heads })
+  const kvDefault = family === 'mistral' && !Object.hasOwn(json, 'num_key_value_heads') ? 8 : heads
+  const kvHeads = config.integer('num_key_value_heads', { min: 1, fallback: kvDefault })
   if (heads % kvHeads !== 0) throw config.wrong('num_key_value_heads', kvHeads, `a divisor of ${heads}`)
   const headDim = readHeadDim(config, family, hiddenSize, heads)
   const layers = config.integer('num_hidden_layers', { min: 1, max: maxLayers })
   const maxPositions = config.integer('max_position_embeddings', {
     min: 1,
-    fallback: family === 'llama' ? 2048 : 32768,
+    fallback: defaultPositions[family],
   })
-  const bias = family === 'qwen2' ? false : config.flag('attention_bias', false)
-  refuseUnsupported(config, layers)
+  const bias = (family === 'llama' || family === 'qwen3') && config.flag('attention_bias', false)
+  refuseUnsupported(config)
+  if (isSliding(config, json, family, { layers, maxPositions })) {
+    const hint = family === 'mistral' ? 'set sliding_window to null' : 'set use_sliding_window to false'
+    throw config.unsupported('sliding-window attention', `${hint} where that is right`)
+  }
   return {
     architecture,
     family,
@@ -87,7 +94,10 @@ export function parseModelConfig(json: JsonObject, path = 'config.json'): ModelC
 function readArchitecture(config: ConfigReader, path: string) {
   const [architecture] = config.texts('architectures')
   if (architecture === undefined) throw config.wrong('architectures', undefined, 'a list such as ["LlamaForCausalLM"]')
-  return { architecture, ...architectureOf(architecture, path) }
+  return {
+    architecture,
+    ...architectureOf(architecture, config.has('model_type') ? config.text('model_type', '') : undefined, path),
+  }
 }
 
 function readHeadDim(config: ConfigReader, family: Family, hiddenSize: number, heads: number): number {
@@ -106,15 +116,26 @@ function readLabels(config: ConfigReader): number {
   return config.object('id2label')?.size ?? 2
 }
 
-function refuseUnsupported(config: ConfigReader, layers: number): void {
+function refuseUnsupported(config: ConfigReader): void {
   const act = config.text('hidden_act', 'silu')
   if (act !== 'silu' && act !== 'swish') throw config.unsupported(`hidden_act '${act}'`, 'supported: silu')
   if (config.has('quantization_config')) {
     throw config.unsupported('the weights are quantised', 'use the f32, f16 or bf16 version of this model')
   }
-  const sliding = config.flag('use_sliding_window', false)
-    ? config.has('sliding_window') && config.integer('max_window_layers', { min: 0, fallback: 28 }) < layers
-    : config.texts('layer_types').some((type) => type !== 'full_attention')
-  if (sliding)
-    throw config.unsupported('sliding-window attention', 'set use_sliding_window to false where that is right')
+}
+
+/** Whether a layer sees less than everything before it. A window that is not said is 4096 tokens, one of null is none. */
+function isSliding(
+  config: ConfigReader,
+  json: JsonObject,
+  family: Family,
+  { layers, maxPositions }: { layers: number; maxPositions: number },
+): boolean {
+  const types = config.texts('layer_types')
+  if (types.length > 0 && types.some((type) => type !== 'full_attention')) return true
+  const none = json.sliding_window === null
+  const window = none ? Number.POSITIVE_INFINITY : config.integer('sliding_window', { min: 1, fallback: 4096 })
+  if (family === 'mistral') return window < maxPositions
+  if (types.length > 0 || !config.flag('use_sliding_window', false)) return false
+  return !none && config.integer('max_window_layers', { min: 0, fallback: 28 }) < layers
 }

@@ -44,6 +44,14 @@ describe('openModelDir', () => {
     await model.close()
   })
 
+  it('reads model.safetensors where an index of shards was left beside it', async () => {
+    await copy('tiny-llama')
+    await writeFile(join(dir, 'model.safetensors.index.json'), '{"weight_map": {"lm_head.weight": "old.safetensors"}}')
+    const model = await openModelDir(dir)
+    expect(model.hasTensor('model.norm.weight')).toBe(true)
+    await model.close()
+  })
+
   it('takes the end tokens from generation_config.json when it names them', async () => {
     await copy('tiny-llama')
     const plain = await openModelDir(dir)
@@ -89,6 +97,11 @@ describe('openModelDir', () => {
     await (await openModelDir(dir)).close()
     await copy('tiny-llama')
     await patchConfig({ tie_word_embeddings: true })
+    await expect(openModelDir(dir)).rejects.toMatchObject({ code: 'model/tied' })
+    await rewrite((tensors) => {
+      const embedding = tensors.get('model.embed_tokens.weight') as TensorToWrite
+      tensors.set('lm_head.weight', { ...embedding, name: 'lm_head.weight' })
+    })
     const model = await openModelDir(dir)
     expect(model.hasTensor('lm_head.weight')).toBe(true)
     await expect(model.readTensor('lm_hed.weight')).rejects.toMatchObject({

@@ -86,7 +86,11 @@ export async function openModelDir(path: string, options: OpenModelDirOptions = 
   const files = await openWeights(path)
   const dir = new ModelDir(path, config, json, eos, files)
   try {
-    if (!options.unchecked) checkLayout(dir, options.head ?? config.head)
+    if (!options.unchecked) {
+      const head = options.head ?? config.head
+      checkLayout(dir, head)
+      if (head === 'lm' && config.tieEmbeddings) await checkTied(dir)
+    }
     return dir
   } catch (error) {
     await Promise.all(files.map((file) => file.close()))
@@ -118,7 +122,12 @@ async function readEosTokenIds(path: string, config: ModelConfig): Promise<numbe
 
 async function openWeights(path: string): Promise<SafetensorsFile[]> {
   const indexFile = join(path, 'model.safetensors.index.json')
-  const index = await readJsonObject(indexFile)
+  // A whole file counts more than an index that was left beside it, as in Transformers.
+  const whole = await stat(join(path, 'model.safetensors')).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+  const index = whole ? undefined : await readJsonObject(indexFile)
   const names = index ? shardNames(index, indexFile) : ['model.safetensors']
   const files: SafetensorsFile[] = []
   try {
@@ -194,6 +203,22 @@ function checkLayout(dir: ModelDir, head: ModelHead | 'none'): void {
     path: dir.path,
     hint: `the directory holds ${dir.tensorNames().length} tensors, such as ${dir.tensorNames().slice(0, 2).join(', ')}`,
   })
+}
+
+/** Releases of Transformers differ on a head that is said to be the embedding and is not: some tie it, some do not. */
+async function checkTied(dir: ModelDir): Promise<void> {
+  const names = ['model.embed_tokens.weight', 'lm_head.weight']
+  if (!dir.hasTensor(names[1])) return
+  const [embedding, head] = await Promise.all(names.map((name) => dir.readRaw(name)))
+  if (embedding.dtype === head.dtype && Buffer.compare(embedding.data, head.data) === 0) return
+  throw new TrinityError(
+    'model/tied',
+    "'lm_head.weight' is not 'model.embed_tokens.weight', although tie_word_embeddings is true",
+    {
+      path: dir.path,
+      hint: 'set tie_word_embeddings to false in config.json, or remove lm_head.weight where the model is tied',
+    },
+  )
 }
 
 /** Index of the first NaN or infinity, −1 where all is well. x·0 is 0 for finite x only, so blocks need no branch. */

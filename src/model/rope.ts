@@ -17,13 +17,17 @@ export type RopeScaling =
       readonly originalMaxPositions: number
     }
 
-/** Reads `rope_theta` + `rope_scaling` and the newer `rope_parameters` that holds both. */
+/** Reads `rope_theta` + `rope_scaling` and the newer `rope_parameters` that holds both; where both stand, the older counts. */
 export function parseRope(config: ConfigReader, maxPositions: number): Rope {
-  const parameters = config.object('rope_parameters')
-  const scaling = parameters ?? config.object('rope_scaling')
-  const theta = parameters?.has('rope_theta') ? parameters.positive('rope_theta') : config.positive('rope_theta', 10000)
-  const partial = (parameters ?? config).positive('partial_rotary_factor', 1)
+  const older = config.object('rope_scaling')
+  const scaling = older && older.size > 0 ? older : config.object('rope_parameters')
+  const theta = scaling?.has('rope_theta') ? scaling.positive('rope_theta') : config.positive('rope_theta', 10000)
+  const partial = (scaling?.has('partial_rotary_factor') ? scaling : config).positive('partial_rotary_factor', 1)
   if (partial !== 1) throw config.unsupported(`partial_rotary_factor ${partial}`, 'only whole heads can be rotated')
+  for (const kind of ['full_attention', 'sliding_attention']) {
+    if (scaling?.has(kind))
+      throw config.unsupported(`a rotation of its own for '${kind}'`, 'all layers must turn alike')
+  }
   return { theta, scaling: scaling ? parseScaling(scaling, config, maxPositions) : { type: 'default' } }
 }
 
@@ -46,12 +50,18 @@ function parseScaling(scaling: ConfigReader, config: ConfigReader, maxPositions:
         factor: scaling.positive('factor'),
         lowFreqFactor,
         highFreqFactor,
-        originalMaxPositions: scaling.positive('original_max_position_embeddings', maxPositions),
+        originalMaxPositions: originalPositions(scaling, config, maxPositions),
       }
     }
     default:
       throw config.unsupported(`rope type '${type}'`, 'supported: default, linear, llama3')
   }
+}
+
+/** Beside the other keys of the model it counts more than among those of the rotation, as in Transformers. */
+function originalPositions(scaling: ConfigReader, config: ConfigReader, maxPositions: number): number {
+  const key = 'original_max_position_embeddings'
+  return config.has(key) ? config.positive(key) : scaling.positive(key, maxPositions)
 }
 
 /** The `rope_scaling` entry for config.json; null for the default. */

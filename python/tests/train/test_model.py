@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import unittest
 
 import torch
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
 
 from trinity_torch.network import head
 from trinity_torch.train.model import open_model
@@ -148,6 +150,24 @@ class Training(unittest.TestCase):
         reward = open_model("reward", {"path": path, "seed": 3}, F32, World.alone())
         found = [reward.reward(rows.tokens, rows.lengths, budget, never) for budget in (1, 1000)]
         self.assertLess((found[0] - found[1]).abs().max(), 1e-5)
+
+    def test_a_reward_model_whose_padding_is_an_end_token_reads_the_token_before_it(self):
+        path = tiny("qwen3")
+        file = os.path.join(path, "config.json")
+        with open(file) as text:
+            config = json.load(text)
+        with open(file, "w") as text:
+            json.dump({**config, "pad_token_id": 9, "num_labels": 1}, text)
+        model = open_model("reward", {"path": path, "seed": 3}, F32, World.alone())
+        theirs = AutoModelForSequenceClassification.from_pretrained(path, dtype=torch.float32)
+        theirs.score.weight.data.copy_(model.network.hf.score.weight)
+        tokens = [[5, 9, 3, 9, 9], [9, 9], [4, 7]]
+        for row in tokens:
+            ids = torch.tensor(row, dtype=torch.int32)
+            with torch.no_grad():
+                expected = theirs(ids[None].long()).logits[0, 0]
+            found = model.reward(ids, torch.tensor([len(row)], dtype=torch.int32), 100, never)
+            self.assertLess((found[0] - expected).abs(), 1e-5)
 
 
 if __name__ == "__main__":

@@ -362,7 +362,7 @@ class RewardModel(Model):
         self.settle()
 
     def reward(self, tokens: Tensor, lengths: Tensor, token_budget: int, cancelled: IsCancelled) -> Tensor:
-        rows = plain_rows(tokens, lengths)
+        rows = plain_rows(*unpadded(tokens, lengths, self.network.config.pad_token_id))
         out = torch.zeros(len(rows))
         packs, _ = self.rounds(rows, token_budget, False)
         with torch.no_grad(), self.present(), self.ranks.whole(self.network):
@@ -378,6 +378,17 @@ class RewardModel(Model):
 def stop_if(cancelled: IsCancelled) -> None:
     if cancelled():
         raise Cancelled
+
+
+def unpadded(tokens: Tensor, lengths: Tensor, pad: int | None) -> tuple[Tensor, Tensor]:
+    """Where the end token pads too, Transformers reads the score of a sequence before it; of nothing but padding, at its start."""
+    if pad is None:
+        return tokens, lengths
+    kept = []
+    for row in tokens.split(lengths.tolist()):
+        at = (row != pad).nonzero()
+        kept.append(row[: int(at[-1]) + 1 if len(at) else 1])
+    return torch.cat(kept), torch.tensor([len(row) for row in kept], dtype=lengths.dtype)
 
 
 def plain_rows(tokens: Tensor, lengths: Tensor) -> Rows:

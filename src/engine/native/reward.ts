@@ -6,7 +6,7 @@ import { NativeModel } from './native-model.js'
 /** Tokens of one packed micro-batch; activations of a reward model are small, since nothing is kept. */
 const tokenBudget = 8192
 
-/** A sequence classifier with one label: the score of a sequence is read at its last token. */
+/** A sequence classifier with one label: the score of a sequence is read at its last token that is not padding. */
 export class NativeRewardModel extends NativeModel implements RewardModel {
   #last: Promise<unknown> = Promise.resolve()
 
@@ -20,7 +20,7 @@ export class NativeRewardModel extends NativeModel implements RewardModel {
   }
 
   async #rewards(rows: readonly Int32Array[], signal: AbortSignal): Promise<Float32Array> {
-    const asRows = rows.map((tokens, i) => plainRow(tokens, String(i)))
+    const asRows = rows.map((tokens, i) => plainRow(unpadded(tokens, this.config.padTokenId), String(i)))
     checkRows(asRows, this.info)
     const out = new Float32Array(rows.length)
     let at = 0
@@ -47,4 +47,12 @@ export class NativeRewardModel extends NativeModel implements RewardModel {
     }
     return out
   }
+}
+
+/** What pads need not be padding: where it is the end token too, Transformers reads the score before it. */
+function unpadded(tokens: Int32Array, pad: number | undefined): Int32Array {
+  let end = tokens.length
+  while (end > 1 && tokens[end - 1] === pad) end--
+  // nothing but padding: Transformers reads the first token
+  return tokens.subarray(0, end)
 }
