@@ -58,6 +58,8 @@ export class Bounds {
     else if (operands.some((k) => this.#wild[k] === 1)) this.unknown(at)
     else if (op === 'abs') this.#abs(at, a)
     else if (op === 'clamp') this.#clamp(at, a, b, c)
+    // A negative number to a whole power is not monotone.
+    else if (op === 'pow' && this.#low[a] < 0) this.unknown(at)
     else if (!MONOTONE.has(op) || (op === 'div' && this.#low[b] <= 0 && this.#high[b] >= 0)) this.unknown(at)
     else this.#corners(at, op, operands)
   }
@@ -107,6 +109,8 @@ const MONOTONE = new Set([
   'exp',
   'log',
   'sqrt',
+  'sign',
+  'pow',
   'sigmoid',
   'logSigmoid',
   'logAddExp',

@@ -6,7 +6,7 @@ import type { NodeList } from './nodes.js'
  *
  * The adjoint of a token value is a token value or a scalar (equal for all tokens), that of a row value a row value or
  * a scalar. Sums and broadcasts are each other's derivatives. At kinks: `clamp` passes the gradient at its bounds,
- * `min` and `max` give it to the first operand on a tie, `abs` has slope 0 at 0.
+ * `min` and `max` give it to the first operand on a tie, the greatest tokens of a row share it, `abs` has slope 0 at 0.
  */
 export function differentiate(list: NodeList, loss: number): Partial<Record<ScoreKind, number>> {
   const depends = dependsOnScores(list, loss)
@@ -69,6 +69,11 @@ function adjointParts(list: NodeList, at: number, g: number): (number | undefine
       return [add('gdiv', [g, a])]
     case 'sqrt':
       return [add('gdiv', [add('mul', [g, list.constant(0.5)]), at])]
+    case 'pow': {
+      const power = list.nodes[b].value!
+      if (power === 0) return []
+      return [add('gmul', [g, add('mul', [b, add('pow', [a, list.constant(power - 1)])])])]
+    }
     case 'abs':
       return [add('where', [add('gt', [a, zero]), g, add('where', [add('lt', [a, zero]), neg(g), zero])])]
     case 'sigmoid':
@@ -93,6 +98,11 @@ function adjointParts(list: NodeList, at: number, g: number): (number | undefine
       return [undefined, add('where', [a, g, zero]), add('where', [a, zero, g])]
     case 'rowSum':
       return [list.types[g].shape === 'row' ? add('toTokens', [g]) : g]
+    case 'rowMax': {
+      const isTop = add('eq', [a, add('toTokens', [at])])
+      const ties = add('rowSum', [add('where', [isTop, list.constant(1), zero])])
+      return [add('where', [isTop, add('toTokens', [add('gdiv', [g, ties])]), zero])]
+    }
     case 'total':
       return [g]
     case 'toTokens':

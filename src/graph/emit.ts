@@ -22,7 +22,8 @@ export interface Layout {
 }
 
 const isTotal = (op: string) => op === 'total' || op === 'totalMax' || op === 'totalMin'
-const isReduction = (op: string) => op === 'rowSum' || op === 'bundleSum' || isTotal(op)
+const isOfRow = (op: string) => op === 'rowSum' || op === 'rowMax'
+const isReduction = (op: string) => isOfRow(op) || op === 'bundleSum' || isTotal(op)
 
 /**
  * Writes a graph as JavaScript loops: one loop over the active tokens of a row does everything that is known by then,
@@ -93,7 +94,10 @@ export class Emitter {
       for (const node of ofTokens) {
         const { op } = this.#list.nodes[node]
         if (isTotal(op)) row.text.push(op === 'total' ? `n${node} += s${node}` : accumulate(op, node, `s${node}`, 'n'))
-        else row.text.push(fillStore(node))
+        else {
+          if (op === 'rowMax') row.text.push(`if (counts[r] === 0) s${node} = 0`)
+          row.text.push(fillStore(node))
+        }
       }
       for (const node of inPass.filter((i) => !ofTokens.includes(i))) {
         let value = ''
@@ -137,7 +141,7 @@ export class Emitter {
 
   #row(node: number, row: RowScope, sweep: number): string {
     if (this.#list.types[node].shape === 'scalar') return this.#scalar(node)
-    if (this.#list.nodes[node].op === 'rowSum' && this.#positions[node].sweep === sweep) return `s${node}`
+    if (isOfRow(this.#list.nodes[node].op) && this.#positions[node].sweep === sweep) return `s${node}`
     if (!row.known.has(node)) {
       row.known.add(node)
       row.text.push(`const n${node} = ${this.#rowCode(node, row, sweep)}`)
@@ -147,8 +151,8 @@ export class Emitter {
 
   #rowCode(node: number, row: RowScope, sweep: number): string {
     const { op, name, in: operands = [] } = this.#list.nodes[node]
-    if (op === 'rowSum' || op === 'bundleSum') this.#stored.add(node)
-    if (op === 'rowSum') return `store${node}[r]`
+    if (isOfRow(op) || op === 'bundleSum') this.#stored.add(node)
+    if (isOfRow(op)) return `store${node}[r]`
     if (op === 'bundleSum') return `store${node}[bundles[r]]`
     if (op === 'count') return 'counts[r]'
     if (op === 'column') return `columns[${indexIn(this.layout.rowColumns, name!)}][r]`
@@ -204,9 +208,17 @@ class TokenScope {
 const makeStore = (node: number) => `const store${node} = new Float64Array(rows)`
 const fillStore = (node: number) => `store${node}[r] = s${node}`
 
-const START: Record<string, string> = { rowSum: '0', total: '0', totalMax: '-Infinity', totalMin: 'Infinity' }
+const START: Record<string, string> = {
+  rowSum: '0',
+  rowMax: '-Infinity',
+  total: '0',
+  totalMax: '-Infinity',
+  totalMin: 'Infinity',
+}
 
 function accumulate(op: string, node: number, value: string, into: 's' | 'n' = 's'): string {
+  // A NaN that takes part must show.
+  if (op === 'rowMax') return `if (${value} > ${into}${node} || ${value} !== ${value}) ${into}${node} = ${value}`
   if (op === 'totalMax') return `if (${value} > ${into}${node}) ${into}${node} = ${value}`
   if (op === 'totalMin') return `if (${value} < ${into}${node}) ${into}${node} = ${value}`
   return `${into}${node} += ${value}`
@@ -216,7 +228,7 @@ function positionsOf(list: NodeList): Position[] {
   const positions: Position[] = []
   for (const { op, in: operands = [] } of list.nodes) {
     const at = operands.map((i) => positions[i]).reduce(later, { sweep: 0, pass: 0 })
-    if (op === 'rowSum') positions.push({ sweep: at.sweep, pass: at.pass + 1 })
+    if (isOfRow(op)) positions.push({ sweep: at.sweep, pass: at.pass + 1 })
     else if (isReduction(op)) positions.push({ sweep: at.sweep + 1, pass: 0 })
     else positions.push(at)
   }

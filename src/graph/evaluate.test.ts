@@ -55,6 +55,10 @@ const ops: Record<string, (g: LossTrace) => Expr> = {
   log: (g) => positive(g.logprob).log(),
   abs: (g) => g.logprob.abs(),
   sqrt: (g) => positive(g.logprob).sqrt(),
+  sign: (g) => g.logprob.sign().mul(g.logprob.add(g.entropy)),
+  pow: (g) => positive(g.logprob).pow(1.5).mul(g.column('a')),
+  'pow of what may be negative': (g) => g.logprob.pow(3),
+  'pow 0': (g) => g.logprob.sub(g.logprob).pow(0).mul(g.logprob),
   sigmoid: (g) => g.logprob.mul(3).sigmoid(),
   logSigmoid: (g) => g.logprob.mul(3).logSigmoid(),
   logAddExp: (g) => g.logprob.logAddExp(g.entropy.mul(2)),
@@ -72,6 +76,9 @@ const ops: Record<string, (g: LossTrace) => Expr> = {
   detach: (g) => g.logprob.exp().detach().mul(g.logprob),
   rowSum: (g) => g.logprob.rowSum().square().toTokens(),
   rowMean: (g) => g.logprob.mul(g.column('a')).rowMean().exp().toTokens().mul(g.entropy),
+  rowMax: (g) => g.logprob.rowMax().square().toTokens().mul(g.entropy),
+  'rowMax of a sum': (g) => g.logprob.sub(g.logprob.rowMean().toTokens()).abs().rowMax().exp().toTokens(),
+  'sum under a rowMax': (g) => g.logprob.rowMax().toTokens().sub(g.logprob).exp().rowSum().log().toTokens(),
   count: (g) => g.logprob.div(g.count().toTokens()),
   'row column': (g) => g.rowColumn('side').toTokens().mul(g.logprob),
   'truth to tokens': (g) => g.rowColumn('side').eq(1).toTokens().where(g.logprob.square(), g.logprob),
@@ -141,6 +148,19 @@ describe('evaluateLoss', () => {
     expect(evaluateLoss(loss, dirty.rows, {}, dirty.scores)).toEqual(evaluateLoss(loss, clean.rows, {}, clean.scores))
   })
 
+  it('rowMax: equal tokens share the gradient, an empty row has 0, a NaN shows', () => {
+    const loss = defineLoss((g) => {
+      g.metric('most', g.logprob.rowMax(), { reduce: 'sum' })
+      return g.logprob.rowMax().mul(g.rowColumn('side')).total()
+    })
+    const row = (...mask: number[]): LossRow => ({ mask: Uint8Array.from(mask), columns: { side: 6 } })
+    const rows = [row(1, 1, 1, 0), row(0, 0), row(1)]
+    const at = (last: number) => evaluateLoss(loss, rows, {}, { logprob: Float32Array.of(-1, -2, -1, 9, 9, 9, last) })
+    expect(at(-3)).toMatchObject({ loss: -24, metrics: { most: { value: -4 } } })
+    expect([...at(-3).grads.logprob!]).toEqual([3, 0, 3, 0, 0, 0, 6])
+    expect(at(Number.NaN).loss).toBeNaN()
+  })
+
   it('lets a NaN that takes part show', () => {
     const loss = defineLoss((g) => g.logprob.max(0).min(1).total())
     const { rows, scores } = batch()
@@ -185,12 +205,13 @@ describe('evaluateLoss', () => {
         () => x.add(y), () => x.sub(y), () => x.mul(y), () => x.min(y), () => x.max(y), () => x.gt(y).where(x, y),
         () => x.clamp(-1, 1).exp(), () => x.sigmoid(), () => x.rowMean().toTokens().sub(y), () => x.detach().mul(y),
         () => x.rowSum().bundleSum().toTokens().add(y), () => x.logAddExp(y),
+        () => x.sign().mul(y), () => x.abs().pow(1.5).sub(y), () => x.rowMax().toTokens().mul(y),
       ] // biome-ignore format: a table
       return table[op % table.length]()
     }
     type Tree = number | [number, Tree, Tree]
     const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
-      tree: fc.oneof({ maxDepth: 4 }, fc.nat(3), fc.tuple(fc.nat(11), tie('tree'), tie('tree'))),
+      tree: fc.oneof({ maxDepth: 4 }, fc.nat(3), fc.tuple(fc.nat(14), tie('tree'), tie('tree'))),
     }))
     fc.assert(
       fc.property(tree, fc.integer({ min: 1, max: 1e6 }), (shape, seed) => {

@@ -34,6 +34,10 @@ const MAP_OPS = {
   log: { arity: 1, js: (a) => `Math.log(${a})` },
   abs: { arity: 1, js: (a) => `Math.abs(${a})` },
   sqrt: { arity: 1, js: (a) => `Math.sqrt(${a})` },
+  /** −1, 0 or 1; its slope is 0 everywhere. */
+  sign: { arity: 1, js: (a) => `Math.sign(${a})` },
+  /** The exponent is a constant. */
+  pow: { arity: 2, js: (a, b) => `Math.pow(${a}, ${b})` },
   sigmoid: { arity: 1, js: (a) => `sigmoid(${a})` },
   logSigmoid: { arity: 1, js: (a) => `logSigmoid(${a})` },
   logAddExp: { arity: 2, js: (a, b) => `logAddExp(${a}, ${b})` },
@@ -76,6 +80,8 @@ interface ReshapeOp {
 const RESHAPE_OPS = {
   /** Sum over the active tokens of each row. */
   rowSum: { from: ['token'], to: 'row' },
+  /** Greatest of the active tokens of each row; 0 for a row that has none. */
+  rowMax: { from: ['token'], to: 'row' },
   /** Every row gets the sum over all rows of its bundle. A row without a bundle is one by itself. */
   bundleSum: { from: ['row'], to: 'row' },
   /** Sum over all active tokens, or over all rows. */

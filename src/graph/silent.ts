@@ -79,7 +79,7 @@ function isSilent(
     else if (op === 'score') bounds.set(at, ...SCORES[name as ScoreKind])
     else if (op === 'norm') bounds.set(at, norms[name!], norms[name!])
     else if (op === 'rowSum') bounds.sum(at, operands[0], active)
-    else if (op === 'bundleSum' && bundle === undefined) bounds.copy(at, operands[0])
+    else if (op === 'rowMax' || (op === 'bundleSum' && bundle === undefined)) bounds.copy(at, operands[0])
     else if (op === 'bundleSum' || op.startsWith('total')) bounds.unknown(at)
     else bounds.apply(at, op, operands)
   }

@@ -37,6 +37,8 @@ export class Expr {
   log = (): Expr => this.#with('log')
   abs = (): Expr => this.#with('abs')
   sqrt = (): Expr => this.#with('sqrt')
+  sign = (): Expr => this.#with('sign')
+  pow = (exponent: number): Expr => this.#with('pow', exponent)
   square = (): Expr => this.#with('mul', this)
   sigmoid = (): Expr => this.#with('sigmoid')
   logSigmoid = (): Expr => this.#with('logSigmoid')
@@ -62,6 +64,8 @@ export class Expr {
   rowSum = (): Expr => this.#with('rowSum')
   /** Mean over the active tokens of each row; 0 for a row that has none. */
   rowMean = (): Expr => this.rowSum().div(this.trace.count().max(1))
+  /** Greatest of the active tokens of each row; 0 for a row that has none. */
+  rowMax = (): Expr => this.#with('rowMax')
   /** A row's number or truth value for each of its tokens. */
   toTokens = (): Expr => this.#with('toTokens')
   /** Sum of a row value over the rows of its bundle, given to each of them. */

@@ -98,6 +98,8 @@ export function nodeType(
         wanted ? 'compare it with something: x.gt(0)' : "use 'where' to make a number of a truth value",
       )
     })
+    if (node.op === 'pow' && before[operands[1]].op !== 'const')
+      fail(path, "the exponent of 'pow' must be a constant", 'x to a computed power y is x.log().mul(y).exp()')
     if (node.op === 'clamp' && operands.slice(1).some((i) => !['const', 'norm'].includes(before[i].op))) {
       fail(
         path,
@@ -128,7 +130,7 @@ export function nodeType(
   return { shape: node.op === 'score' ? 'token' : node.op === 'count' ? 'row' : 'scalar', bool: false }
 }
 
-const isSum = (op: string) => op === 'rowSum' || op === 'bundleSum' || op === 'total'
+const isSum = (op: string) => op === 'rowSum' || op === 'rowMax' || op === 'bundleSum' || op === 'total'
 
 function readNode(item: unknown, path: string, at: number): GraphNode {
   const { op, in: operands, value, name, shape } = record(item, path, ['op', 'in', 'value', 'name', 'shape'])

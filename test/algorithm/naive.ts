@@ -28,7 +28,7 @@ export function naiveLoss(
     const { op, shape: own, in: operands = [] } = graph.nodes[node]
     if (op === 'column') return own!
     if (op === 'score' || op === 'toTokens') return 'token'
-    if (op === 'count' || op === 'rowSum' || op === 'bundleSum') return 'row'
+    if (op === 'count' || op === 'rowSum' || op === 'rowMax' || op === 'bundleSum') return 'row'
     if (op === 'total') return 'scalar'
     const shapes = operands.map(shape)
     return shapes.includes('token') ? 'token' : shapes.includes('row') ? 'row' : 'scalar'
@@ -63,6 +63,8 @@ export function naiveLoss(
         return active(r).length
       case 'rowSum':
         return sum(active(r).map((t) => value(operands[0], r, t) as number))
+      case 'rowMax':
+        return active(r).length === 0 ? 0 : Math.max(...active(r).map((t) => value(operands[0], r, t) as number))
       case 'bundleSum': {
         const same = rows.flatMap((row, k) =>
           k === r || (row.bundle !== undefined && row.bundle === rows[r].bundle) ? [k] : [],
@@ -106,6 +108,8 @@ function elementary(op: string, [a, b, c]: number[]): Truth {
     log: () => Math.log(a),
     abs: () => Math.abs(a),
     sqrt: () => Math.sqrt(a),
+    sign: () => Math.sign(a),
+    pow: () => a ** b,
     sigmoid: () => 1 / (1 + Math.exp(-a)),
     logSigmoid: () => -Math.log(1 + Math.exp(-a)),
     logAddExp: () => Math.log(Math.exp(a) + Math.exp(b)),

@@ -31,6 +31,9 @@ ELEMENTWISE: dict[str, tuple[int, Callable[..., Tensor]]] = {
     "log": (1, torch.log),
     "abs": (1, torch.abs),
     "sqrt": (1, torch.sqrt),
+    # torch.sign makes 0 of NaN
+    "sign": (1, lambda x: torch.where(x.isnan(), x.detach(), torch.sign(x))),
+    "pow": (2, torch.pow),
     "sigmoid": (1, torch.sigmoid),
     "logSigmoid": (1, F.logsigmoid),
     "logAddExp": (2, torch.logaddexp),
@@ -49,7 +52,7 @@ ELEMENTWISE: dict[str, tuple[int, Callable[..., Tensor]]] = {
     "not": (1, torch.logical_not),
     "detach": (1, torch.Tensor.detach),
 }
-REDUCTIONS = {"rowSum": 1, "bundleSum": 1, "total": 1, "toTokens": 1}
+REDUCTIONS = {"rowSum": 1, "rowMax": 1, "bundleSum": 1, "total": 1, "toTokens": 1}
 INPUTS = ("const", "norm", "column", "score", "count")
 SCORES = ("logprob", "entropy", "value")
 
@@ -121,6 +124,9 @@ class Segments:
     def sum(self, x: Tensor) -> Tensor:
         return _Sum.apply(x, self)
 
+    def max(self, x: Tensor) -> Tensor:
+        return _Max.apply(x, self)
+
     def spread(self, x: Tensor) -> Tensor:
         return _Spread.apply(x, self)
 
@@ -137,6 +143,26 @@ class _Sum(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         return grads[0][ctx.segments.of], None
+
+
+class _Max(torch.autograd.Function):
+    """Greatest entry of each run, 0 of an empty one. Equal ones share the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, segments: Segments) -> Tensor:
+        found = torch.segment_reduce(x.contiguous(), "max", lengths=segments.sizes, unsafe=True)
+        found = torch.where(segments.sizes == 0, 0.0, found)
+        ctx.segments = segments
+        ctx.save_for_backward(x, found)
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        x, found = ctx.saved_tensors
+        segments = ctx.segments
+        is_top = x == found[segments.of]
+        ties = segments.raw_sum(is_top.to(x.dtype))
+        return torch.where(is_top, (grads[0] / ties)[segments.of], 0.0), None
 
 
 class _Spread(torch.autograd.Function):
@@ -237,6 +263,8 @@ def _value(
             return inputs.counts
         case "rowSum":
             return inputs.tokens.sum(operands[0])
+        case "rowMax":
+            return inputs.tokens.max(operands[0])
         case "bundleSum":
             return inputs.bundle_sum(operands[0])
         case "total":
