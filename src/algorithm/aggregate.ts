@@ -9,8 +9,8 @@ export interface RowSet {
   readonly holds: boolean
 }
 
-/** From a per-token loss to one number. */
-export type Aggregate = (tokens: Expr) => Expr
+/** From a loss per token (or per row, where it says so) to one number. */
+export type Aggregate = (values: Expr) => Expr
 
 /**
  * The four ways to turn per-token losses into one number (m = mask, over the rows of the whole mini-batch):
@@ -23,9 +23,7 @@ export type Aggregate = (tokens: Expr) => Expr
  * to the loss of the whole, whatever the split.
  */
 export function aggregate(g: LossTrace, mode: AggMode, set?: RowSet, scale?: number): Aggregate {
-  const inSet = (row: LossRow) => set === undefined || (row.columns[set.column] === 1) === set.holds
-  const norm = (what: string, compute: NormFn) =>
-    atLeast1(g, set ? `${set.name}/${what}` : what, (rows) => compute(rows.filter(inSet)))
+  const norm = divisors(g, set)
   const pick = (x: Expr) => {
     if (x.shape !== 'token') {
       throw new TrinityError('graph/invalid', `a loss is aggregated from tokens, not from a ${x.shape} value`)
@@ -48,6 +46,23 @@ export function aggregate(g: LossTrace, mode: AggMode, set?: RowSet, scale?: num
   }
 }
 
+/** The mean over the rows of the mini-batch, or over those of a set, of one number per row. */
+export function aggregateRows(g: LossTrace, set?: RowSet): Aggregate {
+  const norm = divisors(g, set)
+  return (x) => {
+    if (x.shape !== 'row') throw new TrinityError('graph/invalid', `a row value is wanted, not a ${x.shape} value`)
+    const chosen = set ? rowsOf(g, set).where(x, 0) : x
+    return chosen.total().div(norm('rows', (all) => all.length))
+  }
+}
+
+/** Divisors that are computed from the rows of a set. */
+function divisors(g: LossTrace, set?: RowSet) {
+  const inSet = (row: LossRow) => set === undefined || (row.columns[set.column] === 1) === set.holds
+  return (what: string, compute: NormFn) =>
+    atLeast1(g, set ? `${set.name}/${what}` : what, (rows) => compute(rows.filter(inSet)))
+}
+
 /** Of the whole batch: parts of a loss that divided by their own widths would weigh their tokens differently. */
 const width = (g: LossTrace) => atLeast1(g, 'width', widest)
 
@@ -60,12 +75,9 @@ function atLeast1(g: LossTrace, name: string, compute: NormFn): Expr {
 }
 
 /** Truth value per token: does its row belong to the set? */
-export function member(g: LossTrace, set: RowSet): Expr {
-  return g
-    .rowColumn(set.column)
-    .eq(set.holds ? 1 : 0)
-    .toTokens()
-}
+export const member = (g: LossTrace, set: RowSet): Expr => rowsOf(g, set).toTokens()
+
+const rowsOf = (g: LossTrace, set: RowSet): Expr => g.rowColumn(set.column).eq(set.holds ? 1 : 0)
 
 function activeTokens(rows: readonly LossRow[]): number {
   let sum = 0

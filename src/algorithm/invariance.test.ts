@@ -17,6 +17,8 @@ const VARIANTS: Record<string, Record<string, unknown>[]> = {
   sft_phi: [{}, { cutoff_prob: 0.5 }],
   mix_chord: [{ mu_warmup_steps: 5, mu_decay_steps: 10, mu_peak: 0.6 }, { enable_phi_function: false }],
   dpo: [{ label_smoothing: 0.1 }],
+  dppo_tv: [{ clip_range: 0.05 }],
+  dppo_kl: [{ clip_range: 0.01 }],
   rec: [
     {},
     { clip_mode: 'two-side', weight: 'importance_sampling' },

@@ -1,7 +1,7 @@
 import { TrinityError } from '../base/error.js'
 import type { Config, Given } from '../config/index.js'
 import { type Expr, graphInputs, type Loss, LossTrace, makeLoss } from '../graph/index.js'
-import { aggregate, type RowSet } from './aggregate.js'
+import { aggregate, aggregateRows, type RowSet } from './aggregate.js'
 import { entropyLossFns } from './entropy/registry.js'
 import type { AggMode } from './entry.js'
 import type { KlArgs } from './kl/kl.js'
@@ -39,7 +39,11 @@ export function buildLoss(config: LossConfig, options: LossOptions = {}): BuiltL
   const policy = policyLossFns.get(name)
   const policyArgs = policyLossFns.parse(name, config.policy_loss_fn_args, 'algorithm.policy_loss_fn_args')
   const own = (policyArgs.loss_agg_mode as AggMode | null | undefined) ?? mode ?? policy.loss_agg_mode
-  let total = policy.build(g, policyArgs, { agg: over(own), aggregate: (m, set) => over(m ?? own, set) })
+  let total = policy.build(g, policyArgs, {
+    agg: over(own),
+    aggRows: aggregateRows(g),
+    aggregate: (m, set) => over(m ?? own, set),
+  })
 
   const entropyName = config.entropy_loss_fn ?? 'none'
   const entropy = entropyLossFns.get(entropyName)

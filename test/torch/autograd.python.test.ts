@@ -2,7 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { defineLoss, evaluateLoss, type LossRow, serializeGraph } from '../../src/graph/index.js'
+import {
+  defineLoss,
+  type Expr,
+  evaluateLoss,
+  type LossRow,
+  type LossTrace,
+  serializeGraph,
+} from '../../src/graph/index.js'
 import { randomBatch } from '../algorithm/batch.js'
 import { testPython } from '../support/python.js'
 import { evaluatedCases, fingerprint } from './cases.js'
@@ -25,6 +32,26 @@ function unselected() {
   return { loss, batch: randomBatch(77) }
 }
 
+/** Operations that no loss of this project uses, or only some. */
+const OPERATIONS: Record<string, (g: LossTrace) => Expr> = {
+  sign: (g) => g.logprob.add(1).sign().mul(g.logprob.add(g.entropy)),
+  pow: (g) => g.logprob.abs().pow(1.5).add(g.logprob.pow(3)).add(g.entropy.pow(0)),
+  rowMax: (g) => g.logprob.rowMax().square().toTokens().mul(g.entropy),
+  'rowMax with ties': (g) => g.logprob.max(-0.5).rowMax().toTokens().mul(g.entropy),
+  'log-sum-exp of a row': (g) => {
+    const most = g.logprob.rowMax()
+    return g.logprob.sub(most.toTokens()).exp().rowSum().log().add(most).toTokens()
+  },
+}
+const operations = () =>
+  Object.values(OPERATIONS).map((formula, k) => ({
+    loss: defineLoss((g) => {
+      g.metric('mean', formula(g))
+      return formula(g).total()
+    }),
+    batch: randomBatch(500 + k),
+  }))
+
 const furthest = (a: ArrayLike<number>, b: ArrayLike<number>) =>
   Array.from(a, (x, i) => Math.abs(x - b[i])).reduce((far, d) => Math.max(far, d), 0)
 
@@ -38,8 +65,8 @@ describe.skipIf(python.absent)(`losses against PyTorch autograd${python.note}`, 
       bundle: row.bundle,
       columns: Object.fromEntries(Object.entries(row.columns).map(([k, v]) => [k, typeof v === 'number' ? v : [...v]])),
     })
-    const wild = { ...unselected(), formula: undefined, norms: {} }
-    const input = [...ours, wild].map(({ formula, batch, loss, norms }) => ({
+    const more = [unselected(), ...operations()].map((one) => ({ ...one, formula: undefined, norms: {} }))
+    const input = [...ours, ...more].map(({ formula, batch, loss, norms }) => ({
       formula,
       norms,
       graph: JSON.parse(serializeGraph(loss.graph)),
@@ -82,6 +109,18 @@ describe.skipIf(python.absent)(`losses against PyTorch autograd${python.note}`, 
     const { graph } = answers[ours.length]
     expect(graph.loss).toBeCloseTo(got.loss, 9)
     expect(furthest(got.grads.logprob!, graph.grads.logprob)).toBeLessThan(1e-6)
+  })
+
+  it.each(Object.keys(OPERATIONS).map((name, k) => ({ name, k })))('operation: $name', ({ k }) => {
+    const { loss, batch } = operations()[k]
+    const got = evaluateLoss(loss, batch.rows, {}, batch.scores)
+    const { graph } = answers[ours.length + 1 + k]
+    expect(got.loss).toBeCloseTo(graph.loss, 9)
+    expect(got.metrics.mean.value).toBeCloseTo(graph.metrics!.mean, 9)
+    for (const kind of ['logprob', 'entropy'] as const) {
+      const own = got.grads[kind] ?? new Float32Array(graph.grads[kind].length)
+      expect(furthest(own, graph.grads[kind])).toBeLessThan(2e-6)
+    }
   })
 
   it.each(ours.map(({ formula }, k) => ({ ...formula, k })))('$policy $args $mode + $kl', ({ k }) => {

@@ -9,6 +9,9 @@ const ARGS: Record<string, Record<string, unknown>[]> = {
   sft_phi: [{}, { cutoff_prob: 0.5 }],
   mix_chord: [{ mu_warmup_steps: 5, mu_decay_steps: 10, mu_peak: 0.6 }, { enable_phi_function: false }],
   dpo: [{ label_smoothing: 0.1 }],
+  geo_mean: [{}, { clip_range: 0.4 }],
+  dppo_tv: [{ clip_range: 0.05 }, { clip_range_low: 0.1, clip_ratio_c: 1.2 }],
+  dppo_kl: [{ clip_range: 0.01 }, { clip_range_high: 0.05, clip_ratio_c: 1.2 }],
   rec: [
     {},
     { clip_mode: 'two-side', weight: 'importance_sampling' },
@@ -22,6 +25,8 @@ const ARGS: Record<string, Record<string, unknown>[]> = {
     },
   ],
 }
+/** These are one number per row or pair, and take no aggregation. */
+const PER_ROW = new Set(['dpo', 'geo_mean'])
 const kls = klFns.names()
 const cases = policyLossFns.names().flatMap((policy, p) =>
   (ARGS[policy] ?? [{}]).flatMap((args, a) =>
@@ -42,7 +47,7 @@ export function evaluatedCases() {
     const batch = randomBatch(100 + k)
     const loss = buildLoss({
       policy_loss_fn: formula.policy,
-      policy_loss_fn_args: { ...formula.args, ...(formula.policy === 'dpo' ? {} : { loss_agg_mode: formula.mode }) },
+      policy_loss_fn_args: { ...formula.args, ...(PER_ROW.has(formula.policy) ? {} : { loss_agg_mode: formula.mode }) },
       loss_agg_mode: formula.mode,
       kl_loss_fn: formula.kl,
       kl_loss_fn_args: { kl_coef: formula.kl_coef },

@@ -97,7 +97,7 @@ def sapo(lp, b, args, mode):
     a, ratio = b["advantage"], (lp - b["old"]).exp()
     tau = torch.where(a > 0, args.get("tau_pos", 1.0) * torch.ones_like(a), args.get("tau_neg", 1.05) * torch.ones_like(a))
     gate = (4 / tau) * torch.sigmoid(tau * (ratio - 1))
-    return aggregate(-a * gate.detach() * lp, b["mask"], mode)
+    return aggregate(-a * gate, b["mask"], mode)
 
 
 def importance_sampling(lp, b, args, mode):
@@ -137,8 +137,7 @@ def mixture(lp, b, args, mode, mu, expert_loss):
     expert = b["expert"] == 1
 
     def part(loss, rows):
-        width = max([n for n, wanted in zip(b["lengths"], rows) if wanted], default=1)
-        return aggregate(loss[rows][:, :width], b["mask"][rows][:, :width], mode)
+        return aggregate(loss[rows], b["mask"][rows], mode)
 
     usual, _ = surrogate(lp - b["old"], b, args)
     return (1 - mu) * part(usual, ~expert) + mu * part(expert_loss, expert)
@@ -175,6 +174,39 @@ def critique_grpo(lp, b, args, mode):
     return aggregate(torch.where((b["off_policy"] == 1)[:, None], off, own), b["mask"], mode)
 
 
+def gpg(lp, b, args, mode):
+    return aggregate(-b["advantage"] * lp, b["mask"], mode)
+
+
+def geo_mean(lp, b, args, mode):
+    low, high = clip(args)
+    a, d = b["advantage"], lp - b["old"]
+    sign = torch.sign(a)
+    nearest = sign * torch.min(sign * d, sign * d.clamp(-low, high))
+    return (-row_mean(a, b["mask"]) * row_mean(nearest, b["mask"]).exp()).mean()
+
+
+def dppo(lp, b, args, mode, inside):
+    weight = (lp - b["old"]).clamp(-20, 20).exp().clamp(max=args.get("clip_ratio_c", 20.0)).detach()
+    return aggregate(-b["advantage"] * weight * lp * inside.double(), b["mask"], mode)
+
+
+def dppo_tv(lp, b, args, mode):
+    low, high = clip(args)
+    change = (lp.exp() - b["old"].exp()).detach()
+    return dppo(lp, b, args, mode, torch.where(b["advantage"] > 0, change <= high, change >= -low))
+
+
+def dppo_kl(lp, b, args, mode):
+    low, high = clip(args)
+    p, q = lp.exp().clamp(max=1).detach(), b["old"].exp().clamp(max=1)
+    divergence = q * (b["old"] - lp.detach()) + (1 - q) * ((1 - q + 1e-8) / (1 - p + 1e-8)).log()
+    inside = torch.where(
+        b["advantage"] > 0, (divergence <= high) | (p <= q), (divergence <= low) | (p >= q)
+    )
+    return dppo(lp, b, args, mode, inside)
+
+
 def kl(name, lp, ref, old):
     d = ref - lp
     k3 = d.exp() - 1 - d
@@ -192,7 +224,7 @@ def kl(name, lp, ref, old):
 POLICY = {
     f.__name__: f
     for f in (ppo, gspo, opmd, sft, sft_is, sft_phi, topr, cispo, sppo, sapo, importance_sampling, rec, mix, mix_chord)
-    + (dpo, critique_grpo)
+    + (dpo, critique_grpo, gpg, geo_mean, dppo_tv, dppo_kl)
 }
 
 

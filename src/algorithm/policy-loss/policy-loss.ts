@@ -7,6 +7,8 @@ import type { AggMode, Entry } from '../entry.js'
 export interface PolicyLossContext {
   /** Aggregation as configured. */
   readonly agg: Aggregate
+  /** The mean over rows, for a loss that is one number per row. */
+  readonly aggRows: Aggregate
   /** Aggregation of one part: `mode` if it is set, else as configured; over some rows only. */
   aggregate(mode: AggMode | null, set?: RowSet): Aggregate
 }

@@ -2,6 +2,9 @@ import { Registry } from '../../base/registry.js'
 import { cispo } from './cispo.js'
 import { critiqueGrpo } from './critique-grpo.js'
 import { dpo } from './dpo.js'
+import { dppoKl, dppoTv } from './dppo.js'
+import { geoMean } from './geo-mean.js'
+import { gpg } from './gpg.js'
 import { gspo } from './gspo.js'
 import { importanceSampling } from './importance-sampling.js'
 import { mix } from './mix.js'
@@ -35,4 +38,8 @@ export const policyLossFns = new Registry<PolicyLoss>('policy loss', {
   sapo,
   importance_sampling: importanceSampling,
   critique_grpo: critiqueGrpo,
+  gpg,
+  geo_mean: geoMean,
+  dppo_tv: dppoTv,
+  dppo_kl: dppoKl,
 })

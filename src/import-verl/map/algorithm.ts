@@ -55,7 +55,10 @@ const LOSSES: Record<string, { loss: string; own?: boolean; args?: Record<string
   gspo: { loss: 'gspo', own: true, args: { loss_agg_mode: 'seq-mean-token-mean' } },
   cispo: { loss: 'cispo', own: true },
   sapo: { loss: 'sapo', own: true, args: { loss_agg_mode: 'seq-mean-token-mean' } },
-  gpg: { loss: 'opmd', args: { tau: 0 } },
+  gpg: { loss: 'gpg' },
+  geo_mean: { loss: 'geo_mean' },
+  dppo_tv: { loss: 'dppo_tv' },
+  dppo_kl: { loss: 'dppo_kl' },
 }
 
 const KL: Record<string, string> = {
@@ -237,7 +240,7 @@ function mapLossArgs(
   if (loss.given && loss.loss !== type)
     draft.set('algorithm.policy_loss_fn', loss.loss, `${ACTOR}.policy_loss.loss_mode`)
   for (const [name, value] of Object.entries(loss.args ?? {})) draft.set(path(name), value)
-  const clips = ['ppo', 'gspo', 'cispo'].includes(loss.loss)
+  const clips = ['ppo', 'gspo', 'cispo', 'geo_mean', 'dppo_tv', 'dppo_kl'].includes(loss.loss)
   const [clip, low, high, dual] = ['clip_ratio', 'clip_ratio_low', 'clip_ratio_high', 'clip_ratio_c'].map(
     (name) => `${ACTOR}.${name}`,
   )
@@ -257,7 +260,11 @@ function mapLossArgs(
     if (loss.loss === 'ppo') draft.set(path('clip_range'), value.written, clip)
     else for (const name of ['clip_range_low', 'clip_range_high']) draft.set(path(name), value.written, clip)
   }
-  if (mapping.has(dual) && clips) {
+  if (loss.loss.startsWith('dppo_')) {
+    // The default here is the paper's.
+    const bound = mapping.number(dual, 3)
+    draft.set(path('clip_ratio_c'), bound.written, bound.comment ?? `${dual}: veRL's default`)
+  } else if (mapping.has(dual) && clips) {
     if (loss.loss === 'ppo') {
       if (draft.get(path('clip_range_low')) === undefined) draft.set(path('clip_range'), 0.2, `${clip}: veRL's default`)
       draft.set(path('clip_ratio_c'), mapping.number(dual, 3).written, dual)
