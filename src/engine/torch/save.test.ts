@@ -8,7 +8,7 @@ import { hashFile } from '../../base/file/block-hash.js'
 import { takeHash } from '../../base/file/written-hash.js'
 import { TorchEngine } from './engine.js'
 
-vi.mock('../../file/block-hash.js', { spy: true })
+vi.mock('../../base/file/block-hash.js', { spy: true })
 
 const python = torchTestPython()
 
