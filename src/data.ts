@@ -5,13 +5,13 @@
  */
 
 export {
-  type BufferConfig,
   type BufferContext,
   type BufferKind,
   bufferKinds,
   type ExperienceBuffer,
   ExperienceFile,
   ExperienceView,
+  type GivenBuffer,
   openBuffer,
   type PriorityFn,
   priorityFn,

@@ -1,9 +1,10 @@
+/** Where experiences wait for the trainer: queues, databases, files, and the order in which they are used. */
+
 export type { BufferState, Cut, ExperienceBuffer, PutOptions, Restored, TakeOptions, Waiting } from './buffer.js'
-export type { BufferConfig, ReplayConfig } from './config.js'
 export { ExperienceFile } from './file/experience-file.js'
 export type { IndexOrder, RowExperiences } from './file/file-buffer.js'
 export type { Repair } from './file/jsonl-file.js'
-export type { BufferContext, BufferKind } from './kind.js'
+export type { BufferContext, BufferKind, GivenBuffer } from './kind.js'
 export { openBuffer } from './open.js'
 export { type PriorityFn, type PriorityItem, type PriorityOf, priorityFn } from './priority/priority-fn.js'
 export { priorityFns } from './priority/registry.js'

@@ -1,14 +1,20 @@
 import { TrinityError } from '../base/error.js'
+import type { ExperienceBufferConfig, Given } from '../config/index.js'
 import type { ExperienceBuffer } from './buffer.js'
-import { type BufferConfig, DEFAULT_TIMEOUT_S } from './config.js'
 import type { IndexOrder, RowExperiences } from './file/file-buffer.js'
 import type { Repair } from './file/jsonl-file.js'
+
+/** The configuration of an experience buffer: of what the buffers read, only name and kind must be there. */
+export type GivenBuffer = Given<Omit<ExperienceBufferConfig, 'name' | 'storage_type'>> & {
+  readonly name: string
+  readonly storage_type: string
+}
 
 /** A kind of buffer, by its name in `storage_type`. */
 export interface BufferKind {
   /** One line for people. */
   readonly doc: string
-  open(config: BufferConfig, context: BufferContext): Promise<ExperienceBuffer>
+  open(config: GivenBuffer, context: BufferContext): Promise<ExperienceBuffer>
 }
 
 /** What a buffer is opened for. */
@@ -25,11 +31,11 @@ export interface BufferContext {
   now?: () => number
 }
 
-export function timeoutMs(config: BufferConfig): number {
-  return (config.max_read_timeout ?? DEFAULT_TIMEOUT_S) * 1000
+export function timeoutMs(config: GivenBuffer): number {
+  return (config.max_read_timeout ?? 1800) * 1000
 }
 
-export function requiredPath(config: BufferConfig): string {
+export function requiredPath(config: GivenBuffer): string {
   if (config.path) return config.path
   throw new TrinityError('buffer/path', `buffer '${config.name}' of kind ${config.storage_type} needs a path`, {
     path: `${config.name}.path`,

@@ -1,6 +1,5 @@
 import type { ExperienceBuffer } from './buffer.js'
-import type { BufferConfig } from './config.js'
-import type { BufferContext } from './kind.js'
+import type { BufferContext, GivenBuffer } from './kind.js'
 import { bufferKinds } from './registry.js'
 
 /**
@@ -13,6 +12,6 @@ import { bufferKinds } from './registry.js'
  * await buffer.put([createExperience({ tokens: [1, 2, 3], reward: 1 })])
  * await buffer.close()
  */
-export async function openBuffer(config: BufferConfig, context: BufferContext = {}): Promise<ExperienceBuffer> {
+export async function openBuffer(config: GivenBuffer, context: BufferContext = {}): Promise<ExperienceBuffer> {
   return bufferKinds.get(config.storage_type).open(config, context)
 }

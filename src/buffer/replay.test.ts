@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { setImmediate as pass } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Pcg64 } from '../base/random/index.js'
+import type { Given, ReplayBufferConfig } from '../config/index.js'
 import { createExperience } from '../experience/create.js'
 import type { Experience } from '../experience/experience.js'
 import { makeEid } from '../experience/index.js'
 import type { ExperienceBuffer } from './buffer.js'
-import type { BufferConfig, ReplayConfig } from './config.js'
+import type { GivenBuffer } from './kind.js'
 import { openBuffer } from './open.js'
 
 const STEPS = 9
@@ -93,10 +94,10 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 /** Opens the same place again and again. */
-function opener(kind: string, replay: ReplayConfig, capacity: number): () => Promise<ExperienceBuffer> {
+function opener(kind: string, replay: Given<ReplayBufferConfig>, capacity: number): () => Promise<ExperienceBuffer> {
   const path = kind === 'memory' ? undefined : `sqlite:///${join(dir, `${files++}.db`)}`
   const storage_type = kind === 'sql' ? 'sql' : 'queue'
-  const config: BufferConfig = { name: 'q', storage_type, path, capacity, replay_buffer: { enable: true, ...replay } }
+  const config: GivenBuffer = { name: 'q', storage_type, path, capacity, replay_buffer: { enable: true, ...replay } }
   return () => openBuffer(config, { seed: 3 })
 }
 
@@ -107,7 +108,7 @@ describe.each([
   ['kept', 2],
   ['sql', 2],
 ] as const)('what a training step gets from a replay buffer (%s)', (kind, rounds) => {
-  it.each<[string, ReplayConfig, number]>([
+  it.each<[string, Given<ReplayBufferConfig>, number]>([
     ['each used once', {}, 1000],
     ['each used once, too small a queue', {}, 10],
     ['reuse at once', { reuse_cooldown_time: 0, priority_fn_args: { decay: 0.6 } }, 1000],

@@ -23,6 +23,16 @@ export { ConfigError, type Problem, problemText } from './problem.js'
 export { type Facts, machineFacts } from './resolve/facts.js'
 export { type Resolved, type ResolvedStage, resolveConfig } from './resolve/index.js'
 export { AGG_MODES } from './section/algorithm.js'
-export type { Config, ExperienceBufferConfig, InferenceModelConfig, TasksetConfig } from './section/config.js'
+export type {
+  Config,
+  DataSelectorConfig,
+  ExperienceBufferConfig,
+  FormatConfig,
+  GenerationConfig,
+  InferenceModelConfig,
+  OperatorConfig,
+  ReplayBufferConfig,
+  TasksetConfig,
+} from './section/config.js'
 export type { Parsed, ParsedStage } from './stages.js'
 export { ENGINE_TREE_KEYS, type TrainerTree, trainerTree } from './trainer-config.js'

@@ -1,3 +1,8 @@
+/**
+ * What was said and how it went: experiences, the tokens of a conversation, their files, and data sets that are read
+ * as experiences.
+ */
+
 export {
   decodeExperience,
   decodeExperiences,
@@ -9,4 +14,4 @@ export { checkExperience, createExperience, type ExperienceInit } from './create
 export * from './experience.js'
 export * from './format/index.js'
 export { fromJsonLine, toJsonLine } from './jsonl.js'
-export { TrainingData, type TrainingDataConfig } from './training-data.js'
+export { TrainingData } from './training-data.js'

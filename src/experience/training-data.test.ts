@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testData } from '../../test/support/test-data.js'
 import { FileBuffer } from '../buffer/file/file-buffer.js'
+import type { ExperienceBufferConfig, Given } from '../config/index.js'
 import { Chat } from '../model/chat.js'
 import type { ChatCoder } from './format/index.js'
-import { TrainingData, type TrainingDataConfig } from './training-data.js'
+import { TrainingData } from './training-data.js'
 
 let dir: string
 beforeAll(async () => {
@@ -27,7 +28,7 @@ describe('training data', () => {
   it('reads rows as experiences, in an order that can be restored', async () => {
     const path = join(dir, 'text.jsonl')
     await writeFile(path, Array.from({ length: 9 }, (_, i) => JSON.stringify({ prompt: `text ${i}` })).join('\n'))
-    const config = {
+    const config: Given<ExperienceBufferConfig> = {
       path,
       schema_type: 'cpt',
       format: { prompt_type: 'plaintext' },
@@ -48,7 +49,7 @@ describe('training data', () => {
   it('serves as the source of a file buffer: batches, end of data, exact resume', async () => {
     const path = join(dir, 'buffer.jsonl')
     await writeFile(path, Array.from({ length: 7 }, (_, i) => JSON.stringify({ prompt: `text ${i}` })).join('\n'))
-    const config = {
+    const config: Given<ExperienceBufferConfig> = {
       path,
       schema_type: 'cpt',
       format: { prompt_type: 'plaintext' },
@@ -93,7 +94,7 @@ describe('training data', () => {
 const { path: model, absent, note } = testData('models/minimind2_small_hf')
 const fixtures = testData('trinity_fixtures').path
 describe.skipIf(absent)(`real data with a real tokenizer${note}`, () => {
-  const cases: [string, Omit<TrainingDataConfig, 'path'>][] = [
+  const cases: [string, Given<ExperienceBufferConfig>][] = [
     ['sft_for_gsm8k', { schema_type: 'sft', format: { prompt_type: 'plaintext' } }],
     ['sft_with_tools', { schema_type: 'sft', format: { messages_key: 'messages' } }],
     [

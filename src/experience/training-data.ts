@@ -1,23 +1,11 @@
 import { TrinityError } from '../base/error.js'
+import type { ExperienceBufferConfig, Given } from '../config/index.js'
 import type { Experience } from '../experience/experience.js'
 import { readFeatures } from '../task/features.js'
-import { createSelector, type Selector, type SelectorConfig, type SelectorState } from '../task/selector/index.js'
+import { createSelector, type Selector, type SelectorState } from '../task/selector/index.js'
 import { openDataset } from '../task/source/dataset.js'
 import type { RowSource } from '../task/source/row-source.js'
-import type { FormatConfig } from '../task/task.js'
 import { type ChatCoder, createFormatter, type Format, type LengthLimits } from './format/index.js'
-
-/** An experience buffer that is a data set, under its names in the YAML. */
-export interface TrainingDataConfig {
-  name?: string
-  path: string
-  subset_name?: string | null
-  split?: string
-  format?: FormatConfig
-  data_selector?: SelectorConfig
-  /** sft, dpo, cpt, or the name of a formatter that a plugin added. */
-  schema_type: string
-}
 
 /** A data set as experiences to train on, and the order to go through it. */
 export class TrainingData {
@@ -33,9 +21,14 @@ export class TrainingData {
     this.length = source.length
   }
 
-  static async open(config: TrainingDataConfig, coder: ChatCoder, limits: LengthLimits = {}): Promise<TrainingData> {
-    const format = createFormatter(config.schema_type, config.format ?? {}, coder, limits)
-    const source = await openDataset(config)
+  /** The rows that `schema_type` (default sft) makes experiences of. */
+  static async open(
+    config: Given<ExperienceBufferConfig>,
+    coder: ChatCoder,
+    limits: LengthLimits = {},
+  ): Promise<TrainingData> {
+    const format = createFormatter(config.schema_type ?? 'sft', config.format ?? {}, coder, limits)
+    const source = await openDataset({ ...config, path: config.path ?? '' })
     try {
       const features = (keys: readonly string[]) => readFeatures(source, keys)
       return new TrainingData(source, format, await createSelector(config.data_selector ?? {}, source.length, features))

@@ -11,10 +11,9 @@ export {
 export {
   type AdvantageStep,
   ExperiencePipeline,
-  type OperatorConfig,
   type OperatorReport,
   type PipelineOptions,
   type PipelineReport,
 } from './pipeline.js'
 export { operators } from './registry.js'
-export { runTaskPipeline, type TaskPipelineConfig } from './task-pipeline.js'
+export { runTaskPipeline } from './task-pipeline.js'

@@ -1,20 +1,16 @@
 import { messageOf, TrinityError } from '../base/error.js'
 import type { ExperienceBuffer, PutOptions } from '../buffer/buffer.js'
 import type { Keeper } from '../buffer/queue/keeper.js'
+import type { Given, OperatorConfig } from '../config/index.js'
 import type { Experience } from '../experience/experience.js'
 import type { Operator, OperatorContext, OperatorResult, SelectorFeedback } from './operator.js'
 import { operators } from './registry.js'
-
-export interface OperatorConfig {
-  name: string
-  args?: Record<string, unknown>
-}
 
 /** The advantage function of the algorithm, bound to its arguments. */
 export type AdvantageStep = (experiences: readonly Experience[]) => OperatorResult | Promise<OperatorResult>
 
 export interface PipelineOptions {
-  operators: readonly OperatorConfig[]
+  operators: readonly (Given<OperatorConfig> & Pick<OperatorConfig, 'name'>)[]
   /** Keeps the raw experiences, before any operator. */
   input?: Keeper
   /** Runs after the operators; absent when the trainer computes advantages. */

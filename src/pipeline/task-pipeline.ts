@@ -1,29 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
+import type { Config, Given } from '../config/index.js'
 import { DataJuicerClient, type DataJuicerService } from './data-juicer/client.js'
-import type { OperatorConfig } from './pipeline.js'
-
-/** `data_processor.task_pipeline`, under its names in the YAML. */
-export interface TaskPipelineConfig {
-  operators?: readonly OperatorConfig[]
-  num_process?: number
-  config_path?: string | null
-  /** Files of tasks. */
-  inputs?: readonly string[]
-  /** The task set that is written: a folder. */
-  output?: { path?: string | null } | null
-  target_fields?: readonly string[]
-  priority_weights?: Readonly<Record<string, number>>
-  top_k?: number
-}
 
 /**
  * Sends task files through the operators of a Data-Juicer service before a run: scores, orders, keeps the best `top_k`.
  * The service reads the inputs and writes `output.jsonl` itself, so it must see the same files. Gives its metrics.
  */
 export async function runTaskPipeline(
-  config: TaskPipelineConfig,
+  config: Given<NonNullable<Config['data_processor']['task_pipeline']>>,
   service: DataJuicerService | null | undefined,
   signal?: AbortSignal,
 ): Promise<Record<string, number>> {

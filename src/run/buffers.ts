@@ -1,4 +1,4 @@
-import type { BufferConfig, ExperienceBuffer } from '../buffer/index.js'
+import type { ExperienceBuffer } from '../buffer/index.js'
 import { openBuffer } from '../buffer/index.js'
 import type { Config, ExperienceBufferConfig } from '../config/index.js'
 import { TrainingData } from '../experience/index.js'
@@ -47,20 +47,16 @@ async function open(given: ExperienceBufferConfig, { config, text, note }: Buffe
     onRepair: (repair: { path?: string }) =>
       note(`buffer '${given.name}': ${repair.path ?? 'a file'} was left unfinished by a crash and has been repaired`),
   }
-  const bufferConfig = given as unknown as BufferConfig
+  const bufferConfig = { ...given, storage_type: given.storage_type ?? 'queue' }
   if (given.storage_type !== 'file' && given.path) await claimFile(config, given.path)
   if (given.storage_type !== 'file' || given.schema_type === 'experience') return openBuffer(bufferConfig, context)
   const coder = await coderOf(text, given.format.chat_template)
   const { max_prompt_tokens, max_response_tokens, max_model_len } = config.model
-  const data = await TrainingData.open(
-    { ...given, path: given.path ?? '', schema_type: given.schema_type ?? 'sft' } as never,
-    coder as never,
-    {
-      maxPromptTokens: max_prompt_tokens ?? undefined,
-      maxResponseTokens: max_response_tokens ?? undefined,
-      maxModelLen: max_model_len ?? undefined,
-    },
-  )
+  const data = await TrainingData.open(given, coder, {
+    maxPromptTokens: max_prompt_tokens ?? undefined,
+    maxResponseTokens: max_response_tokens ?? undefined,
+    maxModelLen: max_model_len ?? undefined,
+  })
   return openBuffer(bufferConfig, { ...context, source: data, order: data.order })
 }
 

@@ -116,6 +116,6 @@ async function prepareTasks(
 ): Promise<void> {
   const { task_pipeline: pipeline } = config.data_processor
   if (!pipeline || config.mode === 'bench' || (await checkpoints.latest())) return
-  const metrics = await runTaskPipeline(pipeline, config.service.data_juicer as never, signal)
+  const metrics = await runTaskPipeline(pipeline, config.service.data_juicer, signal)
   note(`task pipeline: ${JSON.stringify(metrics)}`)
 }

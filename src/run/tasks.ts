@@ -1,14 +1,14 @@
 import { advantageFns } from '../algorithm/index.js'
 import { TrinityError } from '../base/error.js'
-import type { Config, TasksetConfig as GivenTaskset } from '../config/index.js'
-import { Taskset, type TasksetConfig, TasksetScheduler } from '../task/index.js'
+import type { Config } from '../config/index.js'
+import { Taskset, TasksetScheduler } from '../task/index.js'
 import type { Closers } from './closers.js'
 
 /** The tasks of the rollouts. */
 export async function openScheduler(config: Config, closers: Closers): Promise<TasksetScheduler> {
   const { batch_size, total_epochs, total_steps, explorer_input } = config.buffer
   try {
-    const tasksets = explorer_input.tasksets.map(tasksetOf)
+    const { tasksets } = explorer_input
     return closers.add(await TasksetScheduler.open({ tasksets, batch_size, total_epochs, total_steps }))
   } catch (error) {
     if (!(error instanceof TrinityError) || error.code !== 'task/no-batch') throw error
@@ -20,7 +20,7 @@ export async function openScheduler(config: Config, closers: Closers): Promise<T
 export async function openEvalTasksets({ buffer }: Config, closers: Closers): Promise<Taskset[]> {
   const sets: Taskset[] = []
   for (const [i, set] of buffer.explorer_input.eval_tasksets.entries()) {
-    sets.push(closers.add(await Taskset.open(tasksetOf(set), i)))
+    sets.push(closers.add(await Taskset.open(set, i)))
   }
   return sets
 }
@@ -35,10 +35,4 @@ export function expectedSteps(config: Config, scheduler: Pick<TasksetScheduler, 
   const mixes = config.algorithm.sample_strategy === 'mix' && Object.keys(trainer_input.auxiliary_buffers).length > 0
   const own = mixes ? train_batch_size - Math.ceil(ratio * train_batch_size) : train_batch_size
   return Math.max(1, Math.floor(made / Math.max(1, own)))
-}
-
-/** What a file leaves open is null in the configuration and absent for a task set. */
-function tasksetOf(given: GivenTaskset): TasksetConfig {
-  const args = Object.entries(given.rollout_args).filter(([, value]) => value !== null)
-  return { ...given, rollout_args: Object.fromEntries(args) } as TasksetConfig
 }

@@ -1,8 +1,8 @@
 import { TrinityError } from '../base/error.js'
+import type { FormatConfig, Given } from '../config/index.js'
 import { parseJson } from './source/exact-json.js'
 import type { DataRow } from './source/row-source.js'
 import { utf8Text } from './source/utf8.js'
-import type { FormatConfig } from './task.js'
 
 /** A message as data sets hold it, its content text, a list of parts, or absent. */
 export interface DataMessage {
@@ -60,7 +60,7 @@ export function toolsOf(row: DataRow, key: string): Record<string, unknown>[] | 
 }
 
 /** System and user message of a row with plain text columns. */
-export function promptMessages(row: DataRow, format: FormatConfig): DataMessage[] {
+export function promptMessages(row: DataRow, format: Given<FormatConfig>): DataMessage[] {
   const system = (format.system_prompt_key ? row[format.system_prompt_key] : undefined) ?? format.system_prompt
   const messages: DataMessage[] = [{ role: 'user', content: textOf(row, format.prompt_key ?? 'prompt', 'prompt') }]
   if (system) messages.unshift({ role: 'system', content: String(system) })

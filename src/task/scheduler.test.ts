@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { testData } from '../../test/support/test-data.js'
-import type { TasksetConfig } from './config.js'
+import type { DataSelectorConfig, Given, TasksetConfig } from '../config/index.js'
 import { type SchedulerConfig, TasksetScheduler } from './scheduler.js'
-import type { SelectorConfig } from './selector/index.js'
 import { taskStorages } from './source/registry.js'
 import { ListSource } from './source/row-source.js'
 import type { Task } from './task.js'
@@ -23,7 +22,11 @@ beforeAll(() => {
   })
 })
 
-const memory = (size: number, selector: SelectorConfig = {}, more: Partial<TasksetConfig> = {}): TasksetConfig => ({
+const memory = (
+  size: number,
+  selector: Given<DataSelectorConfig> = {},
+  more: Given<TasksetConfig> = {},
+): Given<TasksetConfig> => ({
   storage_type: 'memory',
   path: String(size),
   default_workflow_type: 'w',
@@ -41,7 +44,7 @@ async function orders(config: SchedulerConfig): Promise<string[]> {
 }
 
 /** Two epochs of twelve tasks in batches of two, as one line. */
-const twoEpochs = async (selector: SelectorConfig) =>
+const twoEpochs = async (selector: Given<DataSelectorConfig>) =>
   (await orders({ tasksets: [memory(5, selector), memory(7, selector)], batch_size: 2, total_epochs: 2 })).join(' ')
 
 describe('published orders (sizes 5 and 7)', () => {

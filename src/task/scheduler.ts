@@ -1,17 +1,17 @@
 import { TrinityError } from '../base/error.js'
 import { Pcg64 } from '../base/random/index.js'
-import type { TasksetConfig } from './config.js'
+import type { Config, Given, TasksetConfig } from '../config/index.js'
 import type { SelectorState } from './selector/index.js'
 import type { Task } from './task.js'
 import { Taskset } from './taskset.js'
 
-export interface SchedulerConfig {
-  tasksets: readonly TasksetConfig[]
-  /** Tasks per step. */
-  batch_size: number
-  total_epochs?: number
-  /** Counts instead of `total_epochs` when set. */
-  total_steps?: number | null
+type Buffer = Config['buffer']
+
+/** The task sets of a run, and how far `buffer` says to go through them. */
+export interface SchedulerConfig
+  extends Pick<Buffer, 'batch_size'>,
+    Given<Pick<Buffer, 'total_epochs' | 'total_steps'>> {
+  tasksets: readonly Given<TasksetConfig>[]
 }
 
 /** Plain JSON. */

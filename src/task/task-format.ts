@@ -1,13 +1,13 @@
 import { TrinityError } from '../base/error.js'
+import type { Given, TasksetConfig } from '../config/index.js'
 import { dottedPathHint } from '../plugin/dotted.js'
-import type { TasksetConfig } from './config.js'
 import type { DataRow } from './source/row-source.js'
 import type { Task, TaskIndex } from './task.js'
 
 const NO_ARGS = {}
 
 /** Makes a task of a record: the record may name its own workflow and reward function. */
-export function formatTask(raw: DataRow, config: TasksetConfig, index: TaskIndex): Task {
+export function formatTask(raw: DataRow, config: Given<TasksetConfig>, index: TaskIndex): Task {
   const format = config.format ?? {}
   const workflow = named(raw, format.workflow_key) ?? config.default_workflow_type
   if (!workflow) {

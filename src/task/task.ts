@@ -1,3 +1,4 @@
+import type { FormatConfig, GenerationConfig, Given } from '../config/index.js'
 import type { DataRow } from './source/row-source.js'
 
 /** What a workflow is given: one record of a data set, and how to work on it. */
@@ -14,8 +15,9 @@ export interface Task {
   truth?: unknown
   /** How often it is run: the size of its group. */
   repeatTimes: number
-  format: FormatConfig
-  rolloutArgs: RolloutArgs
+  format: Given<FormatConfig>
+  /** What is null or absent follows from `model.*`. */
+  rolloutArgs: Given<GenerationConfig>
   workflowArgs: Record<string, unknown>
   rewardFnArgs: Record<string, unknown>
   isEval: boolean
@@ -30,35 +32,4 @@ export interface Task {
 export interface TaskIndex {
   taskset: number
   row: number
-}
-
-/** Sampling parameters of a task set, under their names in the YAML; what is null follows from `model.*`. */
-export interface RolloutArgs {
-  temperature?: number | null
-  top_p?: number | null
-  top_k?: number | null
-  logprobs?: number | null
-  max_tokens?: number | null
-  n?: number
-}
-
-/** `format` of a task set or experience buffer, under its names in the YAML. */
-export interface FormatConfig {
-  prompt_type?: string
-  prompt_key?: string
-  response_key?: string
-  system_prompt_key?: string | null
-  system_prompt?: string | null
-  messages_key?: string
-  tools_key?: string
-  image_key?: string | null
-  video_key?: string | null
-  reply_prefix?: string | null
-  workflow_key?: string
-  reward_fn_key?: string
-  chosen_key?: string
-  rejected_key?: string
-  enable_concatenated_multi_turn?: boolean
-  chat_template?: string | null
-  enable_thinking?: boolean | null
 }

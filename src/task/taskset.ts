@@ -1,7 +1,7 @@
 import { TrinityError } from '../base/error.js'
-import type { TasksetConfig } from './config.js'
+import type { DataSelectorConfig, Given, TasksetConfig } from '../config/index.js'
 import { readFeatures } from './features.js'
-import { createSelector, type Selector, type SelectorConfig, type SelectorState } from './selector/index.js'
+import { createSelector, type Selector, type SelectorState } from './selector/index.js'
 import { taskStorages } from './source/registry.js'
 import type { DataRow, RowSource } from './source/row-source.js'
 import type { Task } from './task.js'
@@ -17,7 +17,7 @@ export class SelectedRows {
     this.#selector = selector
   }
 
-  static async open(source: RowSource, config: SelectorConfig = {}): Promise<SelectedRows> {
+  static async open(source: RowSource, config: Given<DataSelectorConfig> = {}): Promise<SelectedRows> {
     const selector = await createSelector(config, source.length, (keys) => readFeatures(source, keys))
     return new SelectedRows(source, selector)
   }
@@ -51,17 +51,17 @@ export class Taskset {
   readonly name: string
   /** Number among the task sets of its kind. */
   readonly index: number
-  readonly config: TasksetConfig
+  readonly config: Given<TasksetConfig>
   readonly #rows: SelectedRows
 
-  private constructor(config: TasksetConfig, index: number, rows: SelectedRows) {
+  private constructor(config: Given<TasksetConfig>, index: number, rows: SelectedRows) {
     this.config = config
     this.index = index
     this.name = config.name || `${config.is_eval ? 'eval_' : ''}taskset_${index}`
     this.#rows = rows
   }
 
-  static async open(config: TasksetConfig, index = 0): Promise<Taskset> {
+  static async open(config: Given<TasksetConfig>, index = 0): Promise<Taskset> {
     const source = await taskStorages.get(config.storage_type ?? 'file').open(config)
     try {
       const rows = await SelectedRows.open(source, config.task_selector ?? config.data_selector)

@@ -1,6 +1,6 @@
 /** What every kind of buffer promises, as tests. */
 import { describe, expect, it } from 'vitest'
-import type { BufferConfig } from '../../src/buffer/config.js'
+import type { GivenBuffer } from '../../src/buffer/kind.js'
 import { openBuffer } from '../../src/buffer/open.js'
 import { createExperience } from '../../src/experience/create.js'
 import type { Experience } from '../../src/experience/experience.js'
@@ -25,7 +25,7 @@ const tasks = (experiences: Experience[]) => experiences.map((e) => e.eid.task)
 const stored = <T>(cut: T): T => JSON.parse(JSON.stringify(cut))
 
 /** `config` names a fresh place at every call. */
-export function keepsItsPromises(kind: string, config: () => BufferConfig | Promise<BufferConfig>): void {
+export function keepsItsPromises(kind: string, config: () => GivenBuffer | Promise<GivenBuffer>): void {
   describe(kind, () => {
     it('hands out whole experiences, first in first out, each once', async () => {
       const buffer = await openBuffer(await config())

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { expect } from 'vitest'
-import { type BufferConfig, openBuffer } from '../../src/buffer/index.js'
+import { type GivenBuffer, openBuffer } from '../../src/buffer/index.js'
 
 /** A worker process; see worker.ts. */
-export function start(worker: string, what: string, config: BufferConfig, name: string, count = 0) {
+export function start(worker: string, what: string, config: GivenBuffer, name: string, count = 0) {
   const child = spawn(process.execPath, [worker, what, JSON.stringify(config), name, String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -19,7 +19,7 @@ export function start(worker: string, what: string, config: BufferConfig, name: 
 }
 
 /** Producers and takers at once: everything must come out, and each experience once. */
-export async function crowd(worker: string, config: BufferConfig): Promise<void> {
+export async function crowd(worker: string, config: GivenBuffer): Promise<void> {
   // All producers are known before the first of them can finish.
   const buffer = await openBuffer(config, { job: 'project/job' })
   for (const who of ['p1', 'p2', 'p3']) await buffer.put([], { who })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type BufferConfig, type Cut, openBuffer } from '../../src/buffer/index.js'
+import { type Cut, type GivenBuffer, openBuffer } from '../../src/buffer/index.js'
 import { createExperience } from '../../src/experience/index.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'trinity-model-'))
@@ -23,7 +23,7 @@ const actions = fc.array(
   { maxLength: 25 },
 )
 
-async function play(config: BufferConfig, script: Action[]): Promise<void> {
+async function play(config: GivenBuffer, script: Action[]): Promise<void> {
   let buffer = await openBuffer(config)
   let pending: number[] = []
   let next = 0
@@ -61,7 +61,7 @@ async function play(config: BufferConfig, script: Action[]): Promise<void> {
   await buffer.close()
 }
 
-describe.each<[string, number, () => BufferConfig]>([
+describe.each<[string, number, () => GivenBuffer]>([
   ['queue in memory', 60, () => ({ name: 'b', storage_type: 'queue' })],
   ['queue with JSONL', 40, () => ({ name: 'b', storage_type: 'queue', path: join(folder, `${made++}.jsonl`) })],
   ['queue with SQLite', 25, () => ({ name: 'b', storage_type: 'queue', path: `sqlite:///${folder}/${made++}.db` })],

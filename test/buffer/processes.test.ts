@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BufferConfig, openBuffer, type Repair } from '../../src/buffer/index.js'
+import { type GivenBuffer, openBuffer, type Repair } from '../../src/buffer/index.js'
 import { bundle } from '../bundle.js'
 import { crowd, start } from './crowd.js'
 
@@ -29,7 +29,7 @@ describe.each([
 ])('kill -9 while putting into %s', (_, storage_type, path) => {
   it('loses nothing that was confirmed', async () => {
     for (let round = 0; round < 3; round++) {
-      const config: BufferConfig = { name: 'b', storage_type, path: path(round) }
+      const config: GivenBuffer = { name: 'b', storage_type, path: path(round) }
       const { child, ended, lines } = start(worker, 'put-forever', config, 'killed')
       await expect.poll(() => lines().length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(1)
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 60))

@@ -1,6 +1,6 @@
-import { DEFAULT_CAPACITY, replayOf } from '../config.js'
 import { type BufferKind, timeoutMs } from '../kind.js'
 import { Noise } from '../priority/noise.js'
+import { replayOf } from '../replay.js'
 import { FifoOrder } from './fifo-order.js'
 import { openKeeper } from './open-keeper.js'
 import { PriorityOrder } from './priority-order.js'
@@ -9,7 +9,7 @@ import { QueueBuffer } from './queue-buffer.js'
 export const queue: BufferKind = {
   doc: 'in memory, with a file or a database table beside it when `path` names one',
   async open(config, context) {
-    const capacity = config.capacity ?? DEFAULT_CAPACITY
+    const capacity = config.capacity ?? 10_000
     const replay = replayOf(config)
     return new QueueBuffer({
       name: config.name,

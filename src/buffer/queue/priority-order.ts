@@ -1,6 +1,6 @@
 import { compareEids } from '../../experience/eid.js'
-import type { Replay } from '../config.js'
 import type { Noise } from '../priority/noise.js'
+import type { Replay } from '../replay.js'
 import type { Entry, Opened, Order, SavedOrder, Wish } from './order.js'
 
 /** Experiences that were put together and travel together. */

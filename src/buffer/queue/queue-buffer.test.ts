@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Libsql from 'libsql'
 import { describe, expect, it } from 'vitest'
+import type { Given, ReplayBufferConfig } from '../../config/index.js'
 import { createExperience } from '../../experience/create.js'
 import type { Experience } from '../../experience/experience.js'
-import type { BufferConfig, ReplayConfig } from '../config.js'
+import type { GivenBuffer } from '../kind.js'
 import { openBuffer } from '../open.js'
 
 const experience = (modelVersion: number) => createExperience({ tokens: [1, 2], modelVersion })
@@ -13,8 +14,8 @@ const item = (modelVersion: number, size = 1) => Array.from({ length: size }, ()
 const versions = (experiences: Experience[]) => experiences.map((e) => e.modelVersion)
 const uses = (experiences: Experience[]) => experiences.map((e) => e.useCount)
 
-function queue(capacity: number, replay?: ReplayConfig, context = {}) {
-  const config: BufferConfig = { name: 'q', storage_type: 'queue', capacity, replay_buffer: replay }
+function queue(capacity: number, replay?: Given<ReplayBufferConfig>, context = {}) {
+  const config: GivenBuffer = { name: 'q', storage_type: 'queue', capacity, replay_buffer: replay }
   return openBuffer(config, context)
 }
 

@@ -1,6 +1,6 @@
-import { replayOf } from '../config.js'
 import { type BufferKind, requiredPath, timeoutMs } from '../kind.js'
 import { Noise } from '../priority/noise.js'
+import { replayOf } from '../replay.js'
 import { openTable } from './open-table.js'
 import { SqlBuffer } from './sql-buffer.js'
 

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import Libsql from 'libsql'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createExperience, type ExperienceInit } from '../../experience/create.js'
-import type { BufferConfig } from '../config.js'
+import type { GivenBuffer } from '../kind.js'
 import { openBuffer } from '../open.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'trinity-sql-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let made = 0
 
-function place(): { file: string; config: BufferConfig } {
+function place(): { file: string; config: GivenBuffer } {
   const file = join(folder, `${made++}.db`)
   return { file, config: { name: 'experience_buffer', storage_type: 'sql', path: `sqlite:///${file}` } }
 }

@@ -1,12 +1,12 @@
 import { TrinityError } from '../../base/error.js'
+import type { FormatConfig, Given } from '../../config/index.js'
 import { rowError, textOf } from '../../task/messages.js'
-import type { FormatConfig } from '../../task/task.js'
 import type { ChatCoder } from './chat-coder.js'
 import type { Format, FormatterType } from './formatter.js'
 import { type LengthLimits, sequenceExperience } from './sequence.js'
 
 /** Plain text, learnt from its second token on. */
-function create(format: FormatConfig, coder: ChatCoder, limits: LengthLimits): Format {
+function create(format: Given<FormatConfig>, coder: ChatCoder, limits: LengthLimits): Format {
   if (format.prompt_type !== 'plaintext') {
     throw new TrinityError('task/format', 'continued pre-training reads plain text', {
       path: 'format.prompt_type',

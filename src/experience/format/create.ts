@@ -1,5 +1,5 @@
 import { TrinityError } from '../../base/error.js'
-import type { FormatConfig } from '../../task/task.js'
+import type { FormatConfig, Given } from '../../config/index.js'
 import type { ChatCoder } from './chat-coder.js'
 import type { Format } from './formatter.js'
 import { formatters } from './registry.js'
@@ -7,7 +7,7 @@ import type { LengthLimits } from './sequence.js'
 
 export function createFormatter(
   schema: string,
-  format: FormatConfig,
+  format: Given<FormatConfig>,
   coder: ChatCoder,
   limits: LengthLimits = {},
 ): Format {

@@ -1,11 +1,11 @@
 import { commonPrefix } from '../../base/common-prefix.js'
 import { TrinityError } from '../../base/error.js'
+import type { FormatConfig, Given } from '../../config/index.js'
 import { createExperience } from '../../experience/create.js'
 import type { Experience } from '../../experience/experience.js'
 import type { DataMessage } from '../../task/messages.js'
 import { messagesOf, promptMessages, rowError, textOf, toolsOf } from '../../task/messages.js'
 import type { DataRow } from '../../task/source/row-source.js'
-import type { FormatConfig } from '../../task/task.js'
 import type { ChatCoder } from './chat-coder.js'
 import type { Format, FormatterType } from './formatter.js'
 import { type LengthLimits, room } from './sequence.js'
@@ -16,7 +16,7 @@ interface Pair {
   rejected: DataMessage[]
 }
 
-function plainPair(row: DataRow, format: FormatConfig): Pair {
+function plainPair(row: DataRow, format: Given<FormatConfig>): Pair {
   const answer = (key: string, what: string): DataMessage[] => [{ role: 'assistant', content: textOf(row, key, what) }]
   return {
     prompt: promptMessages(row, format),
@@ -26,7 +26,7 @@ function plainPair(row: DataRow, format: FormatConfig): Pair {
 }
 
 /** Prompt messages and answers; without a prompt both answers are whole conversations that begin alike. */
-function messagePair(row: DataRow, format: FormatConfig): Pair {
+function messagePair(row: DataRow, format: Given<FormatConfig>): Pair {
   const answer = (key: string): DataMessage[] => {
     const value = row[key]
     if (typeof value === 'string' && !/^\s*\[/.test(value)) return [{ role: 'assistant', content: value }]
@@ -56,7 +56,7 @@ function messagePair(row: DataRow, format: FormatConfig): Pair {
 function pairExperience(
   pair: Pair,
   row: DataRow,
-  format: FormatConfig,
+  format: Given<FormatConfig>,
   coder: ChatCoder,
   limits: LengthLimits,
 ): Experience {
@@ -93,7 +93,7 @@ function pairExperience(
   })
 }
 
-function create(format: FormatConfig, coder: ChatCoder, limits: LengthLimits): Format {
+function create(format: Given<FormatConfig>, coder: ChatCoder, limits: LengthLimits): Format {
   const type = format.prompt_type ?? 'messages'
   const pairOf = type === 'plaintext' ? plainPair : type === 'messages' ? messagePair : undefined
   if (pairOf) return (row) => pairExperience(pairOf(row, format), row, format, coder, limits)

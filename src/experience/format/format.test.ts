@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { FormatConfig, Given } from '../../config/index.js'
 import type { Experience } from '../../experience/experience.js'
 import type { DataRow } from '../../task/source/row-source.js'
-import type { FormatConfig } from '../../task/task.js'
 import { formatTask } from '../../task/task-format.js'
 import type { ChatCoder } from './chat-coder.js'
 import { createFormatter, type LengthLimits } from './index.js'
@@ -28,7 +28,7 @@ const coder: ChatCoder = {
   tokenizer: { encode: (text, { addSpecial } = {}) => encodeText((addSpecial ? '^' : '') + text), decode },
 }
 
-const make = (schema: string, row: DataRow, format: FormatConfig = {}, limits: LengthLimits = {}) =>
+const make = (schema: string, row: DataRow, format: Given<FormatConfig> = {}, limits: LengthLimits = {}) =>
   createFormatter(schema, format, coder, limits)(row)
 const prompt = (e: Experience) => decode(e.tokens.subarray(0, e.promptLength))
 const response = (e: Experience) => decode(e.tokens.subarray(e.promptLength))
@@ -92,7 +92,12 @@ describe('sft', () => {
   })
 
   it('builds a conversation from plain text; the system prompt of the row wins', () => {
-    const format = { prompt_type: 'plaintext', system_prompt: 'S', system_prompt_key: 'sys', response_key: 'answer' }
+    const format = {
+      prompt_type: 'plaintext' as const,
+      system_prompt: 'S',
+      system_prompt_key: 'sys',
+      response_key: 'answer',
+    }
     expect(prompt(make('sft', { prompt: 'q', answer: 7 }, format))).toBe('system:S;user:q;assistant:')
     const own = make('sft', { prompt: 'q', answer: 'r', sys: 'T' }, format)
     expect([prompt(own), response(own)]).toEqual(['system:T;user:q;assistant:', 'r;'])
@@ -114,7 +119,7 @@ describe('sft', () => {
     expect(cut.actionMask.includes(1)).toBe(false)
   })
 
-  it.each([
+  it.each<[DataRow, Given<FormatConfig>, string]>([
     [{}, {}, "no column 'message'"],
     [{ message: 'x' }, {}, 'not JSON'],
     [{ message: [] }, {}, 'an empty list'],
@@ -132,7 +137,7 @@ describe('sft', () => {
 })
 
 describe('dpo', () => {
-  const plain = { prompt_type: 'plaintext' }
+  const plain = { prompt_type: 'plaintext' } as const
   const answers = (e: Experience) => [decode(e.tokens), decode(e.chosen ?? []), decode(e.rejected ?? [])]
 
   it('makes a pair from plain text', () => {

@@ -1,6 +1,6 @@
+import type { FormatConfig, Given } from '../../config/index.js'
 import type { Experience } from '../../experience/experience.js'
 import type { DataRow } from '../../task/source/row-source.js'
-import type { FormatConfig } from '../../task/task.js'
 import type { ChatCoder } from './chat-coder.js'
 import type { LengthLimits } from './sequence.js'
 
@@ -9,5 +9,5 @@ export type Format = (row: DataRow) => Experience
 
 export interface FormatterType {
   readonly doc: string
-  create(format: FormatConfig, coder: ChatCoder, limits: LengthLimits): Format
+  create(format: Given<FormatConfig>, coder: ChatCoder, limits: LengthLimits): Format
 }

@@ -1,14 +1,19 @@
 import { commonPrefix } from '../../base/common-prefix.js'
 import { TrinityError } from '../../base/error.js'
+import type { FormatConfig, Given } from '../../config/index.js'
 import type { DataMessage } from '../../task/messages.js'
 import { messagesOf, promptMessages, rowError, textOf, toolsOf } from '../../task/messages.js'
-import type { FormatConfig } from '../../task/task.js'
 import type { ChatCoder } from './chat-coder.js'
 import type { Format, FormatterType } from './formatter.js'
 import { type LengthLimits, type Sequence, sequenceExperience } from './sequence.js'
 
 /** The last message is learnt, everything before it is the prompt. */
-function lastTurn(messages: DataMessage[], tools: Sequence['tools'], format: FormatConfig, coder: ChatCoder): Sequence {
+function lastTurn(
+  messages: DataMessage[],
+  tools: Sequence['tools'],
+  format: Given<FormatConfig>,
+  coder: ChatCoder,
+): Sequence {
   const options = { tools, enableThinking: format.enable_thinking ?? undefined }
   const tokens = coder.encode(messages, options)
   if (messages.length === 1) throw rowError('there is only one message: an answer needs something before it')
@@ -21,7 +26,7 @@ function lastTurn(messages: DataMessage[], tools: Sequence['tools'], format: For
 function everyTurn(
   messages: DataMessage[],
   tools: Sequence['tools'],
-  format: FormatConfig,
+  format: Given<FormatConfig>,
   coder: ChatCoder,
 ): Sequence {
   const options = { tools, enableThinking: format.enable_thinking ?? undefined }
@@ -32,7 +37,7 @@ function everyTurn(
   return { tokens, promptLength: start, mask: mask.subarray(start), messages, tools }
 }
 
-function create(format: FormatConfig, coder: ChatCoder, limits: LengthLimits): Format {
+function create(format: Given<FormatConfig>, coder: ChatCoder, limits: LengthLimits): Format {
   const type = format.prompt_type ?? 'messages'
   if (type !== 'messages' && type !== 'plaintext') {
     throw new TrinityError('task/format', `prompt_type is '${type}'`, {

@@ -1,10 +1,8 @@
 import { messageOf, TrinityError } from '../../base/error.js'
+import type { Config, Given } from '../../config/index.js'
 
-export interface DataJuicerService {
-  server_url?: string | null
-  auto_start?: boolean
-  port?: number | null
-}
+/** `service.data_juicer`. */
+export type DataJuicerService = Given<NonNullable<Config['service']['data_juicer']>>
 
 /** Milliseconds: creating a session may load models; a batch, or a whole task set, may go through a language model. */
 const DEADLINE = { health: 10_000, create: 600_000, process: 1_800_000, tasks: 24 * 3_600_000, close: 30_000 }

@@ -17,7 +17,7 @@ export async function readTask({ buffer }: Config, row: number): Promise<Task> {
       path: 'buffer.explorer_input.taskset',
     })
   }
-  const taskset = await Taskset.open(config as never, 0)
+  const taskset = await Taskset.open(config, 0)
   try {
     let first = 0
     for await (const tasks of taskset.batches(256)) {

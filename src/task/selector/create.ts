@@ -1,18 +1,11 @@
 import { TrinityError } from '../../base/error.js'
+import type { DataSelectorConfig, Given } from '../../config/index.js'
 import { selectors } from './registry.js'
 import type { Selector } from './selector.js'
 
-/** `data_selector` of a task set, under its names in the YAML. */
-export interface SelectorConfig {
-  selector_type?: string | null
-  seed?: number
-  feature_keys?: readonly string[]
-  kwargs?: Record<string, unknown>
-}
-
 /** Reads the features only when the selector wants any. */
 export async function createSelector(
-  config: SelectorConfig,
+  config: Given<DataSelectorConfig>,
   size: number,
   readFeatures: (keys: readonly string[]) => Promise<Float64Array[]>,
 ): Promise<Selector> {

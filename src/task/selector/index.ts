@@ -1,4 +1,4 @@
-export { createSelector, type SelectorConfig } from './create.js'
+export { createSelector } from './create.js'
 export { selectors } from './registry.js'
 export {
   CountingSelector,

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { DataSelectorConfig, Given } from '../../config/index.js'
 import { DifficultyEstimator } from './difficulty-estimator.js'
-import { createSelector, type SelectorConfig, selectors } from './index.js'
+import { createSelector, selectors } from './index.js'
 
 const none = async () => []
-const make = (config: SelectorConfig, size: number, features: number[][] = []) =>
+const make = (config: Given<DataSelectorConfig>, size: number, features: number[][] = []) =>
   createSelector(config, size, async () => features.map((feature) => Float64Array.from(feature)))
 
 describe('selectors', () => {

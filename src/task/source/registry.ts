@@ -1,6 +1,6 @@
 import { TrinityError } from '../../base/error.js'
 import { Registry } from '../../base/registry.js'
-import type { TasksetConfig } from '../config.js'
+import type { Given, TasksetConfig } from '../../config/index.js'
 import { openDataset } from './dataset.js'
 import type { TaskStorage } from './storage.js'
 
@@ -21,7 +21,7 @@ export const taskStorages = new Registry<TaskStorage>('task storage', {
   },
 })
 
-function pathOf(config: TasksetConfig): string {
+function pathOf(config: Given<TasksetConfig>): string {
   if (config.path) return config.path
   throw new TrinityError('task/no-path', `the task set '${config.name ?? ''}' has no path`, {
     path: 'path',

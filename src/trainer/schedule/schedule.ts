@@ -1,18 +1,12 @@
+import type { Config, Given, TrainerTree } from '../../config/index.js'
 import { lrSchedules } from './registry.js'
 
+type Optimizer = Config['algorithm']['optimizer']
+type ScheduleKeys = 'lr' | 'lr_scheduler_type' | 'lr_warmup_steps' | 'lr_warmup_steps_ratio' | 'min_lr_ratio'
+
 /** The optimiser settings that say how the learning rate changes over training. */
-export interface ScheduleConfig {
-  readonly lr: number
-  readonly lr_scheduler_type: string
-  /** Below 0: `lr_warmup_steps_ratio` of all steps. */
-  readonly lr_warmup_steps: number
-  readonly lr_warmup_steps_ratio: number
-  readonly min_lr_ratio: number
-  /** Of the cosine: 0.5 goes down once. */
-  readonly num_cycles?: number
-  /** True: the first step of a warm-up has rate 0, as in PyTorch's schedulers. False: it has the first share. */
-  readonly zero_indexed_step?: boolean
-}
+export type ScheduleConfig = Readonly<Pick<Optimizer, ScheduleKeys>> &
+  Given<Pick<TrainerTree['critic']['optim'], 'num_cycles' | 'zero_indexed_step'>>
 
 export interface Schedule {
   /** Learning rate of a training step; steps count from 1. */
