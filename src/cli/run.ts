@@ -61,8 +61,11 @@ async function planText(resolved: Resolved, facts: Facts, options: RunFlags): Pr
 /** What a real run would stop at. A configuration of another version or with plugins may well name such things. */
 async function stops({ stages }: Resolved, facts: Facts): Promise<string[]> {
   const { unknownNames } = await import('../run/names.js')
+  const { missingColumns } = await import('../run/columns.js')
   const problems = stages.flatMap(({ config }) => unknownNames(config))
   const texts = problems.map(({ message, hint }) => `${message}${hint ? ` (${hint})` : ''}`)
+  const columns = await Promise.all(stages.map(({ config }) => missingColumns(config)))
+  for (const { key, error } of columns.flat()) texts.push(`${key}: ${error.message} (${error.hint})`)
   texts.push(...stages.flatMap(({ config }) => tooFewTasks(config, facts) ?? []))
   return [...new Set(texts)].map((text) => `  ${pc.yellow('warning')} ${text}`)
 }

@@ -51,6 +51,7 @@ const HOPELESS = new Set([
   'reward/none',
   'reward/no-truth',
   'environment/row',
+  'task/column',
 ])
 
 /** Trying again cannot help: the same input gives the same failure. */

@@ -53,7 +53,7 @@ describe('importing a whole script', () => {
         storage_type: 'file',
         path: '${oc.env:HOME}/sets/math-20k.parquet',
         split: 'train',
-        format: { prompt_key: 'prompt', response_key: 'answer' },
+        format: { prompt_key: 'prompt', response_key: 'reward_model.ground_truth' },
         data_selector: { selector_type: 'shuffle', seed: 7 },
         default_reward_fn_type: 'math_dapo_reward',
         reward_fn_args: penalty,
@@ -99,6 +99,9 @@ describe.skipIf(documented.absent)(`the documented pairs${documented.note}`, () 
       expect(taskset.rollout_args ?? { temperature: 1 }).toEqual({ temperature: 1 })
       delete taskset.rollout_args
     }
+    // The example reads a column `answer`, which the files that veRL prepares do not have.
+    const { tasksets, eval_tasksets } = expected.buffer.explorer_input
+    for (const { format } of [...tasksets, ...eval_tasksets]) format.response_key = 'reward_model.ground_truth'
     expect(parse(importVerlText(read(`verl_${name}.sh`)).yaml)).toEqual(expected)
   })
 })

@@ -29,6 +29,8 @@ export type RewardParts = Record<string, number>
  */
 export interface RewardFn {
   readonly doc: string
+  /** It compares with the truth: a task set without one is refused. */
+  readonly needsTruth?: boolean
   /** Every argument has a default; unknown names are refused. */
   readonly args: z.ZodObject
   /** Throws when there is no reward to give: an absent reward is not 0. */
@@ -48,6 +50,7 @@ export interface RewardFn {
  */
 export function rewardFn<S extends z.ZodObject>(fn: {
   doc: string
+  needsTruth?: boolean
   args: S
   score(input: RewardInput, args: z.output<S>): RewardParts | Promise<RewardParts>
 }): RewardFn {

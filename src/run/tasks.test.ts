@@ -10,7 +10,13 @@ const dir = mkdtempSync(join(tmpdir(), 'trinity-tasks-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 const path = join(dir, 'tasks.jsonl')
 writeFileSync(path, Array.from({ length: 10 }, (_, i) => `{"question": "q${i}", "answer": "a"}\n`).join(''))
-const keys = { 'buffer.explorer_input.taskset.path': path, 'buffer.batch_size': 4, 'buffer.total_epochs': 2 }
+const format = { prompt_key: 'question', response_key: 'answer' }
+const keys = {
+  'buffer.explorer_input.taskset.path': path,
+  'buffer.explorer_input.taskset.format': format,
+  'buffer.batch_size': 4,
+  'buffer.total_epochs': 2,
+}
 
 describe('the tasks of a run', () => {
   it('come in whole batches over the epochs, and without settings that the file leaves open', async () => {
@@ -40,8 +46,8 @@ describe('the tasks of a run', () => {
     const config = withKeys({
       ...keys,
       'buffer.explorer_input.eval_tasksets': [
-        { name: 'one', path, default_workflow_type: 'math_workflow' },
-        { name: 'two', path, default_workflow_type: 'math_workflow' },
+        { name: 'one', path, format, default_workflow_type: 'math_workflow' },
+        { name: 'two', path, format, default_workflow_type: 'math_workflow' },
       ],
     })
     await withClosers(async (closers) => {

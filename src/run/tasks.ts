@@ -2,6 +2,7 @@ import { advantageFns } from '../algorithm/index.js'
 import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
 import { Taskset, TasksetScheduler } from '../task/index.js'
+import { needsOf } from '../workflow/index.js'
 import type { Closers } from './closers.js'
 
 /** The tasks of the rollouts. */
@@ -9,7 +10,7 @@ export async function openScheduler(config: Config, closers: Closers): Promise<T
   const { batch_size, total_epochs, total_steps, explorer_input } = config.buffer
   try {
     const { tasksets } = explorer_input
-    return closers.add(await TasksetScheduler.open({ tasksets, batch_size, total_epochs, total_steps }))
+    return closers.add(await TasksetScheduler.open({ tasksets, batch_size, total_epochs, total_steps, needsOf }))
   } catch (error) {
     if (!(error instanceof TrinityError) || error.code !== 'task/no-batch') throw error
     const { message, path, hint } = error
@@ -20,7 +21,7 @@ export async function openScheduler(config: Config, closers: Closers): Promise<T
 export async function openEvalTasksets({ buffer }: Config, closers: Closers): Promise<Taskset[]> {
   const sets: Taskset[] = []
   for (const [i, set] of buffer.explorer_input.eval_tasksets.entries()) {
-    sets.push(closers.add(await Taskset.open(set, i)))
+    sets.push(closers.add(await Taskset.open(set, i, needsOf)))
   }
   return sets
 }

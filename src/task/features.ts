@@ -1,4 +1,5 @@
 import { TrinityError } from '../base/error.js'
+import { columnOf } from './column.js'
 import type { RowSource } from './source/row-source.js'
 
 /** The numbers in some columns, read in one pass over the data. */
@@ -7,7 +8,7 @@ export async function readFeatures(source: RowSource, keys: readonly string[]): 
   let row = 0
   for await (const record of source.scan()) {
     for (const [i, key] of keys.entries()) {
-      const value = record[key]
+      const value = columnOf(record, key)
       const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
       if (typeof number !== 'number' || Number.isNaN(number)) {
         throw new TrinityError(
@@ -15,7 +16,10 @@ export async function readFeatures(source: RowSource, keys: readonly string[]): 
           `the column '${key}' holds ${JSON.stringify(value) ?? 'nothing'}, not a number`,
           {
             path: await source.where(row),
-            hint: key in record ? undefined : `columns of this row: ${Object.keys(record).join(', ')}`,
+            hint:
+              columnOf(record, key) !== undefined
+                ? undefined
+                : `columns of this row: ${Object.keys(record).join(', ')}`,
           },
         )
       }

@@ -1,5 +1,9 @@
+/** What is asked: rows of data sets, the order they come in, and the tasks they make. */
+
+export { columnOf, missingColumn } from './column.js'
 export { readFeatures } from './features.js'
 export { type DataMessage, messagesOf, toolsOf } from './messages.js'
+export type { NeedsOf, TaskNeeds } from './needs.js'
 export { type SchedulerConfig, type SchedulerState, TasksetScheduler } from './scheduler.js'
 export * from './selector/index.js'
 export { type DatasetSpec, openDataset } from './source/dataset.js'

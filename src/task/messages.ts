@@ -1,5 +1,6 @@
 import { TrinityError } from '../base/error.js'
 import type { FormatConfig, Given } from '../config/index.js'
+import { columnOf } from './column.js'
 import { parseJson } from './source/exact-json.js'
 import type { DataRow } from './source/row-source.js'
 import { utf8Text } from './source/utf8.js'
@@ -20,7 +21,7 @@ export function rowError(message: string, hint?: string): TrinityError {
 
 /** A text column; `what` says what it is for. */
 export function textOf(row: DataRow, key: string, what: string): string {
-  const value = row[key]
+  const value = columnOf(row, key)
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (value instanceof Uint8Array) return bytesText(value, key)
@@ -52,7 +53,7 @@ export function messagesOf(value: unknown, key: string, row: DataRow): DataMessa
 
 /** Tools as a list, or as JSON text. */
 export function toolsOf(row: DataRow, key: string): Record<string, unknown>[] | undefined {
-  const value = row[key]
+  const value = columnOf(row, key)
   if (value === undefined || value === null || value === '') return undefined
   const list = typeof value === 'string' ? json(value, key) : value
   if (!Array.isArray(list)) throw rowError(`the column '${key}' must hold a list of tools, not ${kindOf(list)}`)
@@ -61,7 +62,8 @@ export function toolsOf(row: DataRow, key: string): Record<string, unknown>[] | 
 
 /** System and user message of a row with plain text columns. */
 export function promptMessages(row: DataRow, format: Given<FormatConfig>): DataMessage[] {
-  const system = (format.system_prompt_key ? row[format.system_prompt_key] : undefined) ?? format.system_prompt
+  const system =
+    (format.system_prompt_key ? columnOf(row, format.system_prompt_key) : undefined) ?? format.system_prompt
   const messages: DataMessage[] = [{ role: 'user', content: textOf(row, format.prompt_key ?? 'prompt', 'prompt') }]
   if (system) messages.unshift({ role: 'system', content: String(system) })
   return messages

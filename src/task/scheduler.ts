@@ -1,6 +1,7 @@
 import { TrinityError } from '../base/error.js'
 import { Pcg64 } from '../base/random/index.js'
 import type { Config, Given, TasksetConfig } from '../config/index.js'
+import type { NeedsOf } from './needs.js'
 import type { SelectorState } from './selector/index.js'
 import type { Task } from './task.js'
 import { Taskset } from './taskset.js'
@@ -12,6 +13,8 @@ export interface SchedulerConfig
   extends Pick<Buffer, 'batch_size'>,
     Given<Pick<Buffer, 'total_epochs' | 'total_steps'>> {
   tasksets: readonly Given<TasksetConfig>[]
+  /** What each task must have; absent: anything goes. */
+  needsOf?: NeedsOf
 }
 
 /** Plain JSON. */
@@ -66,7 +69,8 @@ export class TasksetScheduler {
     }
     const tasksets: Taskset[] = []
     try {
-      for (const [i, taskset] of config.tasksets.entries()) tasksets.push(await Taskset.open(taskset, i))
+      for (const [i, taskset] of config.tasksets.entries())
+        tasksets.push(await Taskset.open(taskset, i, config.needsOf))
       return new TasksetScheduler(tasksets, config)
     } catch (error) {
       await Promise.all(tasksets.map((taskset) => taskset.close()))

@@ -1,6 +1,7 @@
 import { TrinityError } from '../base/error.js'
 import type { Given, TasksetConfig } from '../config/index.js'
 import { dottedPathHint } from '../plugin/dotted.js'
+import { columnOf } from './column.js'
 import type { DataRow } from './source/row-source.js'
 import type { Task, TaskIndex } from './task.js'
 
@@ -25,8 +26,8 @@ export function formatTask(raw: DataRow, config: Given<TasksetConfig>, index: Ta
     raw,
     workflow,
     rewardFn,
-    taskDesc: raw[format.prompt_key ?? 'prompt'],
-    truth: raw[format.response_key ?? 'response'],
+    taskDesc: columnOf(raw, format.prompt_key ?? 'prompt'),
+    truth: columnOf(raw, format.response_key ?? 'response'),
     repeatTimes: config.repeat_times ?? 1,
     format,
     rolloutArgs: { ...config.rollout_args },
@@ -39,7 +40,7 @@ export function formatTask(raw: DataRow, config: Given<TasksetConfig>, index: Ta
 }
 
 function named(raw: DataRow, key: string | undefined): string | undefined {
-  const value = key ? raw[key] : undefined
+  const value = key ? columnOf(raw, key) : undefined
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'string') return value
   throw new TrinityError('task/row', `the column '${key}' must hold a name, not ${JSON.stringify(value)}`)

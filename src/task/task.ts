@@ -9,9 +9,9 @@ export interface Task {
   workflow: string
   /** Name of the reward function, for workflows that use one. */
   rewardFn?: string
-  /** `raw[prompt_key]`: text, or a list of messages; absent when the record has no such field. */
+  /** The column `prompt_key`: text, or a list of messages; absent when the record has no such field. */
   taskDesc?: unknown
-  /** `raw[response_key]`: the right answer; absent when the record has no such field. */
+  /** The column `response_key`: the right answer; absent when the record has no such field. */
   truth?: unknown
   /** How often it is run: the size of its group. */
   repeatTimes: number

@@ -1,6 +1,7 @@
 import { TrinityError } from '../base/error.js'
 import type { DataSelectorConfig, Given, TasksetConfig } from '../config/index.js'
 import { readFeatures } from './features.js'
+import { checkNeeds, type NeedsOf } from './needs.js'
 import { createSelector, type Selector, type SelectorState } from './selector/index.js'
 import { taskStorages } from './source/registry.js'
 import type { DataRow, RowSource } from './source/row-source.js'
@@ -53,19 +54,24 @@ export class Taskset {
   readonly index: number
   readonly config: Given<TasksetConfig>
   readonly #rows: SelectedRows
+  readonly #needsOf?: NeedsOf
 
-  private constructor(config: Given<TasksetConfig>, index: number, rows: SelectedRows) {
+  private constructor(config: Given<TasksetConfig>, index: number, rows: SelectedRows, needsOf?: NeedsOf) {
     this.config = config
     this.index = index
     this.name = config.name || `${config.is_eval ? 'eval_' : ''}taskset_${index}`
     this.#rows = rows
+    this.#needsOf = needsOf
   }
 
-  static async open(config: Given<TasksetConfig>, index = 0): Promise<Taskset> {
+  /** `needsOf`: what its tasks must have. The first is looked at here, before anything is loaded for them. */
+  static async open(config: Given<TasksetConfig>, index = 0, needsOf?: NeedsOf): Promise<Taskset> {
     const source = await taskStorages.get(config.storage_type ?? 'file').open(config)
     try {
       const rows = await SelectedRows.open(source, config.task_selector ?? config.data_selector)
-      return new Taskset(config, index, rows)
+      const taskset = new Taskset(config, index, rows, needsOf)
+      if (needsOf && source.length > 0) await taskset.#task(await source.row(0), 0)
+      return taskset
     } catch (error) {
       await source.close()
       throw error
@@ -110,7 +116,9 @@ export class Taskset {
 
   async #task(row: DataRow, index: number): Promise<Task> {
     try {
-      return formatTask(row, this.config, { taskset: this.index, row: index })
+      const task = formatTask(row, this.config, { taskset: this.index, row: index })
+      if (this.#needsOf) checkNeeds(task, this.#needsOf)
+      return task
     } catch (error) {
       if (!(error instanceof TrinityError)) throw error
       throw new TrinityError(error.code, `task set '${this.name}': ${error.message}`, {

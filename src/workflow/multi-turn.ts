@@ -34,8 +34,8 @@ export abstract class MultiTurnWorkflow extends Workflow {
     const { reward, info = {} } = typeof outcome === 'number' ? { reward: outcome } : outcome
     const experiences = this.model.toExperiences()
     for (const experience of experiences) {
-      // An answer that was cut off has not earned what the conversation earned.
-      experience.reward = experience.truncateStatus === 'response_truncated' ? 0 : reward
+      // An answer that was cut off has not earned what the conversation earned; where nothing was earned, 0 would be made up.
+      experience.reward = experience.truncateStatus === 'response_truncated' && reward !== undefined ? 0 : reward
       Object.assign(experience.info, info)
       for (const [name, value] of Object.entries(info)) if (typeof value === 'number') experience.metrics[name] = value
     }

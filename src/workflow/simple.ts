@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Experience } from '../experience/index.js'
 import type { ChatMessage } from '../model/index.js'
+import { columnOf, missingColumn } from '../task/index.js'
 import { type RewardScores, scoreResponse } from './reward.js'
 import { timeSlice } from './time-slice.js'
 import { Workflow } from './workflow.js'
@@ -22,6 +23,7 @@ import { noArgs } from './workflow-args.js'
 export class SimpleWorkflow extends Workflow {
   static override readonly doc: string = 'one question, one answer, the named reward function'
   static override readonly repeats: boolean = true
+  static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt', 'reward']
   static override readonly args: z.ZodObject = noArgs
 
   /** Reward function of task sets that name none. */
@@ -36,16 +38,17 @@ export class SimpleWorkflow extends Workflow {
 
   get systemPrompt(): string | undefined {
     const { format, raw } = this.task
-    const own = format.system_prompt_key ? raw[format.system_prompt_key] : undefined
+    const own = format.system_prompt_key ? columnOf(raw, format.system_prompt_key) : undefined
     return typeof own === 'string' ? own : (format.system_prompt ?? this.defaultSystemPrompt)
   }
 
   /** What is sent: system prompt, the task (text or a list of messages), and the beginning of the answer if one is set. */
   messages(): ChatMessage[] {
-    const { taskDesc, format } = this.task
-    const asked = Array.isArray(taskDesc)
-      ? (taskDesc as ChatMessage[])
-      : [{ role: 'user', content: String(taskDesc ?? '') }]
+    const { taskDesc, format, raw } = this.task
+    if (taskDesc === undefined || taskDesc === null) {
+      throw missingColumn(raw, 'prompt_key', format.prompt_key ?? 'prompt')
+    }
+    const asked = Array.isArray(taskDesc) ? (taskDesc as ChatMessage[]) : [{ role: 'user', content: String(taskDesc) }]
     const system = asked[0]?.role === 'system' ? undefined : this.systemPrompt
     return [
       ...(system === undefined ? [] : [{ role: 'system', content: system }]),

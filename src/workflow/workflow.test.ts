@@ -57,6 +57,16 @@ describe('simple_workflow', () => {
     expect(seen).toBe('<|system|>be brief<|end|><|user|>hi<|end|><|assistant|>Sure')
   })
 
+  it('never asks an empty question', async () => {
+    const model = await answering(() => 'x')
+    const task = taskOf({ taskDesc: undefined, raw: { question: 'q' }, format: { prompt_key: 'qestion' } })
+    await expect(runNamed('simple_workflow', contextOf(model, { task }))).rejects.toMatchObject({
+      code: 'task/column',
+      hint: expect.stringContaining('format.prompt_key: question'),
+    })
+    expect(model.stats.calls).toBe(0)
+  })
+
   it('needs a reward function, and says where to name one', async () => {
     const model = await answering(() => 'x')
     await expect(runNamed('simple_workflow', contextOf(model))).rejects.toMatchObject({
@@ -242,6 +252,28 @@ describe('classes to extend', () => {
     expect(more).toEqual([])
     expect(whole).toMatchObject({ type: 'multi_turn', reward: 0.5, metrics: { turns: 3 }, info: { name: 'n' } })
     expect(whole.actionMask.filter(Boolean)).toHaveLength(6)
+  })
+
+  it('MultiTurnWorkflow: an answer that was cut off earns 0, unless there is nothing to earn', async () => {
+    class Silent extends MultiTurnWorkflow {
+      async play() {
+        await this.model.chat([{ role: 'user', content: 'guess' }])
+        return { info: { turns: 1 } }
+      }
+    }
+    class Earning extends MultiTurnWorkflow {
+      async play() {
+        await this.model.chat([{ role: 'user', content: 'guess' }])
+        return 1
+      }
+    }
+    const cut = async () =>
+      modelOf(await speaker(() => 'a long answer'), { limits: { maxModelLen: 4096, maxResponseTokens: 4 } })
+    const [silent] = await new Silent(contextOf(await cut())).run()
+    expect(silent.truncateStatus).toBe('response_truncated')
+    expect(silent.reward).toBeUndefined()
+    const [earning] = await new Earning(contextOf(await cut())).run()
+    expect(earning).toMatchObject({ truncateStatus: 'response_truncated', reward: 0 })
   })
 
   it('StepWiseRewardWorkflow and RewardPropagationWorkflow: an experience per step', async () => {

@@ -29,6 +29,11 @@ export abstract class Workflow {
   static readonly repeats: boolean = false
   /** One line for people, of this class alone. */
   static readonly doc?: string
+  /**
+   * What of a record it cannot do without: the column of the prompt, and what its reward function needs. A task set
+   * that has no such column is refused. Absent: a record may hold anything.
+   */
+  static readonly reads?: readonly ('prompt' | 'reward')[]
   /** What may stand in `workflow_args`, checked before anything runs. Of this class alone: subclasses give their own. */
   static readonly args?: z.ZodObject
 
@@ -67,7 +72,9 @@ export interface WorkflowClass {
   new (context: WorkflowContext): Workflow
   readonly repeats: boolean
   readonly doc?: string
+  readonly reads?: readonly ('prompt' | 'reward')[]
   readonly args?: z.ZodObject
+  readonly prototype: Workflow
 }
 
 /** A workflow without a class. */

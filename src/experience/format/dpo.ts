@@ -3,6 +3,7 @@ import { TrinityError } from '../../base/error.js'
 import type { FormatConfig, Given } from '../../config/index.js'
 import { createExperience } from '../../experience/create.js'
 import type { Experience } from '../../experience/experience.js'
+import { columnOf } from '../../task/column.js'
 import type { DataMessage } from '../../task/messages.js'
 import { messagesOf, promptMessages, rowError, textOf, toolsOf } from '../../task/messages.js'
 import type { DataRow } from '../../task/source/row-source.js'
@@ -25,27 +26,41 @@ function plainPair(row: DataRow, format: Given<FormatConfig>): Pair {
   }
 }
 
-/** Prompt messages and answers; without a prompt both answers are whole conversations that begin alike. */
+/** Prompt messages and answers; both answers may be whole conversations that begin alike, with or without a prompt beside. */
 function messagePair(row: DataRow, format: Given<FormatConfig>): Pair {
   const answer = (key: string): DataMessage[] => {
-    const value = row[key]
+    const value = columnOf(row, key)
     if (typeof value === 'string' && !/^\s*\[/.test(value)) return [{ role: 'assistant', content: value }]
     return messagesOf(value !== null && typeof value === 'object' && !Array.isArray(value) ? [value] : value, key, row)
   }
   const chosen = answer(format.chosen_key ?? 'chosen')
   const rejected = answer(format.rejected_key ?? 'rejected')
-  const key = [format.messages_key ?? 'message', format.prompt_key ?? 'prompt'].find((name) => row[name] != null)
+  const key = [format.messages_key ?? 'message', format.prompt_key ?? 'prompt'].find(
+    (name) => columnOf(row, name) != null,
+  )
   if (key !== undefined) {
-    const value = row[key]
+    const value = columnOf(row, key)
     const plain = typeof value === 'string' && !/^\s*\[/.test(value)
-    return {
-      prompt: plain
-        ? promptMessages({ ...row, [format.prompt_key ?? 'prompt']: value }, format)
-        : messagesOf(value, key, row),
-      chosen,
-      rejected,
-    }
+    const prompt = plain
+      ? promptMessages({ ...row, [format.prompt_key ?? 'prompt']: value }, format)
+      : messagesOf(value, key, row)
+    const whole = [chosen, rejected].filter(beginsWithQuestion).length
+    if (whole === 0) return { prompt, chosen, rejected }
+    if (whole === 1) throw rowError('of the two answers one is a whole conversation and one is not')
+    const pair = split(chosen, rejected)
+    const system = prompt[0].role === 'system' && pair.prompt[0].role !== 'system' ? [prompt[0]] : []
+    return { ...pair, prompt: [...system, ...pair.prompt] }
   }
+  return split(chosen, rejected)
+}
+
+/** An answer begins with the assistant; a question in it means that it repeats the prompt. */
+function beginsWithQuestion([first]: DataMessage[]): boolean {
+  return first.role === 'user' || first.role === 'system'
+}
+
+/** Two whole conversations: what they have in common is the prompt. */
+function split(chosen: DataMessage[], rejected: DataMessage[]): Pair {
   let same = 0
   const most = Math.min(chosen.length, rejected.length) - 1
   while (same < most && JSON.stringify(chosen[same]) === JSON.stringify(rejected[same])) same++

@@ -1,6 +1,7 @@
 import { commonPrefix } from '../../base/common-prefix.js'
 import { TrinityError } from '../../base/error.js'
 import type { FormatConfig, Given } from '../../config/index.js'
+import { columnOf } from '../../task/column.js'
 import type { DataMessage } from '../../task/messages.js'
 import { messagesOf, promptMessages, rowError, textOf, toolsOf } from '../../task/messages.js'
 import type { ChatCoder } from './chat-coder.js'
@@ -51,7 +52,7 @@ function create(format: Given<FormatConfig>, coder: ChatCoder, limits: LengthLim
     let messages: DataMessage[]
     if (type === 'messages') {
       const key = format.messages_key ?? 'message'
-      messages = messagesOf(row[key], key, row)
+      messages = messagesOf(columnOf(row, key), key, row)
     } else {
       const answer = textOf(row, format.response_key ?? 'response', 'response')
       messages = [...promptMessages(row, format), { role: 'assistant', content: answer }]

@@ -65,7 +65,8 @@ function fileRows(mapping: Mapping, file: DataFile, name: string, key: string): 
     ['path', file.path, key],
     ['split', file.split],
     ['format.prompt_key', ...format('data.prompt_key', 'prompt')],
-    ['format.response_key', ...format('data.response_key', 'answer')],
+    // Where veRL's own data preparation puts it, and where its reward managers look.
+    ['format.response_key', ...format('data.response_key', 'reward_model.ground_truth')],
     ['format.image_key', media('data.image_key', 'images'), 'data.image_key'],
     ['format.video_key', media('data.video_key', 'videos'), 'data.video_key'],
   ]

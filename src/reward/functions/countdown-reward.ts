@@ -14,6 +14,7 @@ const TOLERANCE = rational(1n, 100_000n)!
 
 export const countdownReward = rewardFn({
   doc: '1 for an equation that uses every number once and reaches the target, 0.1 for another answer, 0 for none.',
+  needsTruth: true,
   args: z.strictObject({}),
   score(input) {
     const puzzle = puzzleOf(input)

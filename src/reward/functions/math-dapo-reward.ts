@@ -26,6 +26,7 @@ const args = z
 
 export const mathDapoReward = rewardFn({
   doc: 'Accuracy ±1 of the last \\boxed{…} after the thinking, and a penalty for responses near the length limit.',
+  needsTruth: true,
   args,
   score(input, given) {
     const truth = truthText(input)

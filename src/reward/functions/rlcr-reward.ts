@@ -17,6 +17,7 @@ const WEIGHTS = {
 
 export const rlcrReward = rewardFn({
   doc: 'Accuracy and calibration: <think>, <answer>, <analysis> and <confidence>, with a Brier score of the confidence.',
+  needsTruth: true,
   args: z.strictObject({
     weights: z
       .strictObject({

@@ -14,7 +14,11 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 describe('one task', () => {
-  const config = () => withKeys({ 'buffer.explorer_input.taskset.path': join(dir, 'tasks.jsonl') })
+  const config = () =>
+    withKeys({
+      'buffer.explorer_input.taskset.path': join(dir, 'tasks.jsonl'),
+      'buffer.explorer_input.taskset.format': { prompt_key: 'question', response_key: 'answer' },
+    })
 
   it('is the row that is asked for, also behind the first part that is read', async () => {
     expect((await readTask(config(), 0)).raw.question).toBe('q0')

@@ -6,7 +6,7 @@ import type { RolloutResult } from '../../explorer/job.js'
 import { Runner } from '../../explorer/runner.js'
 import { AttemptTimeout } from '../../explorer/timeout.js'
 import { type Task, Taskset } from '../../task/index.js'
-import { workflows } from '../../workflow/index.js'
+import { needsOf, workflows } from '../../workflow/index.js'
 
 /** A row of the first task set; without one, of the first evaluation set. */
 export async function readTask({ buffer }: Config, row: number): Promise<Task> {
@@ -17,7 +17,7 @@ export async function readTask({ buffer }: Config, row: number): Promise<Task> {
       path: 'buffer.explorer_input.taskset',
     })
   }
-  const taskset = await Taskset.open(config, 0)
+  const taskset = await Taskset.open(config, 0, needsOf)
   try {
     let first = 0
     for await (const tasks of taskset.batches(256)) {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testData } from '../../../test/support/test-data.js'
+import { columnOf } from '../column.js'
 import { openDataset } from './dataset.js'
 import { globToRegExp } from './glob.js'
 import { parseSplit, sliceOf } from './split.js'
@@ -198,6 +199,18 @@ describe.skipIf(real.absent)(`real data sets${real.note}`, () => {
     const source = await openDataset({ path: join(real.path, path), split })
     expect(source.length).toBe(length)
     expect(await source.row(length - 1)).toHaveProperty(column)
+    await source.close()
+  })
+
+  it.each([
+    ['dapo_math/dapo_math_17k.parquet', 'prompt[0].content', 'reward_model.ground_truth'],
+    ['math/train_verl.parquet', 'prompt[0].content', 'reward_model.ground_truth'],
+    ['countdown/tinyzero_test.parquet', 'prompt[0].content', 'reward_model.ground_truth.target'],
+  ])('%s: keys lead into nested columns', async (path, prompt, truth) => {
+    const source = await openDataset({ path: join(real.path, path) })
+    const row = await source.row(source.length - 1)
+    expect(columnOf(row, prompt)).toEqual(expect.stringMatching(/\S/))
+    expect(columnOf(row, truth)).toEqual(expect.anything())
     await source.close()
   })
 })

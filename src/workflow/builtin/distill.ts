@@ -16,6 +16,7 @@ const distillArgs = z.strictObject({
 export class OnPolicyDistillWorkflow extends SimpleWorkflow {
   static override readonly doc: string = "the student answers, the teacher's log-probs are kept beside its own"
   static override readonly args: z.ZodObject = distillArgs
+  static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt']
   readonly args = workflowArgs(this.task, distillArgs)
 
   override async ask(): Promise<Experience[]> {
@@ -54,6 +55,7 @@ export class OnPolicyDistillWorkflow extends SimpleWorkflow {
 export class OnPolicyDistillMathWorkflow extends OnPolicyDistillWorkflow {
   static override readonly doc: string = 'on_policy_distill_workflow with a boxed answer, whose accuracy is the reward'
   static override readonly args = distillArgs
+  static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt', 'reward']
 
   override get defaultReward(): string {
     return 'math_boxed_reward'

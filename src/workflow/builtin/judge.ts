@@ -34,6 +34,7 @@ interface Rubric {
 export class RubricJudgeWorkflow extends SimpleWorkflow {
   static override readonly doc: string = "a judge rates the answer against the row's rubric"
   static override readonly args = judgeArgs
+  static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt']
   readonly args = workflowArgs(this.task, judgeArgs)
 
   override async reward(experience: Experience): Promise<RewardScores | undefined> {
@@ -69,6 +70,7 @@ export class RubricJudgeWorkflow extends SimpleWorkflow {
 export class MathRulerWorkflow extends MathWorkflow {
   static override readonly doc: string = 'a judge compares all answers to a task and scores each from 0 to 1'
   static override readonly args = judgeArgs
+  static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt', 'reward']
   readonly args = workflowArgs(this.task, judgeArgs)
   #scores: number[] | undefined
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Experience } from '../../experience/index.js'
+import { missingColumn } from '../../task/index.js'
 import { type RewardScores, scoreResponse } from '../reward.js'
 import { SimpleWorkflow } from '../simple.js'
 import { noArgs, workflowArgs } from '../workflow-args.js'
@@ -30,6 +31,7 @@ const boxedArgs = z.strictObject({
 export class MathBoxedWorkflow extends SimpleWorkflow {
   static override readonly doc: string = 'answer in \\boxed{}, math_boxed_reward'
   static override readonly args = boxedArgs
+  static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt', 'reward']
   readonly args = workflowArgs(this.task, boxedArgs)
 
   override get defaultReward(): string {
@@ -60,6 +62,8 @@ export class MathBoxedWorkflow extends SimpleWorkflow {
 export class MathEvalWorkflow extends SimpleWorkflow {
   static override readonly doc: string = 'evaluation with fixed sampling: accuracy, no reward'
   static override readonly args = noArgs
+  /** The question may also be in the column `question`. */
+  static override readonly reads: readonly ('prompt' | 'reward')[] = ['reward']
 
   override get defaultReward(): string {
     return 'accuracy_reward'
@@ -69,11 +73,14 @@ export class MathEvalWorkflow extends SimpleWorkflow {
   }
 
   override messages() {
-    const { raw, taskDesc } = this.task
-    const question = typeof raw.question === 'string' ? raw.question : String(taskDesc ?? '')
+    const { raw, taskDesc, format } = this.task
+    const question = typeof raw.question === 'string' ? raw.question : taskDesc
+    if (question === undefined || question === null) {
+      throw missingColumn(raw, 'prompt_key', format.prompt_key ?? 'prompt')
+    }
     return [
       { role: 'system', content: this.systemPrompt ?? EVAL_BOXED },
-      { role: 'user', content: question },
+      { role: 'user', content: String(question) },
     ]
   }
 

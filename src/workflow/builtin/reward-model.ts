@@ -11,6 +11,7 @@ const modelArgs = z.strictObject({ reward_model: auxiliaryName.default(0) })
 export class MathRewardModelWorkflow extends MathWorkflow {
   static override readonly doc: string = 'the reward is the number of a reward model with a scalar head'
   static override readonly args = modelArgs
+  static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt']
   readonly args = workflowArgs(this.task, modelArgs)
 
   override async reward(experience: Experience): Promise<RewardScores> {

@@ -18,6 +18,7 @@ export class ThinkingBudgetWorkflow extends SimpleWorkflow {
   static override readonly doc: string = 'ends the thinking after so many tokens'
   static override readonly repeats = false
   static override readonly args = budgetArgs
+  static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt', 'reward']
   readonly args = workflowArgs(this.task, budgetArgs)
 
   override async run(): Promise<Experience[]> {
