@@ -3,7 +3,6 @@ import * as vitest from 'vitest'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { resolve } from '../../test/config-kit.js'
 import { PLUGINS } from '../../test/examples/kit.js'
-import { Pcg64 } from '../base/random/index.js'
 import { loadPlugins } from '../plugin.js'
 import { describeEnvironment } from '../testing/environment.js'
 import { environments, openEnvironment } from './index.js'
@@ -30,10 +29,6 @@ describe('docs/environments.md', () => {
   })
 })
 
-describeEnvironment(vitest, 'guess_number of the plugin', {
-  open: () => openEnvironment('guess_number', { max: 50 }),
-  episodes: [1, 2, 3].map((seed) => ({ row: { seed }, seed: 0 })),
-  actions: ['0', '10', '25', '40', '50'],
-  ending: { episode: { row: { seed: 1 }, seed: 0 }, actions: ['51', String(new Pcg64(1).below(50))] },
-  refused: ({ metrics }) => metrics?.valid === 0,
-})
+// the suite as the page shows it
+const suite = /```ts no-run[^\n]*\n([\s\S]*?)```/.exec(page)![1].replace(/^import .*$/gm, '')
+new Function('describeEnvironment', 'openEnvironment', 'vitest', suite)(describeEnvironment, openEnvironment, vitest)

@@ -26,10 +26,10 @@ export interface EnvironmentUnderTest {
  * import * as vitest from 'vitest'
  *
  * describeEnvironment(vitest, 'grid_world', {
- *   open: () => openEnvironment('grid_world', { size: 3 }),
+ *   open: () => openEnvironment('grid_world', { holes: 0.2 }),
  *   episodes: [1, 2, 3].map((seed) => ({ row: { seed }, seed: 0 })),
- *   ending: { episode: { row: { seed: 1 }, seed: 0 }, actions: ['Right'] },
- *   refused: ({ metrics }) => metrics?.valid === 0,
+ *   ending: { episode: { row: { size: 2, seed: 0 }, seed: 0 }, actions: ['down', 'right'] },
+ *   refused: ({ metrics }) => metrics?.valid_move === 0,
  * })
  */
 export function describeEnvironment(

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { resolve } from '../../test/config-kit.js'
 import { contextOf, modelOf, speaker, taskOf } from '../../test/support/workflow-kit.js'
-import { createProgram } from '../cli/program.js'
 import type * as experience from '../experience/index.js'
 import { loadPlugins } from '../plugin.js'
 import * as workflow from './index.js'
@@ -60,14 +59,5 @@ describe('docs/workflows.md', () => {
     const [whole, ...more] = await run('adding_agent', speech, 3)
     expect(more).toEqual([])
     expect(whole).toMatchObject({ type: 'multi_turn', reward: 1 })
-  })
-
-  it('its commands exist', () => {
-    for (const line of blocks('sh').join('').trim().split('\n')) {
-      const [, name, ...words] = line.split(' ')
-      const command = createProgram(() => {}).commands.find((one) => one.name() === name)!
-      const known = command.options.map(({ long }) => long)
-      for (const word of words.filter((one) => one.startsWith('--'))) expect(known).toContain(word)
-    }
   })
 })
