@@ -124,6 +124,21 @@ describe('assistant masks', () => {
     expect(masked(chat, result)).toBe('(y)d;')
   })
 
+  it('cover the tool calls of a template that writes an empty thought only into the last turn', async () => {
+    const source =
+      "{% for m in messages %}[{{ m.role }}]{% if m.role == 'assistant' and loop.last %}<think></think>{% endif %}" +
+      '{{ m.content }}{% for c in m.tool_calls or [] %}!{{ c.function.name }}{% endfor %};{% endfor %}' +
+      '{% if add_generation_prompt %}[assistant]{% endif %}'
+    const chat = await Chat.of(tiny, source)
+    const call = { role: 'assistant', content: '', tool_calls: [{ function: { name: 'f', arguments: {} } }] }
+    const result = chat.encodeWithMask([user('a'), call, { role: 'tool', content: 'b' }, assistant('d')])
+    expect(masked(chat, result)).toBe('!f;|<think></think>d;')
+    expect(result.divergences).toEqual([])
+    const earlier = chat.encodeWithMask([user('a'), assistant('x'), user('c'), assistant('d')])
+    expect(masked(chat, earlier)).toBe('<think></think>d;')
+    expect(earlier.divergences).toEqual([{ message: 1, token: 0 }])
+  })
+
   it('report a template whose earlier turns change, and mask nothing wrong', async () => {
     const source =
       '{% for m in messages %}{% if loop.last %}!{% endif %}{{ m.content }};{% endfor %}' +

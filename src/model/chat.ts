@@ -2,6 +2,7 @@ import { commonPrefix } from '../base/common-prefix.js'
 import { TrinityError } from '../base/error.js'
 import { type ChatMessage, ChatTemplate, type RenderOptions, templateSource } from './chat-template.js'
 import { Tokenizer } from './tokenizer.js'
+import { turnSpan } from './turn-span.js'
 
 /** Where the tokens of a shorter chat are not the first tokens of the longer one. */
 export interface Divergence {
@@ -95,7 +96,8 @@ export class Chat {
 
   /**
    * Tokens between the chat up to a message (with generation prompt) and the chat that includes it. Templates that drop
-   * the thinking of earlier turns change those turns' tokens, so that only the turns behind the last user message count.
+   * the thinking of earlier turns change those turns' tokens, so that only the turns behind the last user message count;
+   * the others are divergences.
    */
   #byPrefix(messages: readonly ChatMessage[], options: MaskOptions): MaskedChat {
     const tokens = this.encode(messages, options)
@@ -103,16 +105,39 @@ export class Chat {
     const divergences: Divergence[] = []
     const thinking = this.template.source.includes('<think>')
     const first = thinking ? messages.findLastIndex(({ role }) => role === 'user') + 1 : 0
-    for (let i = first; i < messages.length; i++) {
+    for (let i = 0; i < messages.length; i++) {
       if (messages[i].role !== 'assistant') continue
+      if (i < first) {
+        divergences.push({ message: i, token: 0 })
+        continue
+      }
       const before =
         i === 0 ? new Int32Array(0) : this.encode(messages.slice(0, i), { ...options, addGenerationPrompt: true })
       const after = i === messages.length - 1 ? tokens : this.encode(messages.slice(0, i + 1), options)
       const kept = { before: commonPrefix(before, tokens), after: commonPrefix(after, tokens) }
-      if (kept.before === before.length && kept.after === after.length) mask.fill(1, before.length, after.length)
+      const whole = kept.before === before.length && kept.after === after.length
+      const span = whole ? ([before.length, after.length] as const) : this.#tokenSpan(tokens, messages, i, options)
+      if (span) mask.fill(1, ...span)
       else divergences.push({ message: i, token: Math.min(kept.before, kept.after) })
     }
     return { tokens, mask, promptLength: Math.max(0, mask.indexOf(1)), divergences }
+  }
+
+  /** The tokens of one turn, where no token lies across its bounds. */
+  #tokenSpan(
+    tokens: Int32Array,
+    messages: readonly ChatMessage[],
+    index: number,
+    options: MaskOptions,
+  ): [number, number] | undefined {
+    const span = turnSpan(this.template, messages, index, options)
+    if (!span) return undefined
+    const text = this.template.render(messages, options)
+    const [start, end] = span.map((at) => {
+      const ids = this.tokenizer.encode(text.slice(0, at))
+      return commonPrefix(ids, tokens) === ids.length ? ids.length : undefined
+    })
+    return start === undefined || end === undefined ? undefined : [start, end]
   }
 }
 

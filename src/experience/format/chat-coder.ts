@@ -6,7 +6,7 @@ export interface ChatCoder {
   encodeWithMask(
     messages: readonly DataMessage[],
     options?: Pick<EncodeOptions, 'tools' | 'enableThinking'>,
-  ): { tokens: Int32Array; mask: Uint8Array; promptLength: number }
+  ): { tokens: Int32Array; mask: Uint8Array; promptLength: number; divergences?: readonly unknown[] }
   readonly tokenizer: {
     encode(text: string, options?: { addSpecial?: boolean }): Int32Array
     decode(ids: Iterable<number>): string

@@ -91,6 +91,16 @@ describe('sft', () => {
     expect([first.promptLength, learnt(first)]).toEqual([10, 'b;.................d;'])
   })
 
+  it('counts the assistant turns that could not be located', () => {
+    const lost: ChatCoder = {
+      ...coder,
+      encodeWithMask: (messages, options) => ({ ...coder.encodeWithMask(messages, options), divergences: [{}] }),
+    }
+    const format = createFormatter('sft', { enable_concatenated_multi_turn: true }, lost)
+    expect(format({ message: chat }).metrics).toEqual({ token_divergences: 1 })
+    expect(make('sft', { message: chat }, { enable_concatenated_multi_turn: true }).metrics).toEqual({})
+  })
+
   it('builds a conversation from plain text; the system prompt of the row wins', () => {
     const format = {
       prompt_type: 'plaintext' as const,
@@ -154,6 +164,20 @@ describe('dpo', () => {
     expect(answers(make('dpo', { message: ask, chosen: say('good'), rejected: 'bad' }))).toEqual(wanted)
     expect(answers(make('dpo', { prompt: 'q', chosen: say('good'), rejected: 'bad' }))).toEqual(wanted)
     expect(answers(make('dpo', { chosen: [...ask, say('good')], rejected: [...ask, say('bad')] }))).toEqual(wanted)
+  })
+
+  it('whole conversations repeat the prompt that stands beside them', () => {
+    const ask = [{ role: 'user', content: 'q' }]
+    const chosen = [...ask, { role: 'assistant', content: 'good' }]
+    const rejected = [...ask, { role: 'assistant', content: 'bad' }]
+    const wanted = ['user:q;assistant:', 'good;', 'bad;']
+    expect(answers(make('dpo', { prompt: 'q', chosen, rejected }))).toEqual(wanted)
+    expect(answers(make('dpo', { prompt: ask, chosen, rejected }))).toEqual(wanted)
+    const withSystem = make('dpo', { prompt: 'q', chosen, rejected }, { system_prompt: 'S' })
+    expect(answers(withSystem)[0]).toBe('system:S;user:q;assistant:')
+    expect(() => make('dpo', { prompt: 'q', chosen, rejected: 'bad' })).toThrow('one is a whole conversation')
+    const other = [{ role: 'user', content: 'p' }, rejected[1]]
+    expect(() => make('dpo', { prompt: 'q', chosen, rejected: other })).toThrow('do not begin alike')
   })
 
   it('cuts and marks what is too long', () => {

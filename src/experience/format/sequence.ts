@@ -18,6 +18,8 @@ export interface Sequence {
   mask?: Uint8Array
   messages?: Message[]
   tools?: Record<string, unknown>[]
+  /** Assistant turns that could not be located, and are therefore not learnt. */
+  divergences?: number
 }
 
 /** The longest prompt and, behind a prompt, the longest response that fit. */
@@ -31,11 +33,11 @@ export function room(limits: LengthLimits, promptLength: number): { prompt: numb
 
 /** An experience to imitate. What does not fit is cut and says so; a cut prompt leaves nothing to learn. */
 export function sequenceExperience(sequence: Sequence, limits: LengthLimits, coder: ChatCoder): Experience {
-  const { tokens, promptLength, mask, messages, tools } = sequence
+  const { tokens, promptLength, mask, messages, tools, divergences } = sequence
   if (promptLength < 1) throw rowError('the model would have to begin the sequence: nothing comes before the answer')
   if (tokens.length === promptLength) throw rowError('there is nothing to learn: the answer has no tokens')
   const { prompt, response } = room(limits, promptLength)
-  const texts = { messages, tools }
+  const texts = { messages, tools, ...(divergences ? { metrics: { token_divergences: divergences } } : {}) }
   if (promptLength > prompt) {
     const kept = tokens.slice(0, prompt)
     const text = { promptText: coder.tokenizer.decode(kept), responseText: '' }

@@ -31,11 +31,11 @@ function everyTurn(
   coder: ChatCoder,
 ): Sequence {
   const options = { tools, enableThinking: format.enable_thinking ?? undefined }
-  const { tokens, mask, promptLength } = coder.encodeWithMask(messages, options)
+  const { tokens, mask, promptLength, divergences } = coder.encodeWithMask(messages, options)
   if (!mask.includes(1)) throw rowError('no assistant turn could be found in the rendered conversation')
   // The first token of a sequence is predicted by nothing: it cannot be learnt.
   const start = Math.max(1, promptLength)
-  return { tokens, promptLength: start, mask: mask.subarray(start), messages, tools }
+  return { tokens, promptLength: start, mask: mask.subarray(start), messages, tools, divergences: divergences?.length }
 }
 
 function create(format: Given<FormatConfig>, coder: ChatCoder, limits: LengthLimits): Format {
