@@ -2,6 +2,7 @@ import { TrinityError } from '../base/error.js'
 import type { Config, Given } from '../config/index.js'
 import { type Expr, graphInputs, type Loss, LossTrace, makeLoss } from '../graph/index.js'
 import { aggregate, aggregateRows, type RowSet } from './aggregate.js'
+import { building } from './building.js'
 import { entropyLossFns } from './entropy/registry.js'
 import type { AggMode } from './entry.js'
 import type { KlArgs } from './kl/kl.js'
@@ -39,18 +40,29 @@ export function buildLoss(config: LossConfig, options: LossOptions = {}): BuiltL
   const policy = policyLossFns.get(name)
   const policyArgs = policyLossFns.parse(name, config.policy_loss_fn_args, 'algorithm.policy_loss_fn_args')
   const own = (policyArgs.loss_agg_mode as AggMode | null | undefined) ?? mode ?? policy.loss_agg_mode
-  let total = policy.build(g, policyArgs, {
+  const context = {
     agg: over(own),
     aggRows: aggregateRows(g),
-    aggregate: (m, set) => over(m ?? own, set),
-  })
+    aggregate: (m: AggMode | null, set?: RowSet) => over(m ?? own, set),
+  }
+  let total = building('policy loss', name, 'algorithm.policy_loss_fn', () => policy.build(g, policyArgs, context))
+  if (total?.shape !== 'scalar') {
+    const what = total === undefined ? 'nothing' : `a ${total.shape} value`
+    throw new TrinityError('graph/invalid', `policy loss '${name}' gives ${what}, and a loss is one number`, {
+      path: 'algorithm.policy_loss_fn',
+      hint: 'give token values to agg and row values to aggRows, and return what they give',
+    })
+  }
 
   const entropyName = config.entropy_loss_fn ?? 'none'
   const entropy = entropyLossFns.get(entropyName)
   if (entropy.build) {
     const given = config.entropy_loss_fn_args
     const { entropy_coef } = entropyLossFns.parse(entropyName, given, 'algorithm.entropy_loss_fn_args')
-    const value = entropy.build(g, (set) => over(mode, set))
+    const build = entropy.build
+    const value = building('entropy loss', entropyName, 'algorithm.entropy_loss_fn', () =>
+      build(g, (set) => over(mode, set)),
+    )
     g.metric('entropy_loss', value, { reduce: 'sum' })
     if (entropy_coef !== 0) total = total.sub(value.mul(entropy_coef as number))
   }
@@ -59,7 +71,10 @@ export function buildLoss(config: LossConfig, options: LossOptions = {}): BuiltL
   const kl = klFns.get(klName)
   if (kl.formula) {
     const args = klFns.parse(klName, config.kl_loss_fn_args, 'algorithm.kl_loss_fn_args') as unknown as KlArgs
-    const value = over(mode)(kl.formula({ logprob: g.logprob, ref: g.column('ref'), old: () => g.column('old') }))
+    const formula = kl.formula
+    const value = building('KL function', klName, 'algorithm.kl_loss_fn', () =>
+      over(mode)(formula({ logprob: g.logprob, ref: g.column('ref'), old: () => g.column('old') })),
+    )
     const coef = g.norm('kl_coef', options.klCoef ?? (() => args.kl_coef))
     g.metric('kl_loss', value, { reduce: 'sum' })
     g.metric('kl_coef', coef)
