@@ -2,9 +2,9 @@ import * as B from './ball.js'
 import { basedValue } from './exact.js'
 import { isScalar, type Node, type RelationNode, type SequenceNode, sequence } from './node.js'
 import { compare as compareRational } from './rational.js'
-import { bothSigns, namedValue, setOf } from './reading.js'
+import { approximated, bothSigns, decimalOf, namedValue, setOf } from './reading.js'
 import { realSet, sameRealSet } from './realset.js'
-import { isRounding, type Scalars } from './scalar.js'
+import type { Scalars } from './scalar.js'
 
 /** Whether two answers say the same. Symmetric. */
 export function same(a: Node, b: Node, scalars: Scalars): boolean {
@@ -27,11 +27,11 @@ function sameText(a: string, b: string): boolean {
   return plain(a) === plain(b)
 }
 
-/** 1 ± √2 is a list of two values. */
+/** 1 ± √2 is a list of two values, and so is each ± in a list or a set. */
 function expanded(node: Node): Node {
-  if (node.kind === 'sequence' && node.open === '') {
+  if (node.kind === 'sequence' && (node.open === '' || node.open === '{')) {
     const items = node.items.flatMap((item) => bothSigns(item) ?? [item])
-    return items.length === node.items.length ? node : sequence('', items, '')
+    return items.length === node.items.length ? node : sequence(node.open, items, node.close)
   }
   const signs = bothSigns(node)
   return signs ? sequence('', signs, '') : node
@@ -52,21 +52,18 @@ function isApproximate(node: Node): node is RelationNode {
   return node.kind === 'relation' && node.ops.includes('~')
 }
 
-/** 2/3 ≈ 0.67: the exact side counts, and so does the rounded one. */
+/** 2/3 ≈ 0.67: the exact side counts. The rounded one does where the other side is a decimal too. */
 function sameApproximation(node: RelationNode, other: Node, scalars: Scalars): boolean {
-  if (isApproximate(other) && other.items.length > 1 && node.items.length > 1) {
-    return same(node.items[0]!, other.items[0]!, scalars)
+  const { exact, rounded } = approximated(node, scalars)
+  if (isApproximate(other)) {
+    const theirs = approximated(other, scalars)
+    return both(exact, theirs.exact) || both(rounded, theirs.rounded ?? theirs.exact) || both(exact, theirs.rounded)
   }
-  const values = isApproximate(other) ? other.items : [other]
-  return node.items.some((item) =>
-    values.some((value) => {
-      if (value.kind === 'relation' || item.kind === 'relation') return false
-      if (same(item, value, scalars)) return true
-      const prefix = node.ops.length === node.items.length
-      const v = scalars.constant(value)
-      return prefix && item.kind === 'number' && (item.significant ?? 0) >= 3 && v !== undefined && isRounding(item, v)
-    }),
-  )
+  return both(exact, other) || (decimalOf(other) !== undefined && both(rounded, other))
+
+  function both(a: Node | undefined, b: Node | undefined): boolean {
+    return a !== undefined && b !== undefined && same(a, b, scalars)
+  }
 }
 
 function sameRelations(a: RelationNode, b: RelationNode, scalars: Scalars): boolean {

@@ -101,7 +101,7 @@ describe.skipIf(sets.absent)(`grading the answers of public sets${sets.note}`, (
     expect(wrong).toEqual([])
   })
 
-  it('agrees with the normalised truths that MATH is trained with, but for ten that lost their meaning', async () => {
+  it('agrees with the normalised truths that MATH is trained with, but for those that lost their meaning', async () => {
     const rows = (await parquet('math/train_verl.parquet')) as {
       reward_model: { ground_truth: { solution: string; target: string } }
     }[]
@@ -109,7 +109,12 @@ describe.skipIf(sets.absent)(`grading the answers of public sets${sets.note}`, (
       const answer = extractAnswer(ground_truth.solution, 'boxed')
       return answer !== null && !gradeMath(answer, ground_truth.target)
     })
+    // Of two boxes, as in \boxed{1} and \boxed{9}, the targets have the second only.
+    const half = missed.filter(({ reward_model: { ground_truth } }) =>
+      /\\boxed.*(?:and|or|,).*\\boxed/.test(ground_truth.solution),
+    )
+    expect(half.length).toBeLessThanOrEqual(7)
     // Empty targets, matrices without row ends, `2400^2` for 2400 cm², `\frac{\}{p}i2`.
-    expect(missed.length).toBeLessThanOrEqual(10)
+    expect(missed.length - half.length).toBeLessThanOrEqual(10)
   })
 })

@@ -1,5 +1,6 @@
 import { sameChoice } from './choice.js'
 import { same } from './compare.js'
+import { modes } from './mode.js'
 import { type Node, some } from './node.js'
 import { MAX_LENGTH, parseAnswer, type Reading } from './parse.js'
 import { Budget, hash, type Mode, NumericSample, OutOfBudget } from './sample.js'
@@ -64,21 +65,6 @@ function sameValue(a: Node, b: Node, seed: number, options: GradeOptions): boole
     if (error instanceof OutOfBudget) return false
     throw error
   }
-}
-
-/** A mark on one side where the other has none is read as written, and as left out by the other. */
-function modes(a: Node, b: Node): Mode[] {
-  const isUnit = (n: Node) => n.kind === 'symbol' && n.unit === true
-  const isPercent = (n: Node) => n.kind === 'constant' && n.name === 'percent'
-  const isDegree = (n: Node) => n.kind === 'constant' && n.name === 'degree'
-  const isMark = (n: Node) => isUnit(n) || isPercent(n) || isDegree(n)
-  const strict = { dropUnits: false, dropPercent: false, dropDegrees: false }
-  if (some(a, isMark) === some(b, isMark)) return [strict]
-  const marked = some(a, isMark) ? a : b
-  return [
-    strict,
-    { dropUnits: some(marked, isUnit), dropPercent: some(marked, isPercent), dropDegrees: some(marked, isDegree) },
-  ]
 }
 
 /**

@@ -170,7 +170,7 @@ function step(a: B.Ball, f: (x: number) => number): Value {
   return B.ball(f(a.re))
 }
 
-/** Γ(x + 1) by Stirling's series after shifting the argument upwards. */
+/** Γ(x + 1) by Stirling's series after shifting the argument upward. */
 function gammaPlusOne(a: B.Ball): Value {
   if (a.im !== 0 || a.re <= -1 || a.re > 165) return undefined
   let x = a.re + 1

@@ -63,7 +63,9 @@ function groupBody(cursor: Cursor, open: string): Node {
     return { kind: 'call', name: 'abs', items: [inner] }
   }
   if (open === '$') {
-    const value = primary(cursor)
+    const negative = cursor.accept('-')
+    const size = primary(cursor)
+    const value: Node = negative ? { kind: 'negate', item: size } : size
     return { kind: 'multiply', items: [value, { kind: 'symbol', name: 'dollar', unit: true }] }
   }
   if (open !== '(' && open !== '[') cursor.fail()

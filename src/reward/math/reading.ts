@@ -1,17 +1,45 @@
-import { mapChildren, type Node, type RelationNode, sequence, some } from './node.js'
-import type { Scalars } from './scalar.js'
+import { mapChildren, type Node, type NumberNode, type RelationNode, sequence, some } from './node.js'
+import { isRounding, type Scalars } from './scalar.js'
 
 /** The value that "x = 5", "5 = x", "f(x) = x + 1", "6 + 30 = 36" give; `undefined` for a true equation such as x + y = 1. */
 export function namedValue(node: RelationNode, scalars: Scalars): Node | undefined {
   if (node.ops.length !== node.items.length - 1 || !node.ops.every((op) => op === '=')) return undefined
   const first = node.items[0]!
   const last = node.items[node.items.length - 1]!
-  if (isName(first) && !uses(last, first)) return last
+  // x = y = 5 has one value; x = 1 = 2 has none.
+  const agrees = (item: Node) => isName(item) || scalars.equal(item, last)
+  if (isName(first) && !uses(last, first)) return node.items.slice(1, -1).every(agrees) ? last : undefined
   if (node.items.length === 2 && isName(last) && !uses(first, last)) return first
   // A calculation written out is worth its result, when it is right.
   return node.items.every((item) => scalars.constant(item) !== undefined && scalars.equal(item, last))
     ? last
     : undefined
+}
+
+/**
+ * What a chain with ≈ says: its first value, and its last one when that is the first, rounded to two digits or more. Never
+ * more than that: 1 ≈ 2 ≈ 3 would be right for every truth. Values that are far apart say nothing at all.
+ */
+export function approximated({ ops, items }: RelationNode, scalars: Scalars): { exact?: Node; rounded?: Node } {
+  const values = ops.length < items.length && isName(items[0]!) ? items.slice(1) : items
+  const [exact, last] = [values[0], values[values.length - 1]]
+  const written = last && decimalOf(last)
+  const value = exact && scalars.constant(exact)
+  if (value !== undefined && !values.every((item) => isNear(item, value, scalars))) return {}
+  if (written === undefined || value === undefined || (written.significant ?? 0) < 2) return { exact }
+  return { exact, rounded: isRounding(written, last === written ? value : -value) ? last : undefined }
+}
+
+/** Whether ≈ can be meant: one unit of a whole number, or some per cent. */
+function isNear(item: Node, value: number, scalars: Scalars): boolean {
+  const other = scalars.constant(item)
+  return other === undefined || other === value || Math.abs(other - value) <= Math.max(1, Math.abs(value) / 20)
+}
+
+/** A number written with digits after the point, with or without a minus sign. */
+export function decimalOf(node: Node): NumberNode | undefined {
+  const inner = node.kind === 'negate' ? node.item : node
+  return inner.kind === 'number' && (inner.decimals ?? 0) > 0 ? inner : undefined
 }
 
 /** What a value is called: x, f(x), ∠ABC, (x, y), AB. */

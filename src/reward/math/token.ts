@@ -16,8 +16,9 @@ export interface LexOptions {
 }
 
 const NUMBER = /\d+(?:\.\d+|\.(?!\d))?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?/y
-const GROUPED = /\d{1,3}(?:(?:\{,\}|,\\!|\\,|,\\,)\d{3})+(?!\d)(?:\.\d+)?/y
-const GROUPED_PLAIN = /\d{1,3}(?:(?:,|\{,\}|,\\!|\\,)\d{3})+(?![\d]|,\d)(?:\.\d+)?/y
+const GROUPED =
+  /\d{1,3}(?:(?:\{,\}|,\\!\s*|\\,|,\\,)\d{3})+(?!\d)(?:\.\d+)?|[1-9]\d{0,2}(?: \d{3})+(?!\s*[\d/])(?:\.\d+)?/y
+const GROUPED_PLAIN = /\d{1,3}(?:(?:,|\{,\}|,\\!\s*|\\,)\d{3})+(?![\d]|,\d)(?:\.\d+)?/y
 const REPEATING = /\\(?:overline|bar)\s*\{(\d+)\}/y
 const WORD = /[A-Za-z]+/y
 const COMMAND = /\\([A-Za-z]+)\s*/y
@@ -97,6 +98,9 @@ export function lex(source: string, options: LexOptions): Token[] {
     else if (TEXT_COMMANDS.has(name)) lexText()
     else {
       const [known, rest] = splitCommand(name)
+      // 90\degree is 90^\circ.
+      if (known === 'degree' && !/\^\s*\{?\s*$/.test(text.slice(Math.max(0, match.index - 4), match.index)))
+        push('op', '^')
       const op = SYNONYMS[`\\${known}`]
       if (op !== undefined) push(op.length > 2 ? 'command' : 'op', op)
       else push('command', known)

@@ -161,8 +161,8 @@ function unitWord(word: string, marked: boolean): Node | undefined {
   if (unit !== undefined) {
     return { kind: 'symbol', name: unit.base, unit: true, factor: unit.factor }
   }
-  // Something counted: a word, never a run that may be variables.
-  if (!marked && (word.length < 4 || !/^[A-Za-z]?[a-z]+$/.test(word))) return undefined
+  // Something counted: a word, or an abbreviation in the plural such as DVDs; never a run that may be variables.
+  if (!marked && !(word.length < 4 ? /^[A-Z]{2}s$/ : /^(?:[A-Za-z]?[a-z]+|[A-Z]{2,}s)$/).test(word)) return undefined
   return { kind: 'symbol', name: lower.length > 3 ? lower.replace(/s$/, '') : lower, unit: true }
 }
 
