@@ -36,6 +36,9 @@ describe('parseRlcr', () => {
     [chain('1', '1e999'), 'confidence_non_finite'],
     [chain('1', '1.5'), 'confidence_out_of_range'],
     [chain('1', '-0.1'), 'confidence_out_of_range'],
+    [chain('1', '-0'), 'confidence_out_of_range'],
+    [chain('1', '-1e-400'), 'confidence_out_of_range'],
+    [chain('1', '1.00000000000000000001'), 'confidence_out_of_range'],
   ])('%s: %s', (response, failure) => {
     expect(parseRlcr(response)).toEqual({ failure })
   })
@@ -68,6 +71,17 @@ describe('rlcr_reward', () => {
     const expected = { format: 0, accuracy: 0, brier: 0, mean_confidence: 5e-6, confidence_one_or_zero: 0 }
     expect(await parts(`${chain('36', '0.5')} and more`)).toEqual(expected)
     expect(await parts('nothing')).toEqual({ ...expected, mean_confidence: 0 })
+  })
+
+  it.each([
+    '<confidence><confidence>1</confidence>',
+    '</confidence><confidence>1</confidence>',
+    '<confidence>1</confidence><confidence>',
+    '<confidence>1</confidence><confidence>0.7',
+    '<confidence>-0</confidence>',
+    '<confidence>1.00000000000000000001</confidence>',
+  ])('%s earns nothing', async (response) => {
+    expect((await prepareReward('rlcr_reward')({ response, truth: '36' })).reward).toBe(0)
   })
 
   it('weights are all five or none, and finite', async () => {

@@ -1,3 +1,6 @@
+import { compare, parseDecimal, type Rational } from './math/rational.js'
+
+const ONE: Rational = { n: 1n, d: 1n }
 const NAMES = ['think', 'answer', 'analysis', 'confidence'] as const
 
 export type RlcrFailure =
@@ -72,14 +75,22 @@ function readConfidence(text: string): number | RlcrFailure {
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) return 'confidence_non_numeric'
   const value = Number(text)
   if (!Number.isFinite(value)) return 'confidence_non_finite'
-  return value < 0 || value > 1 ? 'confidence_out_of_range' : value
+  // -0 and 1.00000000000000000001 are out of range too, though a double does not show it.
+  const exact = parseDecimal(text.replace(/^[+-]/, ''))
+  const outside = text.startsWith('-') || value > 1 || (value === 1 && (!exact || compare(exact, ONE) > 0))
+  return outside ? 'confidence_out_of_range' : value
 }
 
-/** The last confidence with both its tags, wherever it stands; `undefined` when it is no number from 0 to 1. */
+/** The last confidence, wherever it stands; `undefined` when it is no number from 0 to 1, or a tag of one has no partner. */
 export function lastConfidence(response: string): number | undefined {
-  const close = response.lastIndexOf('</confidence>')
-  const open = close < 0 ? -1 : response.lastIndexOf('<confidence>', close)
-  if (open < 0) return undefined
-  const value = readConfidence(response.slice(open + '<confidence>'.length, close).trim())
+  let open = -1
+  let last: string | undefined
+  for (const match of response.matchAll(/<(\/?)confidence>/g)) {
+    const closes = match[1] === '/'
+    if (closes === open < 0) return undefined
+    if (closes) last = response.slice(open, match.index).trim()
+    open = closes ? -1 : match.index + match[0].length
+  }
+  const value = open >= 0 || last === undefined ? undefined : readConfidence(last)
   return typeof value === 'number' ? value : undefined
 }
