@@ -55,7 +55,7 @@ function makeExperiences(createExperience, count) {
   )
 }
 
-/** Group-normalised PPO, as short as it can be written: the lower bound. */
+/** Group-normalized PPO, as short as it can be written: the lower bound. */
 function handWritten(experiences, logprob) {
   const grad = new Float32Array(logprob.length)
   let tokens = 0

@@ -1,5 +1,5 @@
 // Seconds of a GRPO step by part; with --against torch also TRL's GRPOTrainer on the same model, tasks, batch and
-// lengths, interleaved. Styles of synchronisation are compared by the benchmark `overlap`.
+// lengths, interleaved. Styles of synchronization are compared by the benchmark `overlap`.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -269,7 +269,7 @@ function reportPeer(runs) {
   const parts = {
     generate,
     forward,
-    'backward and optimiser': step.map((seconds, i) => seconds - generate[i] - forward[i]),
+    'backward and optimizer': step.map((seconds, i) => seconds - generate[i] - forward[i]),
   }
   printTable(
     Object.entries(parts).map(([part, seconds]) => ({

@@ -1,11 +1,11 @@
-// What grading a maths answer costs, against math-verify where the Python environment has it.
+// What grading a math answer costs, against math-verify where the Python environment has it.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { interleave, printTable, ratioRows } from './lib.mjs'
 
 export const title = 'Rewards'
-export const about = 'grading 240 pairs of maths answers, against math-verify; target: at most 0.2 ms a pair'
+export const about = 'grading 240 pairs of math answers, against math-verify; target: at most 0.2 ms a pair'
 export const quick = true
 
 const dist = fileURLToPath(new URL('../dist/reward/index.js', import.meta.url))

@@ -5,10 +5,10 @@
      "lr": 3e-4, "reward": "countdown"}
         -> seconds, generate, forward, prompt, sampled, longest, equal
 
-`seconds` holds the time of every optimiser step but the first `skip`: generation, rewards, advantages, training. One
+`seconds` holds the time of every optimizer step but the first `skip`: generation, rewards, advantages, training. One
 gradient per batch of rollouts, no KL term, f32, temperature 1: what the quick start does. The batch goes through the
 model in `split` parts; the tasks come in the order of their file. Nothing is logged, saved or evaluated.
-`generate` and `forward` are the parts of the same steps (the rest is the backward pass and the optimiser), `prompt` and
+`generate` and `forward` are the parts of the same steps (the rest is the backward pass and the optimizer), `prompt` and
 `sampled` the tokens of the prompts and of the answers of a step, `longest` the longest answer, `equal` the share of
 answers without a gradient.
 """

@@ -70,7 +70,7 @@ struct AttentionHead {
 };
 
 // One query against the first `visible` keys of the cache. A page: packed keys, then values, [KEYS][pad(dim)]. `next` is
-// what will be read afterwards: fetched on the way.
+// what will be read afterward: fetched on the way.
 struct AttentionRow {
   const float* q;
   const float* const* pages;
@@ -150,7 +150,7 @@ struct Kernels {
   // Attention. pack_keys: rows [0, n) of k (n ≤ KEYS) to NR-wide panels of kᵀ, [KEYS/NR][dim][NR], zero past n.
   void (*pack_keys)(const float* k, ptrdiff_t ld, int n, int dim, float* out);
   // Up to QUERIES rows against one block of keys, of which row i may see the first visible[i] (≤ KEYS).
-  // state: [rows] max, then [rows] sum; acc: [rows][ldacc] unnormalised output. The caller starts from
+  // state: [rows] max, then [rows] sum; acc: [rows][ldacc] unnormalized output. The caller starts from
   // max = -inf, sum = 0, acc = 0 and divides at the end (attention_finish). `next`: keys that will be read after
   // this block, where it is a page of the cache (v in one run): fetched on the way. Null: nothing is.
   void (*attention_block)(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, const float* v,

@@ -26,7 +26,7 @@ class Cancelled(Exception):
 
 
 def describe(error: BaseException) -> dict[str, Any]:
-    """The JSON of an answer's `error`. `fatal`: this process is of no use afterwards."""
+    """The JSON of an answer's `error`. `fatal`: this process is of no use afterward."""
     if isinstance(error, WorkerError):
         return _fields(error.code, str(error), error.hint, error.path)
     if isinstance(error, Cancelled):

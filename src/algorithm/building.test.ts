@@ -26,7 +26,7 @@ function failing(formula: (g: LossTrace, agg: (x: Expr) => Expr) => Expr) {
   throw new Error('it was built')
 }
 
-it('a misspelt method is named with the line that calls it', () => {
+it('a misspelled method is named with the line that calls it', () => {
   const { message, kind, line } = failing((g, agg) => agg((g.logprob as unknown as { ex: () => Expr }).ex()))
   expect(kind).toBe('algorithm/bad-formula')
   expect(message).toContain('is not a function')

@@ -105,7 +105,7 @@ describe('aggregation', () => {
     expect(run({ ...config, policy_loss_fn_args: { clip_range: 0.2 } }).loss).toBe(run(config).loss)
   })
 
-  it('REC honours it, and prefers the mean per sequence with gspo-one-side', () => {
+  it('REC honors it, and prefers the mean per sequence with gspo-one-side', () => {
     const rec = (args: object, mode?: 'token-mean') =>
       run({ policy_loss_fn: 'rec', policy_loss_fn_args: { ...args }, loss_agg_mode: mode }).loss
     const side = { clip_mode: 'gspo-one-side' }
@@ -148,7 +148,7 @@ describe('total loss', () => {
     expect(at().loss - low).toBeCloseTo(0.1 * kl, 10)
   })
 
-  it('lists the columns it reads, those of its normalisers included', () => {
+  it('lists the columns it reads, those of its normalizers included', () => {
     const names = (config: LossConfig) =>
       buildLoss(config)
         .columns.map((column) => column.name)

@@ -84,7 +84,7 @@ export function buildLoss(config: LossConfig, options: LossOptions = {}): BuiltL
   return finishLoss(g, total)
 }
 
-/** Closes a trace and lists every column that its graph or its normalisers read. */
+/** Closes a trace and lists every column that its graph or its normalizers read. */
 export function finishLoss(g: LossTrace, total: Expr): BuiltLoss {
   const graph = g.finish(total)
   const columns = [...graphInputs(graph).columns]

@@ -9,13 +9,13 @@ export const algorithms = new Registry<Algorithm>('algorithm', {
   sft: algorithm('supervised fine-tuning', [], { policy_loss_fn: 'sft', ...noTerms }, 'sft'),
   cpt: algorithm('continued pre-training on plain text', [], { policy_loss_fn: 'sft', ...noTerms }, 'cpt'),
   dpo: algorithm(
-    'direct preference optimisation',
+    'direct preference optimization',
     ['reference', 'unbalanced'],
     { policy_loss_fn: 'dpo', repeat_times: 2 },
     'dpo',
   ),
   ppo: algorithm('PPO with a critic', ['critic', 'reference', 'trainer'], { advantage_fn: 'ppo', repeat_times: 1 }),
-  grpo: algorithm('group-relative policy optimisation', ['reference'], { advantage_fn: 'grpo', repeat_times: 2 }),
+  grpo: algorithm('group-relative policy optimization', ['reference'], { advantage_fn: 'grpo', repeat_times: 2 }),
   grpo_verl: algorithm('GRPO, advantages in the trainer', ['reference', 'trainer'], {
     advantage_fn: 'grpo_verl',
     repeat_times: 2,
@@ -47,18 +47,18 @@ export const algorithms = new Registry<Algorithm>('algorithm', {
     policy_loss_fn: 'cispo',
     repeat_times: 2,
   }),
-  gspo: algorithm('group sequence policy optimisation', ['reference'], {
+  gspo: algorithm('group sequence policy optimization', ['reference'], {
     advantage_fn: 'grpo',
     policy_loss_fn: 'gspo',
     repeat_times: 2,
   }),
-  sapo: algorithm('soft adaptive policy optimisation', ['reference'], {
+  sapo: algorithm('soft adaptive policy optimization', ['reference'], {
     advantage_fn: 'grpo',
     policy_loss_fn: 'sapo',
     repeat_times: 2,
   }),
   sppo: algorithm('simplified PPO', [], { advantage_fn: 'opmd', policy_loss_fn: 'sppo', ...noTerms, repeat_times: 2 }),
-  rec: algorithm('REINFORCE with clipping, weighting, regularisation', ['reference'], {
+  rec: algorithm('REINFORCE with clipping, weighting, regularization', ['reference'], {
     advantage_fn: 'rec',
     policy_loss_fn: 'rec',
     repeat_times: 2,
@@ -73,7 +73,7 @@ export const algorithms = new Registry<Algorithm>('algorithm', {
     advantage_fn: 'step_wise_grpo',
     repeat_times: 8,
   }),
-  gigpo: algorithm('group-in-group policy optimisation', ['reference'], {
+  gigpo: algorithm('group-in-group policy optimization', ['reference'], {
     advantage_fn: 'gigpo',
     advantage_fn_args: { omega: 1, gamma: 1, fnorm: 'none', epsilon: 1e-6 },
     policy_loss_fn_args: { clip_range_low: 0.2, clip_range_high: 0.2 },

@@ -26,7 +26,7 @@ describe('rollout correction', () => {
     expect(metrics['rollout_corr/rollout_is_mean']).toBeCloseTo((Math.exp(0.3) + Math.exp(3)) / 2, 4)
   })
 
-  it('normalises weights of sequences over sequences, whatever their length', () => {
+  it('normalizes weights of sequences over sequences, whatever their length', () => {
     const long = experience(0, 0, 1, { logprobs: [-1, -1, -1], oldLogprobs: [-0.9, 50, -0.9], advantages: [1, 0, 1] })
     const short = {
       ...experience(0, 1, 1, { logprobs: [-1, -1, -1], oldLogprobs: [-1.4, 50, -1], advantages: [1, 0, 1] }),
@@ -41,7 +41,7 @@ describe('rollout correction', () => {
     expect(of('token')).toEqual(close([c / ((2 * c + b) / 3), b / ((2 * c + b) / 3)]))
   })
 
-  it('weights sequences by the truncated product, normalised if asked', () => {
+  it('weights sequences by the truncated product, normalized if asked', () => {
     const [w0, w1] = [Math.exp(0.2), Math.exp(-0.5)]
     expect([...run({ rollout_is: 'sequence' }, [0.3, -0.1], [-0.5, 0]).experiences[1].advantages!]).toEqual(
       close([w1, 0, -2 * w1]),

@@ -69,7 +69,7 @@ describe('rows without a gradient, known before the scores', () => {
   })
 
   const pulledByAdvantage = names.filter((name) => !/^sft|dpo/.test(name))
-  it.each(pulledByAdvantage)('%s: a group of equal rewards is recognised', (name) => {
+  it.each(pulledByAdvantage)('%s: a group of equal rewards is recognized', (name) => {
     const batch = randomBatch(3)
     const rows = batch.rows.map((row) => ({
       ...row,

@@ -34,7 +34,7 @@ describe('arguments of a component', () => {
       path: 'data_selector.kwargs.ratoi',
       hint: 'did you mean ratio?',
     })
-    expect(failure({ budget: 1, colour: 1 }).hint).toBe('known: budget, ratio, nested')
+    expect(failure({ budget: 1, color: 1 }).hint).toBe('known: budget, ratio, nested')
     expect(failure({ a: 1 }, z.strictObject({})).hint).toBe('it takes no arguments')
   })
 

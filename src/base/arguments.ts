@@ -39,7 +39,7 @@ export function argumentProblems(
     if (issue.code !== 'unrecognized_keys' || !issue.keys) {
       return [{ key: key.join('.'), message: messageOf(issue, given), isUnknown: false }]
     }
-    // names deeper down have other neighbours than the arguments themselves
+    // names deeper down have other neighbors than the arguments themselves
     const hintOf = (name: string) => (key.length === 0 ? knownHint(name, known) : undefined)
     return issue.keys.map((name) => ({
       key: [...key, name].join('.'),

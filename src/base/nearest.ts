@@ -15,7 +15,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** Optimal string alignment distance: insert, delete, replace, and swap of neighbours cost 1 each. */
+/** Optimal string alignment distance: insert, delete, replace, and swap of neighbors cost 1 each. */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)

@@ -101,15 +101,15 @@ function lineCount(text: string | undefined): number | undefined {
   throw new TrinityError('cli/usage', `'${text}' is not a number of lines`, { path: '--last-n-lines' })
 }
 
-/** Each file has a colour of its own; warnings and errors stand out. */
-function printer(wantsColour: boolean): (file: string, line: LogLine) => void {
-  const colours = pc.createColors(wantsColour && pc.isColorSupported)
-  const palette = [colours.cyan, colours.green, colours.magenta, colours.blue]
+/** Each file has a color of its own; warnings and errors stand out. */
+function printer(wantsColor: boolean): (file: string, line: LogLine) => void {
+  const colors = pc.createColors(wantsColor && pc.isColorSupported)
+  const palette = [colors.cyan, colors.green, colors.magenta, colors.blue]
   const styles = new Map<string, (text: string) => string>()
   const ofLevel: Partial<Record<Level, (text: string) => string>> = {
-    DEBUG: colours.dim,
-    WARNING: colours.yellow,
-    ERROR: colours.red,
+    DEBUG: colors.dim,
+    WARNING: colors.yellow,
+    ERROR: colors.red,
   }
   return (file, { text, level }) => {
     const style = styles.get(file) ?? palette[styles.size % palette.length]

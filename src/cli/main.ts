@@ -24,7 +24,7 @@ try {
     // commander has printed its message; help and version are successes
     done(error.exitCode === 0 ? 0 : 2)
   } else {
-    // loaded only here: colours cost a tenth of Node's own start
+    // loaded only here: colors cost a tenth of Node's own start
     const { exitCodeOf, formatError } = await import('./print.js')
     process.stderr.write(`${formatError(error, debug)}\n`)
     done(exitCodeOf(error))

@@ -141,7 +141,7 @@ describe('every older key', () => {
     expect(config.algorithm.policy_loss_fn_args).toEqual({ clip_range: 0.3 })
   })
 
-  it('an optimiser inside trainer_config is the more particular one', () => {
+  it('an optimizer inside trainer_config is the more particular one', () => {
     const text =
       'algorithm: {optimizer: {lr: 1e-6}}\ntrainer: {trainer_config: {actor_rollout_ref: {actor: {optim: {lr: 1e-5}}}}}'
     const { stages, problems } = parse(text)

@@ -36,7 +36,7 @@ export interface Caps {
   readonly reward: boolean
   readonly heads: readonly Head[]
   readonly lora: boolean
-  /** `model`: as defined above. `raw`: temperature is not applied. `processed`: after truncation, renormalised. */
+  /** `model`: as defined above. `raw`: temperature is not applied. `processed`: after truncation, renormalized. */
   readonly logprobs: 'model' | 'raw' | 'processed'
   /** Reports the log-prob under the truncated distribution a token was really drawn from. */
   readonly drawnLogprobs: boolean
@@ -75,7 +75,7 @@ export interface ModelSpec {
   readonly path: string
   readonly head?: Head
   readonly lora?: LoraSpec
-  /** Seeds everything the engine initialises by itself (a new head, a new adapter) and its default sampling. */
+  /** Seeds everything the engine initializes by itself (a new head, a new adapter) and its default sampling. */
   readonly seed?: number
   readonly maxModelLen?: number
   /** Recompute activations in the backward pass instead of keeping them. */
@@ -314,7 +314,7 @@ export interface RewardModel extends OpenModel {
 // ---------------------------------------------------------------------------------------------------- weights
 
 /*
- * A weight transfer carries one version of the weights to samplers, both halves under one deadline. Afterwards every
+ * A weight transfer carries one version of the weights to samplers, both halves under one deadline. Afterward every
  * sampler has dropped its prefix cache and reports the version, or the call has failed and every sampler still runs with
  * the weights it had. Requests in flight are finished first, continued with the new weights (their samples then carry
  * several version spans), or aborted.

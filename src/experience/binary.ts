@@ -101,7 +101,7 @@ export function decodeExperience(bytes: Uint8Array, where = 'experience'): Exper
   return experiences[0]
 }
 
-/** The arrays are views into `bytes` where its alignment allows: do not write to it afterwards. */
+/** The arrays are views into `bytes` where its alignment allows: do not write to it afterward. */
 export function decodeExperiences(given: Uint8Array, where = 'experiences'): Experience[] {
   const bytes = given.byteOffset % 8 === 0 ? given : Uint8Array.from(given)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Sample } from '../engine/contract.js'
 import { Conversation, joined, versionFields } from './conversation.js'
 
-/** One token for each character, so that what is tokenised again can be counted. */
+/** One token for each character, so that what is tokenized again can be counted. */
 const asked: string[] = []
 const encode = (text: string) => {
   asked.push(text)
@@ -25,7 +25,7 @@ function say(talk: Conversation, prompt: string, answer: string, given: Partial<
 }
 
 describe('a conversation', () => {
-  it('tokenises only what is new, and masks what the model wrote', () => {
+  it('tokenizes only what is new, and masks what the model wrote', () => {
     const talk = new Conversation()
     say(talk, 'Q1', 'AA')
     expect(say(talk, 'Q1AAQ2', 'B').diverged).toBe(false)

@@ -32,8 +32,8 @@ export interface Prompt {
 }
 
 /**
- * What a run has said so far, token by token. The next prompt is never tokenised as a whole: where its text begins with
- * recorded text, the recorded tokens are kept and only the rest is tokenised, so that what is trained on is exactly what
+ * What a run has said so far, token by token. The next prompt is never tokenized as a whole: where its text begins with
+ * recorded text, the recorded tokens are kept and only the rest is tokenized, so that what is trained on is exactly what
  * was sampled. Where it does not, a new segment begins.
  */
 export class Conversation {

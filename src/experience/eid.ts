@@ -35,7 +35,7 @@ function compareParts(a: number | string, b: number | string): number {
   return typeof a === 'number' ? -1 : 1
 }
 
-/** Task: the group that GRPO normalises over. */
+/** Task: the group that GRPO normalizes over. */
 export const tid = (eid: Eid): string => `${eid.batch}/${eid.task}`
 /** Run: one trajectory. */
 export const rid = (eid: Eid): string => `${eid.batch}/${eid.task}/${eid.run}`

@@ -32,7 +32,7 @@ export class Explorer {
   readonly #lag = new LoopLag()
   readonly #speed: Speed
   #step = 0
-  /** Last step of which the synchroniser has heard. */
+  /** Last step of which the synchronizer has heard. */
   #told = 0
   #mark: ExplorerMark | undefined
   /** What the selectors have not been told yet. */
@@ -189,7 +189,7 @@ export class Explorer {
     throw new TrinityError('explorer/no-tasks', 'this explorer was made for evaluation only: it has no task sets')
   }
 
-  /** Tells the synchroniser of a restored step again, and evaluates what is due before the next step. */
+  /** Tells the synchronizer of a restored step again, and evaluates what is due before the next step. */
   async #begin(signal: AbortSignal, stop: AbortSignal, fail: (error: unknown) => void): Promise<void> {
     const { config, buffer } = this.#parts
     this.#told = this.#step
@@ -265,7 +265,7 @@ export class Explorer {
     signal.throwIfAborted()
   }
 
-  /** The synchroniser hears of every finished step in order; selectors learn what the steps have shown. */
+  /** The synchronizer hears of every finished step in order; selectors learn what the steps have shown. */
   async #afterSteps(signal: AbortSignal, stop: AbortSignal): Promise<void> {
     const finished = this.#mark?.step ?? 0
     this.#tellSelectors()

@@ -4,10 +4,10 @@ import type { Loss, LossRow } from './loss.js'
 import type { OpName } from './ops.js'
 import { type Expr, Trace } from './trace.js'
 
-/** Computes a normaliser from every row of the mini-batch. */
+/** Computes a normalizer from every row of the mini-batch. */
 export type NormFn = (rows: readonly LossRow[]) => number
 
-/** A trace that also knows how to compute the normalisers it hands out. */
+/** A trace that also knows how to compute the normalizers it hands out. */
 export class LossTrace extends Trace {
   readonly #norms = new Map<string, NormFn>()
   readonly #reads = new Set<string>()
@@ -16,14 +16,14 @@ export class LossTrace extends Trace {
   override norm(name: string, compute?: NormFn, reads: readonly string[] = []): Expr {
     const known = this.#norms.get(name)
     if (compute && known && known !== compute) {
-      throw new TrinityError('graph/duplicate', `there is already a normaliser named '${name}'`, { path: name })
+      throw new TrinityError('graph/duplicate', `there is already a normalizer named '${name}'`, { path: name })
     }
     if (compute) this.#norms.set(name, compute)
     for (const column of reads) this.#reads.add(column)
     return super.norm(name)
   }
 
-  /** Row columns that only normalisers look at. */
+  /** Row columns that only normalizers look at. */
   get reads(): ReadonlySet<string> {
     return this.#reads
   }
@@ -49,7 +49,7 @@ export function defineLoss(formula: (g: LossTrace) => Expr): Loss {
   return makeLoss(graph, trace.norms)
 }
 
-/** A loss from a graph and the functions behind its normalisers. */
+/** A loss from a graph and the functions behind its normalizers. */
 export function makeLoss(graph: LossGraph, norms: ReadonlyMap<string, NormFn>): Loss {
   const inputs = graphInputs(graph)
   const used = inputs.norms.map((name) => [name, norms.get(name)] as const)

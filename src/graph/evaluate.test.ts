@@ -65,7 +65,7 @@ const ops: Record<string, (g: LossTrace) => Expr> = {
   min: (g) => g.logprob.min(g.entropy),
   max: (g) => g.logprob.max(g.column('a')),
   clamp: (g) => g.logprob.clamp(-0.4, 0.3).mul(g.column('b')),
-  'clamp by a normaliser': (g) => g.logprob.clamp(-0.1, g.norm('n')),
+  'clamp by a normalizer': (g) => g.logprob.clamp(-0.1, g.norm('n')),
   where: (g) => g.logprob.gt(0).where(g.logprob.exp(), g.entropy.square()),
   comparisons: (g) =>
     g.logprob
@@ -244,7 +244,7 @@ describe('evaluateLoss', () => {
     expect(() => evaluateLoss(loss, given.rows, {}, given.scores)).toThrowError(expect.objectContaining({ code }))
   })
 
-  it('refuses a missing or infinite normaliser', () => {
+  it('refuses a missing or infinite normalizer', () => {
     const loss = defineLoss((g) => g.logprob.total().div(g.norm('n')))
     const { rows, scores } = batch()
     const run = (given: Record<string, number>) => () => evaluateLoss(loss, rows, given, scores)

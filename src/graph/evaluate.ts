@@ -136,9 +136,9 @@ function scoreOf(scores: TokenScores, kind: ScoreKind, length: number): Float32A
 
 export function normOf(norms: Readonly<Record<string, number>>, name: string): number {
   const norm = Object.hasOwn(norms, name) ? norms[name] : undefined
-  if (norm === undefined) return missing('graph/missing-norm', `normaliser '${name}' is not given`, name)
+  if (norm === undefined) return missing('graph/missing-norm', `normalizer '${name}' is not given`, name)
   if (Number.isFinite(norm)) return norm
-  return missing('graph/bad-norm', `normaliser '${name}' is ${norm}`, name)
+  return missing('graph/bad-norm', `normalizer '${name}' is ${norm}`, name)
 }
 
 function missing(code: string, message: string, path: string): never {

@@ -52,7 +52,7 @@ describe('trace', () => {
     ['computed bound', (g) => g.logprob.clamp(0, g.entropy.total()).total(), /bounds of 'clamp'/],
     ['row sum of a row', (g) => g.logprob.rowSum().rowSum().total(), /takes a token value/],
     ['infinite constant', (g) => g.logprob.add(Number.POSITIVE_INFINITY).total(), /cannot stand/],
-    ['normaliser twice', (g) => g.norm('n', () => 1).add(g.norm('n', () => 2)), /already a normaliser/],
+    ['normalizer twice', (g) => g.norm('n', () => 1).add(g.norm('n', () => 2)), /already a normalizer/],
     [
       'metric twice',
       (g) => {
@@ -81,7 +81,7 @@ describe('coupling', () => {
   })
 })
 
-describe('serialised graphs', () => {
+describe('serialized graphs', () => {
   it('come back as they were', () => {
     const { graph } = defineLoss(formula)
     const back = parseGraph(serializeGraph(graph))

@@ -14,7 +14,7 @@ export interface LossRow {
 }
 
 /**
- * A loss as data. The graph only sums; everything it divides by is a normaliser computed from the whole mini-batch
+ * A loss as data. The graph only sums; everything it divides by is a normalizer computed from the whole mini-batch
  * before the forward pass. That is why no split into micro-batches or ranks changes the loss or its gradient.
  */
 export interface Loss {

@@ -44,7 +44,7 @@ const MAP_OPS = {
   // Written out, because a NaN operand must give NaN and Math.min/max are slow on some versions of V8.
   min: { arity: 2, js: (a, b) => `(${a} <= ${b} || ${a} !== ${a} ? ${a} : ${b})` },
   max: { arity: 2, js: (a, b) => `(${a} >= ${b} || ${a} !== ${a} ? ${a} : ${b})` },
-  /** The bounds are constants or normalisers: no gradient flows into them. */
+  /** The bounds are constants or normalizers: no gradient flows into them. */
   clamp: { arity: 3, js: (x, lo, hi) => `(${x} < ${lo} ? ${lo} : ${x} > ${hi} ? ${hi} : ${x})` },
   where: { arity: 3, js: (c, a, b) => `(${c} ? ${a} : ${b})`, takesBool: [true, false, false] },
   lt: compare('<'),
@@ -60,7 +60,7 @@ const MAP_OPS = {
 export type MapOpName = keyof typeof MAP_OPS
 
 /**
- * Only differentiation makes these; no serialised graph may hold them. A gradient of zero stays zero whatever it is
+ * Only differentiation makes these; no serialized graph may hold them. A gradient of zero stays zero whatever it is
  * multiplied by: the branch that `where` did not select may hold an infinity.
  */
 const GRADIENT_OPS = {

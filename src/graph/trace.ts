@@ -42,7 +42,7 @@ export class Expr {
   square = (): Expr => this.#with('mul', this)
   sigmoid = (): Expr => this.#with('sigmoid')
   logSigmoid = (): Expr => this.#with('logSigmoid')
-  /** Bounds are numbers or normalisers. */
+  /** Bounds are numbers or normalizers. */
   clamp = (low: Operand, high: Operand): Expr => this.#with('clamp', low, high)
   /** The same value, but no gradient flows through it. */
   detach = (): Expr => this.#with('detach')

@@ -103,7 +103,7 @@ export function nodeType(
     if (node.op === 'clamp' && operands.slice(1).some((i) => !['const', 'norm'].includes(before[i].op))) {
       fail(
         path,
-        "bounds of 'clamp' must be constants or normalisers",
+        "bounds of 'clamp' must be constants or normalizers",
         "use 'min' and 'max' for bounds that are computed",
       )
     }

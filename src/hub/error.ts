@@ -15,13 +15,13 @@ export async function refused(response: Response, hub: Hub, kind: RepoKind, id: 
     const meant = similar.length > 0 ? `did you mean ${similar.map((name) => `'${name}'`).join(' or ')}? ` : ''
     const token = status === 401 ? `or, if it is private, ${hub.tokenHint}; ` : ''
     return new TrinityError(
-      status === 404 || code === 'RepoNotFound' ? 'hub/not-found' : 'hub/unauthorised',
+      status === 404 || code === 'RepoNotFound' ? 'hub/not-found' : 'hub/unauthorized',
       `${hub.name} has no ${kind} '${id}'${status === 401 ? ' that this user may see' : ''}`,
       { path, hint: `${meant}check the name, ${token}or give the path of a local directory` },
     )
   }
   if (status === 401 || status === 403) {
-    return new TrinityError('hub/unauthorised', `${hub.name} refuses access to the ${kind} '${id}' (HTTP ${status})`, {
+    return new TrinityError('hub/unauthorized', `${hub.name} refuses access to the ${kind} '${id}' (HTTP ${status})`, {
       path,
       hint: hub.hasToken
         ? `accept its terms at ${path} with the account the token belongs to, and check that the token may read it`

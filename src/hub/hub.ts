@@ -48,7 +48,7 @@ export interface RepoCache {
   snapshot(commit: string): string
   /** The file of the snapshot if it is complete. */
   find(commit: string, file: HubFile): Promise<string | undefined>
-  /** Where to download to, and how to make it part of the snapshot afterwards. */
+  /** Where to download to, and how to make it part of the snapshot afterward. */
   target(commit: string, file: HubFile): { path: string; publish: () => Promise<void> }
 }
 

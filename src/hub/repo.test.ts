@@ -92,7 +92,7 @@ describe('Hugging Face', () => {
   it('sends the token, and asks for one when it is missing', async () => {
     hub.token = 'secret'
     const missing = await fails(resolveRepo('model', 'org/name', options()))
-    expect(missing.code).toBe('hub/unauthorised')
+    expect(missing.code).toBe('hub/unauthorized')
     expect(missing.hint).toContain('HF_TOKEN')
     await resolveRepo('model', 'org/name', options({ HF_TOKEN: 'secret' }))
     await rm(join(home, 'hub'), { recursive: true })
@@ -140,7 +140,7 @@ describe('Hugging Face', () => {
     expect((await fails(resolveRepo('dataset', 'ms://org/name', options()))).message).toContain('outside itself')
   })
 
-  it('honours HF_HUB_CACHE', async () => {
+  it('honors HF_HUB_CACHE', async () => {
     const cache = join(home, 'elsewhere')
     expect(await resolveRepo('model', 'org/name', options({ HF_HUB_CACHE: cache }))).toContain(cache)
   })

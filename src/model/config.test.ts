@@ -27,7 +27,7 @@ const qwen2 = { ...llama, architectures: ['Qwen2ForCausalLM'] }
 const qwen3 = { ...llama, architectures: ['Qwen3ForCausalLM'], head_dim: 128 }
 
 describe('parseModelConfig', () => {
-  it('normalises the three families', () => {
+  it('normalizes the three families', () => {
     expect(parseModelConfig(llama)).toMatchObject({
       family: 'llama',
       head: 'lm',
@@ -117,7 +117,7 @@ describe('parseModelConfig', () => {
     expect(refusal({ rope_scaling: { rope_type: 'linear' } })).toContain("'factor' is missing")
     expect(refusal({ partial_rotary_factor: 0.5 })).toContain('partial_rotary_factor')
     expect(refusal({ hidden_act: 'gelu' })).toContain('supported: silu')
-    expect(refusal({ quantization_config: { bits: 4 } })).toContain('quantised')
+    expect(refusal({ quantization_config: { bits: 4 } })).toContain('quantized')
     expect(refusal({ use_sliding_window: true, sliding_window: 4096, max_window_layers: 0 })).toContain(
       'sliding-window',
     )

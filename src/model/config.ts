@@ -42,7 +42,7 @@ const maxLayers = 4096
 
 const defaultPositions: Record<Family, number> = { llama: 2048, mistral: 131072, qwen2: 32768, qwen3: 32768 }
 
-/** Normalises a Hugging Face config.json. `path` is what errors name. */
+/** Normalizes a Hugging Face config.json. `path` is what errors name. */
 export function parseModelConfig(json: JsonObject, path = 'config.json'): ModelConfig {
   const config = new ConfigReader(json, path)
   const { architecture, family, head } = readArchitecture(config, path)
@@ -120,7 +120,7 @@ function refuseUnsupported(config: ConfigReader): void {
   const act = config.text('hidden_act', 'silu')
   if (act !== 'silu' && act !== 'swish') throw config.unsupported(`hidden_act '${act}'`, 'supported: silu')
   if (config.has('quantization_config')) {
-    throw config.unsupported('the weights are quantised', 'use the f32, f16 or bf16 version of this model')
+    throw config.unsupported('the weights are quantized', 'use the f32, f16 or bf16 version of this model')
   }
 }
 

@@ -133,7 +133,7 @@ function initialTensors(config: ModelConfig, seed: number): TensorToWrite[] {
   }))
 }
 
-/** As Transformers initialises: matrices normal with the configured width, norms one, biases zero. */
+/** As Transformers initializes: matrices normal with the configured width, norms one, biases zero. */
 export function initialValues(spec: TensorSpec, config: ModelConfig, seed: number): Float32Array {
   const values = new Float32Array(spec.shape.reduce((size, n) => size * n, 1))
   if (spec.kind === 'norm') return values.fill(1)

@@ -27,7 +27,7 @@ export function estimateMemory(config: ModelConfig): MemoryEstimate {
   const computedParameters = config.head === 'lm' && config.tieEmbeddings ? parameters : parameters - embedding
   const q = config.heads * config.headDim
   const kv = config.kvHeads * config.headDim
-  // Per layer: input, two normalised inputs, middle residual; q, attention output; k, v; gate, up, their product.
+  // Per layer: input, two normalized inputs, middle residual; q, attention output; k, v; gate, up, their product.
   const perLayer = 4 * (4 * config.hiddenSize + 2 * q + 2 * kv + 3 * config.intermediateSize)
   return {
     parameters,

@@ -19,7 +19,7 @@ describe('toolCallReward', () => {
     ['one of two', call([weather, weather]), [weather, time], 0],
     ['no thought', `<tool_call>${JSON.stringify(weather)}</tool_call>`, [weather], 0],
     ['two thoughts', `<think></think>${call(weather)}`, [weather], 0],
-    ['thought afterwards', `<tool_call>${JSON.stringify(weather)}</tool_call><think></think>`, [weather], 0],
+    ['thought afterward', `<tool_call>${JSON.stringify(weather)}</tool_call><think></think>`, [weather], 0],
     ['broken JSON', '<think></think><tool_call>{</tool_call>', [weather], 0],
     ['no arguments', call({ name: 'time' }), [time], 0],
   ])('%s', (_name, response, expected, reward) => {

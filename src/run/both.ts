@@ -18,7 +18,7 @@ import { expectedSteps, openEvalTasksets, openScheduler } from './tasks.js'
 /** A wait that is longer is worth a line. */
 const STALL_S = 60
 
-/** Explorer and trainer in this process: two loops that share the buffer and the synchroniser, and nothing else. */
+/** Explorer and trainer in this process: two loops that share the buffer and the synchronizer, and nothing else. */
 export async function runBoth(job: Job): Promise<ModeEnd> {
   const { config, view, checkpoints, logs, stop, closers, note } = job
   const scheduler = await openScheduler(config, closers)

@@ -70,7 +70,7 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
   }
   const last = ended[ended.length - 1]
   const end = ended.every((one) => one.end === 'before') ? 'before' : last.end
-  const summary = await summarise(stages[ended.length - 1], end, last.steps, begun, options.command, bestOf)
+  const summary = await summarize(stages[ended.length - 1], end, last.steps, begun, options.command, bestOf)
   view.end(summary)
   return { end, steps: last.steps, stages: ended, summary }
 }
@@ -81,7 +81,7 @@ function isWrongUse(error: unknown): boolean {
 }
 
 async function failed(stage: ResolvedStage, begun: number, command = 'trinity run'): Promise<RunSummary> {
-  const summary = await summarise(stage, 'finished', 0, begun, command)
+  const summary = await summarize(stage, 'finished', 0, begun, command)
   const saved = summary.checkpoint === undefined ? 'starts again' : 'goes on from the last checkpoint'
   return {
     ...summary,
@@ -90,7 +90,7 @@ async function failed(stage: ResolvedStage, begun: number, command = 'trinity ru
   }
 }
 
-async function summarise(
+async function summarize(
   { config }: ResolvedStage,
   end: StageEnd['end'],
   steps: number,

@@ -64,9 +64,9 @@ export class AdvantageStage {
       const experts = current.filter(({ info }) => info.is_expert === true)
       let rewarded = own
       if (this.penalty) {
-        const penalised = applyKlPenalty(own, this.penalty.fn, this.penalty.controller)
-        rewarded = penalised.experiences
-        take(metrics, penalised.metrics)
+        const penalized = applyKlPenalty(own, this.penalty.fn, this.penalty.controller)
+        rewarded = penalized.experiences
+        take(metrics, penalized.metrics)
       }
       const random = new Pcg64(seedOf(this.#seed, step))
       const result = this.fn.compute(rewarded, this.#args, { random: () => random.random() })

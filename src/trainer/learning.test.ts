@@ -9,7 +9,7 @@ import { createExperience } from '../experience/index.js'
 import { createModel } from '../model/create.js'
 import { Tokenizer } from '../model/tokenizer.js'
 
-/** Answers that count upwards are right. Chance gives 1 of 6 (mock), 1 of 13 (native). */
+/** Answers that count upward are right. Chance gives 1 of 6 (mock), 1 of 13 (native). */
 interface Place {
   name: string
   open(): Promise<{ engine: Engine; path: string; digits: number[] }>

@@ -17,7 +17,7 @@ export interface TrainerSync {
 
 /** What the rest of the run adds to the trainer's own part of a checkpoint. */
 export interface Snapshot {
-  /** Plain JSON by name: the buffer's cut, the pipeline's cut, the synchroniser's state, … `trainer` is taken. */
+  /** Plain JSON by name: the buffer's cut, the pipeline's cut, the synchronizer's state, … `trainer` is taken. */
   readonly state: Readonly<Record<string, unknown>>
   /** Further folders by name, such as the samplers' weights where they are not the trainer's. */
   readonly folders?: Readonly<Record<string, FolderWriter>>

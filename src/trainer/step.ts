@@ -33,7 +33,7 @@ export interface StepOptions {
 /** What a training step tells of itself. */
 export interface StepResult {
   readonly metrics: Record<string, number>
-  /** Experiences that the policy or the critic learnt from. */
+  /** Experiences that the policy or the critic learned from. */
   readonly trained: number
 }
 
@@ -89,7 +89,7 @@ export class TrainStep {
     for (const settings of [this.#actor, this.#critic]) if (settings?.schedule.note) note(settings.schedule.note)
   }
 
-  /** Trains on one batch. The models hold no gradient afterwards, whatever came of it. */
+  /** Trains on one batch. The models hold no gradient afterward, whatever came of it. */
   async run(given: readonly Experience[], step: number, signal?: AbortSignal): Promise<StepResult> {
     const watch = new Stopwatch()
     const { policy } = this.#models

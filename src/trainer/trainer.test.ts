@@ -97,7 +97,7 @@ it('gives up when gradients stay infinite', async () => {
   expect(ears.notes.length).toBe(10)
 })
 
-describe('synchronisation', () => {
+describe('synchronization', () => {
   it('comes after the step and before its checkpoint', async () => {
     const order: string[] = []
     const sync = { whileWaiting: async () => {}, afterStep: async (step: number) => void order.push(`sync ${step}`) }

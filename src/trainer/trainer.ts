@@ -58,7 +58,7 @@ export class Trainer {
     return { version: 1, step: this.#step, controllers: Object.fromEntries(controllers), auxiliary }
   }
 
-  /** Goes on from a checkpoint: weights, optimiser, coefficients, positions in the auxiliary buffers. */
+  /** Goes on from a checkpoint: weights, optimizer, coefficients, positions in the auxiliary buffers. */
   async resume(saved: SavedCheckpoint, signal?: AbortSignal): Promise<void> {
     const { policy, critic, auxiliaryBuffers = {} } = this.#parts
     const state = saved.state.trainer as TrainerState | undefined
@@ -108,7 +108,7 @@ export class Trainer {
     return 'total_steps'
   }
 
-  /** Waits for experiences; meanwhile the synchroniser may move weights, and is done with it when this returns. */
+  /** Waits for experiences; meanwhile the synchronizer may move weights, and is done with it when this returns. */
   async #take(step: number, signal: AbortSignal, stop: AbortSignal): Promise<Sampled | 'stopped'> {
     const { buffer, auxiliaryBuffers = {}, config, sync, view } = this.#parts
     signal.throwIfAborted()

@@ -25,7 +25,7 @@ export interface UpdateResult {
   readonly refused: number
 }
 
-/** Passes over the experiences: each mini-batch is one gradient and one step of the optimiser. */
+/** Passes over the experiences: each mini-batch is one gradient and one step of the optimizer. */
 export async function update(input: UpdateInput): Promise<UpdateResult> {
   const { model, loss, settings, experiences, step, pairs, signal } = input
   const lr = settings.schedule.at(step)

@@ -60,7 +60,7 @@ describe('deriveSeed', () => {
     add(43, 1, 1)
   })
 
-  it('spreads: neighbours share about half of their bits', () => {
+  it('spreads: neighbors share about half of their bits', () => {
     let bits = 0
     for (let i = 0; i < 500; i++) {
       const different = BigInt(deriveSeed(1, i)) ^ BigInt(deriveSeed(1, i + 1))

@@ -1,5 +1,5 @@
 /**
- * Rendering a template or tokenising a long text takes the thread for a moment. Thousands of rollouts that want this at
+ * Rendering a template or tokenizing a long text takes the thread for a moment. Thousands of rollouts that want this at
  * once would hold up timers, sockets and the engine; so each waits for its turn, and turns stop after a few milliseconds
  * to let everything else go on.
  */

@@ -22,7 +22,7 @@ export class ReferenceModel {
     return new ReferenceModel(dir.config, weights)
   }
 
-  /** Final hidden states, normalised: one vector per token. */
+  /** Final hidden states, normalized: one vector per token. */
   hidden(tokens: ArrayLike<number>): Float64Array[] {
     const { hiddenSize, layers } = this.config
     const embedding = this.weights.get('model.embed_tokens.weight')!

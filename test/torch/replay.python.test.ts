@@ -25,7 +25,7 @@ describe.skipIf(python.absent)(`recorded batches, native and torch in float32${p
 
   beforeAll(async () => {
     dir = await tempDir()
-    // what engines initialise by themselves is not the same in both: it is made once and given to both
+    // what engines initialize by themselves is not the same in both: it is made once and given to both
     const start = async (spec: ModelSpec, name: string) => {
       const model = await native.openTrain(spec, nextCall())
       await model.save(join(dir, name), nextCall())

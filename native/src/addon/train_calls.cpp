@@ -4,7 +4,7 @@
 
 namespace trinity {
 
-// The caller has checked ids, lengths and temperatures; what would be undefined behaviour is checked here again.
+// The caller has checked ids, lengths and temperatures; what would be undefined behavior is checked here again.
 Pack read_pack(napi_env env, napi_value o, const Config& c) {
   Pack p;
   p.ids = array<int32_t>(env, field(env, o, "ids"));

@@ -1,4 +1,4 @@
-// Drawing from a row of logits: unnormalised probabilities and their sums over blocks.
+// Drawing from a row of logits: unnormalized probabilities and their sums over blocks.
 #pragma once
 #include "../kernels.h"
 #include "simd.h"

@@ -14,7 +14,7 @@ class KvCache {
   KvCache(const Layout& layout, int pages);
 
   int pages() const { return pages_; }
-  // Memory for these pages is there afterwards.
+  // Memory for these pages is there afterward.
   void touch(const int32_t* pages, int64_t count);
   // Packed keys, [KEYS/NR][head_dim][NR], and values, [KEYS][pad(head_dim)], of one page, layer and key/value head.
   float* keys(int page, int layer, int kv) {

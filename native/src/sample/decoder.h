@@ -17,7 +17,7 @@ struct Segment {
 
 class Decoder {
  public:
-  // `narrow`: the same weights at half the width, or null. Leaves the normalised last hidden states of `wanted` rows in hidden().
+  // `narrow`: the same weights at half the width, or null. Leaves the normalized last hidden states of `wanted` rows in hidden().
   void run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCache& cache, const std::vector<Segment>& segments,
            const int32_t* ids, int64_t m, const std::vector<int32_t>& wanted);
   const float* hidden() const { return hidden_.data(); }

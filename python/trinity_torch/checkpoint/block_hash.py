@@ -28,7 +28,7 @@ class HashedFile:
         self._size = 0
 
     def write(self, data: Any) -> int:
-        """Anything that has bytes; they may change afterwards."""
+        """Anything that has bytes; they may change afterward."""
         view = memoryview(data)
         if view.nbytes == 0:
             return 0

@@ -36,7 +36,7 @@ MAX_QUEUE = 4096
 
 
 class SampleModel(ScoreModel):
-    """`trainer`: sample with its weights; without a copy where they lie here whole, unquantised and unadapted."""
+    """`trainer`: sample with its weights; without a copy where they lie here whole, unquantized and unadapted."""
 
     def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World, trainer: TrainModel | None = None):
         if world.size > 1:
@@ -207,7 +207,7 @@ class SampleModel(ScoreModel):
         self.decoder.refresh()
 
     def install(self, version: int) -> None:
-        """Afterwards every token is computed with the weights that are in place now."""
+        """Afterward every token is computed with the weights that are in place now."""
         self.scheduler.version = version
 
     def checksum(self) -> str:

@@ -71,7 +71,7 @@ class Pool:
         self._since = time.perf_counter()
 
     def wake(self) -> None:
-        """Every byte is zero afterwards. An error means that it sleeps on."""
+        """Every byte is zero afterward. An error means that it sleeps on."""
         if self._memory is None or self.awake:
             return
         began = time.perf_counter()

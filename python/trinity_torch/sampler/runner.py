@@ -108,15 +108,15 @@ class Runner:
 
     # steps
 
-    def decode(self, count: int, longest: int, limited: bool, penalised: bool, keep_logits: bool = False) -> Result:
+    def decode(self, count: int, longest: int, limited: bool, penalized: bool, keep_logits: bool = False) -> Result:
         """One token for each of the first `count` rows; `longest`: of their contexts, with the new token."""
         if not self.graphs or keep_logits:
-            self.logits = self._decode(count, None, limited, penalised)
+            self.logits = self._decode(count, None, limited, penalized)
             return self._result(count)
         batch = next(size for size in (*LADDER, self.slots) if size >= count)
         batch = min(batch, self.slots)
         apart = self.lanes(batch) > 1 and -(-longest // paged.SPAN) <= paged.ROOM // batch
-        key = (batch, apart, limited, penalised)
+        key = (batch, apart, limited, penalized)
         if key not in self._graphs:
             self._graphs[key] = self._capture(*key)
         self._graphs[key].replay()
@@ -129,7 +129,7 @@ class Runner:
     def out_of(self, batch: int) -> Tensor:
         return self.out.view(-1)[: 3 * batch].view(3, batch)
 
-    def _capture(self, batch: int, apart: bool, limited: bool, penalised: bool) -> torch.cuda.CUDAGraph:
+    def _capture(self, batch: int, apart: bool, limited: bool, penalized: bool) -> torch.cuda.CUDAGraph:
         room = None
         if apart:
             if self._room is None:
@@ -142,15 +142,15 @@ class Runner:
         # a first run outside, with nobody in it, compiles what has to be compiled
         rows = self.rows.clone()
         self.rows.fill_(-1)
-        self._decode(batch, room, limited, penalised)
+        self._decode(batch, room, limited, penalized)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
-            self._decode(batch, room, limited, penalised)
+            self._decode(batch, room, limited, penalized)
         self.rows.copy_(rows)
         return graph
 
-    def _decode(self, batch: int, room: Tensor | None, limited: bool, penalised: bool) -> Tensor:
+    def _decode(self, batch: int, room: Tensor | None, limited: bool, penalized: bool) -> Tensor:
         ids, positions, places, counts = begin(self.rows[:batch], self.state, self.tables)
         rows = self.rows[:batch]
         tiles = paged.Tiles(rows, self.each[:batch], counts, positions, 1)
@@ -163,10 +163,10 @@ class Runner:
 
         logits = self.decoder.logits(self.decoder.body(ids, attend))
         out = self.out_of(batch)
-        draw.draw(logits, self.state, self.seen if penalised else None, rows, self.each[:batch], out, limited)
+        draw.draw(logits, self.state, self.seen if penalized else None, rows, self.each[:batch], out, limited)
         return logits
 
-    def prefill(self, chunks: list[Chunk], limited: bool, penalised: bool) -> Result:
+    def prefill(self, chunks: list[Chunk], limited: bool, penalized: bool) -> Result:
         """Pieces of prompts, and the first tokens after those that end here."""
         starts = np.asarray([c.start for c in chunks], dtype=np.int32)
         sizes = np.asarray([len(c.tokens) for c in chunks], dtype=np.int32)
@@ -202,7 +202,7 @@ class Runner:
             self.logits = self.decoder.logits(hidden[last])
             pairs = [(s, row) for row, i in enumerate(ending) for s in chunks[i].draws]
             two = self.put(np.asarray(pairs).T)
-            draw.draw(self.logits, self.state, self.seen if penalised else None, two[0], two[1], out, limited)
+            draw.draw(self.logits, self.state, self.seen if penalized else None, two[0], two[1], out, limited)
         scores = self._scores(hidden, chunks, firsts)
         result = self._result(count, out)
         result.scores = scores

@@ -126,11 +126,11 @@ class Scheduler:
         if not drawers:
             return False
         self._write_tables()
-        limited = penalised = False
+        limited = penalized = False
         for sequence in drawers:
             wish = sequence.job.wish
             limited = limited or wish.limited
-            penalised = penalised or wish.penalty != 1
+            penalized = penalized or wish.penalty != 1
             sequence.computed += 1
             sequence.launched += 1
             longest = max(longest, sequence.computed)
@@ -139,7 +139,7 @@ class Scheduler:
             self.runner.write_rows(rows)
             self._rows = rows
         top = any(sequence.top is not None for sequence in drawers)
-        result = self.runner.decode(len(rows), longest, limited, penalised, keep_logits=top)
+        result = self.runner.decode(len(rows), longest, limited, penalized, keep_logits=top)
         self._under_way.append(Launch(drawers, result, [], self._top(drawers, list(range(len(drawers))))))
         return True
 
@@ -169,7 +169,7 @@ class Scheduler:
         scored: list[tuple[Job, int, int]] = []
         copies: list[tuple[int, int]] = []
         states: list[list[int]] = []
-        limited = penalised = False
+        limited = penalized = False
         waiting = deque(sequence for sequence in self.places.running if sequence.launched == 0)
         while budget > 0:
             sequence = waiting.popleft() if waiting else self._admit()
@@ -185,7 +185,7 @@ class Scheduler:
                 chunk.draws = [part.slot for part in parts]
                 wish = sequence.job.wish
                 states += [wish.row(part.index, part.computed - 1, part.made) for part in parts]
-                limited, penalised = limited or wish.limited, penalised or wish.penalty != 1
+                limited, penalized = limited or wish.limited, penalized or wish.penalty != 1
                 for part in parts:
                     part.launched = part.made + 1
                     if wish.penalty != 1:
@@ -196,7 +196,7 @@ class Scheduler:
         self._write_tables()
         if states:
             self.runner.write_state([part.slot for part in drawers], states)
-        result = self.runner.prefill(chunks, limited, penalised)
+        result = self.runner.prefill(chunks, limited, penalized)
         rows = [row for row, chunk in enumerate(c for c in chunks if c.draws) for _ in chunk.draws]
         self._under_way.append(Launch(drawers, result, scored, self._top(drawers, rows)))
         if copies:

@@ -107,7 +107,7 @@ class Virtual:
         return torch.as_tensor(self, device=torch.device("cuda", self._location.id))
 
     def map(self) -> None:
-        """What it holds afterwards is anything. An error leaves it unmapped."""
+        """What it holds afterward is anything. An error leaves it unmapped."""
         handle = self._create()
         try:
             self._driver.call("cuMemMap", *self._range, ctypes.c_size_t(0), ctypes.c_uint64(handle), ctypes.c_uint64(0))

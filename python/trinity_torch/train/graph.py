@@ -251,7 +251,7 @@ def _value(
             return number(float(node["value"]), inputs.device)
         case "norm":
             if node["name"] not in norms:
-                raise WorkerError("engine/bad-graph", f"the normaliser '{node['name']}' was not given")
+                raise WorkerError("engine/bad-graph", f"the normalizer '{node['name']}' was not given")
             return number(float(norms[node["name"]]), inputs.device)
         case "score":
             if node["name"] not in leaves:

@@ -52,7 +52,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Objective:
-    """A loss as it comes over the wire, with the normalisers of the whole mini-batch."""
+    """A loss as it comes over the wire, with the normalizers of the whole mini-batch."""
 
     graph: dict[str, Any]
     norms: dict[str, float]

@@ -91,7 +91,7 @@ export function trainerRewardOf({ reward, tokenLevelReward }: Experience): numbe
 const total = (rewards?: Float32Array) => rewards?.reduce((sum, r) => sum + r, 0)
 const finite = (value?: number) => (value !== undefined && Number.isFinite(value) ? value : undefined)
 
-/** Keeps what has a finite reward. An absent (or NaN) reward is not zero: nothing can be learnt from it. */
+/** Keeps what has a finite reward. An absent (or NaN) reward is not zero: nothing can be learned from it. */
 export function rewarded(experiences: readonly Experience[]): { kept: Experience[]; metrics: Record<string, number> } {
   const kept = experiences.filter((experience) => rewardOf(experience) !== undefined)
   const missing = experiences.length - kept.length

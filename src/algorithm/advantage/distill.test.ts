@@ -29,7 +29,7 @@ describe('on_policy_distill', () => {
 })
 
 describe('jsd', () => {
-  it('pushes towards the teacher on both sides, for every mixture', () => {
+  it('pushes toward the teacher on both sides, for every mixture', () => {
     for (const beta of [0, 0.2, 0.5, 0.9, 1]) {
       expect(jsdToken(0.7, beta).weight).toBeGreaterThan(0)
       expect(jsdToken(-0.7, beta).weight).toBeLessThan(0)

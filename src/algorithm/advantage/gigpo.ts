@@ -17,9 +17,9 @@ type Args = z.output<typeof args>
 
 /**
  * GiGPO: A = A_E + ω·A_S, for runs of several steps.
- * A_E: the run's total reward, normalised over the runs of its task. A_S: the step's discounted reward to go, normalised
+ * A_E: the run's total reward, normalized over the runs of its task. A_S: the step's discounted reward to go, normalized
  * over all steps of the batch that began in the same state (equal `info[env_state_hash_key]`); 0 where no other did.
- * normalise: (x − mean)/(d + ε), d = 1 (`fnorm: none`) or the deviation (`std`); a single run: mean 0, d 1.
+ * normalize: (x − mean)/(d + ε), d = 1 (`fnorm: none`) or the deviation (`std`); a single run: mean 0, d 1.
  * A step's reward is `info[step_reward_key]` if any step of the run has one, else the run's reward at its last step.
  */
 export const gigpo = advantageFn({
@@ -44,7 +44,7 @@ export const gigpo = advantageFn({
       const { mean, std } = groupStats(totals)
       measured.episode_reward_mean.push(mean)
       measured.episode_reward_std.push(std)
-      const scores = normalise(totals, options)
+      const scores = normalize(totals, options)
       runs.forEach((run, i) => {
         let next = 0
         for (let t = run.length - 1; t >= 0; t--) {
@@ -59,7 +59,7 @@ export const gigpo = advantageFn({
     const anchors = anchorGroups(kept, options.env_state_hash_key)
     const step = new Map<Experience, number>()
     for (const group of anchors.filter((members) => members.length > 1)) {
-      const scores = normalise(
+      const scores = normalize(
         group.map((member) => toGo.get(member)!),
         options,
       )
@@ -91,7 +91,7 @@ function stepRewards(run: readonly Experience[], { step_reward_key: key }: Args)
   return last === undefined ? undefined : run.map((_, t) => (t === run.length - 1 ? last : 0))
 }
 
-function normalise(values: readonly number[], { fnorm, epsilon }: Args): number[] {
+function normalize(values: readonly number[], { fnorm, epsilon }: Args): number[] {
   const { mean, std } = groupStats(values)
   const unit = fnorm === 'std' ? std : 1
   return values.map((value) => (value - mean) / (unit + epsilon))

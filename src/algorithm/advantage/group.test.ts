@@ -13,7 +13,7 @@ function run(name: string, experiences: readonly Experience[], args: Record<stri
 const close = (values: readonly number[], digits = 6) => values.map((value) => expect.closeTo(value, digits))
 
 describe('grpo', () => {
-  it('normalises within the task: published mean and deviation', () => {
+  it('normalizes within the task: published mean and deviation', () => {
     const { experiences, metrics } = run('grpo', groups([0, 1, 2, 3, 4]))
     expect(scores(experiences)).toEqual(close([-2, -1, 0, 1, 2].map((x) => x / (1.5811388 + 1e-6))))
     expect(metrics).toMatchObject({

@@ -11,10 +11,10 @@ export const grpoVerl = advantageFn({
   needs: ['reward'],
   args: z.strictObject({ epsilon: positive.default(1e-6) }),
   compute: (experiences, { epsilon }) =>
-    perGroup(experiences, (rewards) => normalised(rewards, epsilon), trainerRewardOf),
+    perGroup(experiences, (rewards) => normalized(rewards, epsilon), trainerRewardOf),
 })
 
-export function normalised(rewards: readonly number[], epsilon: number) {
+export function normalized(rewards: readonly number[], epsilon: number) {
   const { mean, std } = groupStats(rewards)
   return { scores: rewards.map((r) => (r - mean) / (std + epsilon)), metrics: { reward_mean: mean, reward_std: std } }
 }

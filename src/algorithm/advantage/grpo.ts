@@ -35,7 +35,7 @@ export const grpo = advantageFn({
     const dropped: Experience[][] = []
     const used: Experience[][] = []
     for (const group of groups) {
-      const rewards = penalised(group, args.rank_penalty)
+      const rewards = penalized(group, args.rank_penalty)
       const { mean, std } = groupStats(rewards)
       measured.reward_mean.push(mean)
       measured.reward_std.push(std)
@@ -59,7 +59,7 @@ export const grpo = advantageFn({
 })
 
 /** Rewards for the statistics and for the numerator alike. */
-function penalised(group: readonly Experience[], penalty: number | null): number[] {
+function penalized(group: readonly Experience[], penalty: number | null): number[] {
   const rewards = group.map((experience) => rewardOf(experience)!)
   if (!penalty) return rewards
   const likelihood = group.map(({ logprobs, actionMask }) =>

@@ -7,7 +7,7 @@ import { meanOf, populationStd } from './statistics.js'
 const MAX_LOG_RATIO = 20
 
 /**
- * Distillation towards the generalised Jensen–Shannon divergence, on tokens the student drew. With u = p_t/p_s,
+ * Distillation toward the generalized Jensen–Shannon divergence, on tokens the student drew. With u = p_t/p_s,
  * M = β·p_t + (1 − β)·p_s and D = E_s[f(u)], the policy gradient of D has the weight f(u) − u·f'(u), so
  *   0 < β < 1:  A = kl_coef·(1 − β)·(log M − s)      D = β·KL(t ‖ M) + (1 − β)·KL(s ‖ M)
  *   β = 0:      A = kl_coef·(t − s)                  D = KL(s ‖ t)

@@ -5,7 +5,7 @@ import { gae, tokenRewards, whiten } from './returns.js'
 
 /** GAE with a critic; returns = A + V; then A is whitened over the active tokens of the batch. */
 export const ppo = advantageFn({
-  doc: 'generalised advantage estimation with a critic',
+  doc: 'generalized advantage estimation with a critic',
   where: 'trainer',
   needs: ['reward', 'values'],
   args: z.strictObject({ gamma: fraction.default(1), lam: fraction.default(1) }),

@@ -27,7 +27,7 @@ export function rewardToGo(rewards: ArrayLike<number>, mask: Uint8Array, gamma: 
 }
 
 /**
- * Generalised advantage estimation over the tokens the model produced:
+ * Generalized advantage estimation over the tokens the model produced:
  *   δ_t = r_t + γ·V_{t+1} − V_t,  A_t = δ_t + γλ·A_{t+1},  V after the last = 0
  * Tokens of the environment are passed over, because the critic is never trained on them.
  */

@@ -1,7 +1,7 @@
 import type { Experience } from '../../experience/index.js'
 import { type AdvantageResult, tokenInput, trainerRewardOf } from './advantage.js'
 import { perGroup } from './group.js'
-import { normalised } from './grpo-verl.js'
+import { normalized } from './grpo-verl.js'
 
 /** The active tokens of a batch, flat: which experience and position, its advantage, and how predictable it was. */
 export interface FlatTokens {
@@ -19,7 +19,7 @@ export function flatTokens(
   epsilon: number,
   logprobs: (experience: Experience) => Float32Array,
 ): FlatTokens {
-  const result = perGroup(experiences, (rewards) => normalised(rewards, epsilon), trainerRewardOf)
+  const result = perGroup(experiences, (rewards) => normalized(rewards, epsilon), trainerRewardOf)
   const count = result.experiences.reduce((sum, e) => sum + e.actionMask.reduce((a, b) => a + (b === 0 ? 0 : 1), 0), 0)
   const [row, position] = [new Int32Array(count), new Int32Array(count)]
   const [advantage, score] = [new Float64Array(count), new Float64Array(count)]

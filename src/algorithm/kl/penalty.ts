@@ -10,7 +10,7 @@ const formulas = new WeakMap<KlFn, ReturnType<typeof klTokens>>()
 /**
  * KL as a penalty in the reward: r_t := score_t − kl_coef·KL_t at each token the model produced, KL between the policy
  * before the update and the reference. Metrics: `kl` (mean over sequences of their mean over tokens) and `kl_coef`.
- * Afterwards the controller takes note of the KL.
+ * Afterward the controller takes note of the KL.
  */
 export function applyKlPenalty(
   experiences: readonly Experience[],

@@ -11,7 +11,7 @@ import { policyLoss, report } from './policy-loss.js'
  * The two rows of a pair share a bundle; the row column `chosen` is 1 or 0.
  */
 export const dpo = policyLoss({
-  doc: 'direct preference optimisation, one margin per pair',
+  doc: 'direct preference optimization, one margin per pair',
   args: z.strictObject({ beta: positive.default(0.1), label_smoothing: fraction.default(0) }),
   build(g, args) {
     const chosen = g.rowColumn('chosen').eq(1)

@@ -4,7 +4,7 @@ import { aggMode, positive } from '../entry.js'
 import { clipArgs, clipKnown, clipMissing, fillClip } from './clip.js'
 import { type PolicyLoss, policyLoss, report } from './policy-loss.js'
 
-/** Whether a token may go on upwards and downwards. `q`, `p`: its probability before and now. */
+/** Whether a token may go on upward and downward. `q`, `p`: its probability before and now. */
 type Trust = (
   token: { p: Expr; q: Expr; logprob: Expr; old: Expr },
   low: number,
@@ -40,7 +40,7 @@ function dppo(doc: string, trust: Trust): PolicyLoss {
   })
 }
 
-/** Total variation: upwards while p − q ≤ high, downwards while p − q ≥ −low. */
+/** Total variation: upward while p − q ≤ high, downward while p − q ≥ −low. */
 export const dppoTv = dppo('policy gradient within a bound on the total variation (DPPO)', ({ p, q }, low, high) => {
   const change = p.sub(q)
   return { up: change.le(high), down: change.ge(-low) }

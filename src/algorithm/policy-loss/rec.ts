@@ -4,15 +4,15 @@ import { policyLoss, report } from './policy-loss.js'
 
 /**
  * REC family. ρ = sg(e^(logp − old)), s = sg(exp(mean_t(logp − old))) per sequence:
- *   L = −A'·logp·1[in range] + regulariser
+ *   L = −A'·logp·1[in range] + regularizer
  * In range (`clip_mode`): `none` always; `two-side` 1 − lo ≤ ρ ≤ 1 + hi; `one-side` (A ≥ 0 and ρ ≤ 1 + hi) or
  * (A ≤ 0 and ρ ≥ 1 − lo); `gspo-one-side` the same with s; `ring` two-side, or (A ≥ 0 and ρ ≤ 1 − lo'), or
  * (A ≤ 0 and ρ ≥ 1 + hi').
  * A' (`weight`): `none` A; `importance_sampling` A·ρ; `gspo_importance_sampling` A·s; `advantage` A·e^(A/temp).
- * Regulariser: `k2` coef·(logp − old)²; `forward-kl` −coef·logp.
+ * Regularizer: `k2` coef·(logp − old)²; `forward-kl` −coef·logp.
  */
 export const rec = policyLoss({
-  doc: 'REINFORCE with a choice of clipping, weighting and regularisation (REC)',
+  doc: 'REINFORCE with a choice of clipping, weighting and regularization (REC)',
   args: z.strictObject({
     epsilon_low: z.number().gt(0).max(1).default(0.2),
     epsilon_high: positive.default(0.2),

@@ -4,8 +4,8 @@ import { redact, redactAll, redactValue, rememberAssignment, rememberEnvironment
 
 it('hides a known secret in any text, in every spelling', () => {
   rememberSecret('s3cr/t "v@lue')
-  const spelt = ['s3cr/t "v@lue', encodeURIComponent('s3cr/t "v@lue'), JSON.stringify('s3cr/t "v@lue').slice(1, -1)]
-  for (const one of spelt) expect(redact(`before${one}after`)).toBe('before***after')
+  const spelled = ['s3cr/t "v@lue', encodeURIComponent('s3cr/t "v@lue'), JSON.stringify('s3cr/t "v@lue').slice(1, -1)]
+  for (const one of spelled) expect(redact(`before${one}after`)).toBe('before***after')
 })
 
 it('hides the longer of two secrets as a whole', () => {

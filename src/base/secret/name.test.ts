@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { isSecretEntry, isSecretName, isSecretVariable } from './name.js'
 
-it('knows names of secrets, however they are spelt', () => {
+it('knows names of secrets, however they are spelled', () => {
   const secret = ['api_key', 'apiKey', 'X-Api-Key', 'access_token', 'hf_token', 'token', 'Authorization', 'db_passwd']
   const more = [
     'PGPASSWORD',

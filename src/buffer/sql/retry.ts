@@ -11,7 +11,7 @@ const NOTHING_DONE = new Set([
   'SQLITE_LOCKED',
   'ECONNREFUSED',
   'CONNECT_TIMEOUT',
-  '40001', // serialisation failure
+  '40001', // serialization failure
   '40P01', // deadlock
   '53300', // too many connections
   '57P03', // the server is starting

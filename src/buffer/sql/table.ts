@@ -97,7 +97,7 @@ export class ExperienceTable {
     })
   }
 
-  /** Rows that stand alike afterwards are changed in one statement. */
+  /** Rows that stand alike afterward are changed in one statement. */
   async #handOut(tx: Transaction, ids: number[], experiences: Experience[], next: NextPriority): Promise<void> {
     const groups = new Map<string, { ids: number[]; then: ReturnType<NextPriority> }>()
     experiences.forEach((experience, i) => {

@@ -13,7 +13,7 @@ export function resolveExplorer(config: Config, engines: Engines, scope: Scope):
   const { over_rollout: over } = given
   if (over.ratio >= 1) scope.error('value', 'explorer.over_rollout.ratio', `expected less than 1, found ${over.ratio}`)
   if (over.ratio > 0 && config.synchronizer.sync_style === 'fixed') {
-    const text = 'a step that ends early needs a synchroniser that can wait'
+    const text = 'a step that ends early needs a synchronizer that can wait'
     scope.error('value', 'explorer.over_rollout.ratio', text, 'set synchronizer.sync_style to another style than fixed')
   }
   return {

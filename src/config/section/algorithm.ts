@@ -3,7 +3,7 @@ import { bool, dict, float, int, list, oneOf, record, section, str, unset } from
 const SCHEDULES = ['constant', 'cosine', 'linear'] as const
 export const AGG_MODES = ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] as const
 
-export const optimizer = record('OptimizerConfig', 'The optimiser of the policy.', {
+export const optimizer = record('OptimizerConfig', 'The optimizer of the policy.', {
   lr: float('Learning rate.', 1e-6, { min: 0 }),
   lr_warmup_steps: int('Steps over which the learning rate rises from 0; below 0 uses the ratio.', -1),
   lr_warmup_steps_ratio: float('Warm-up as a share of all steps.', 0, { min: 0, max: 1 }),
@@ -15,7 +15,7 @@ export const optimizer = record('OptimizerConfig', 'The optimiser of the policy.
   }),
   optimizer_type: oneOf(['adam', 'adamw', 'sgd'], 'Update rule (adam means AdamW).', 'adam', {
     accept: (text) => (/^\w+$/.test(text) ? text : undefined),
-    openText: 'an optimiser the training engine knows',
+    openText: 'an optimizer the training engine knows',
   }),
   betas: list(float('', 0), 'Decay of the two moments of Adam.', [0.9, 0.999]),
   weight_decay: float('Decoupled weight decay.', 0.01),
@@ -26,10 +26,10 @@ const args = (what: string) =>
   unset(dict(`Arguments of ${what}; those left out keep the function's defaults.`), 'defaults of the function')
 const component = (what: string) => str(`Name of the ${what}.`, null, { auto: "the algorithm's own" })
 
-export const algorithm = record('AlgorithmConfig', 'What is learnt from the experiences.', {
+export const algorithm = record('AlgorithmConfig', 'What is learned from the experiences.', {
   algorithm_type: str('Name of the algorithm; it sets the components below.', 'ppo'),
   repeat_times: int('Rollouts of each task.', null, { min: 1, auto: "the algorithm's own (grpo 2, dapo 16, ...)" }),
-  optimizer: section(optimizer, 'Optimiser of the policy.'),
+  optimizer: section(optimizer, 'Optimizer of the policy.'),
   sample_strategy: component('way in which the trainer reads the buffer'),
   sample_strategy_args: args('the sample strategy'),
   advantage_fn: component('advantage function'),

@@ -29,8 +29,8 @@ const NEW = [
   'StageConfig.cluster',
   'StageConfig.synchronizer',
 ]
-/** Filled in by the program in the reference, honoured when set here. */
-const HONOURED = ['temperature', 'top_p', 'top_k', 'logprobs'].map((key) => `InferenceModelConfig.${key}`)
+/** Filled in by the program in the reference, honored when set here. */
+const HONORED = ['temperature', 'top_p', 'top_k', 'logprobs'].map((key) => `InferenceModelConfig.${key}`)
 
 const records = new Map<string, RecordSpec>()
 function collect(spec: RecordSpec): void {
@@ -68,7 +68,7 @@ describe('every field of the reference', () => {
       // closed sets are enums of ours where the reference has plain strings
       expect(typeText(field).replace('enum', 'str'), full).toBe(wantType.replace(/^enum:\w+/, 'str'))
       expect(shown(field, wantInitial), full).toEqual(expected(wantInitial))
-      const ours = HONOURED.includes(full) || full in OURS || key === 'schema_type'
+      const ours = HONORED.includes(full) || full in OURS || key === 'schema_type'
       if (isDerived && !ours) expect(field.derived, `${full} is filled in`).toBe(true)
     }
   })

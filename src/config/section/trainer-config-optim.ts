@@ -4,7 +4,7 @@ const override = lenient('TrainerOptimOverride', 'Further arguments of the updat
   eps: float('Added to the root of the second moment.', 1e-8, { min: 0 }),
 })
 
-/** What the optimisers of policy and critic have in common. */
+/** What the optimizers of policy and critic have in common. */
 const common = {
   optimizer_impl: idle(str('Python module of the update rule.', 'torch.optim'), 'the engine has its own AdamW'),
   num_cycles: float('Cycles of a cosine schedule.', 0.5, { min: 0 }),
@@ -32,8 +32,8 @@ const common = {
 
 const auto = (key: string) => ({ auto: `algorithm.optimizer.${key}` })
 
-/** The optimiser of the policy: what has a place in `algorithm.optimizer` is moved there when a file is read. */
-export const actorOptim = lenient('TrainerActorOptim', 'Optimiser of the policy; it wins over algorithm.optimizer.', {
+/** The optimizer of the policy: what has a place in `algorithm.optimizer` is moved there when a file is read. */
+export const actorOptim = lenient('TrainerActorOptim', 'Optimizer of the policy; it wins over algorithm.optimizer.', {
   optimizer: str('Update rule.', null, auto('optimizer_type')),
   lr: float('Learning rate.', null, auto('lr')),
   lr_warmup_steps: int('Warm-up in steps.', null, auto('lr_warmup_steps')),
@@ -50,7 +50,7 @@ export const actorOptim = lenient('TrainerActorOptim', 'Optimiser of the policy;
   ...common,
 })
 
-export const criticOptim = lenient('TrainerCriticOptim', 'Optimiser of the critic.', {
+export const criticOptim = lenient('TrainerCriticOptim', 'Optimizer of the critic.', {
   optimizer: orDefault(str('Update rule.', 'adamw')),
   lr: orDefault(float('Learning rate.', 1e-5, { min: 0 })),
   lr_warmup_steps: orDefault(int('Steps over which the learning rate rises from 0; below 0 uses the ratio.', -1)),

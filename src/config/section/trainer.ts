@@ -32,7 +32,7 @@ export const trainer = record('TrainerConfig', 'Training.', {
   ulysses_sequence_parallel_size: int('GPUs over which a sequence is split.', 1),
   fix_actor_microbatch_loss_scale: idle(bool('Old key.', false), 'micro-batches never change the loss'),
   param_offload: bool('Keep parameters in main memory.', false),
-  optimizer_offload: bool('Keep the optimiser state in main memory.', false),
+  optimizer_offload: bool('Keep the optimizer state in main memory.', false),
   grad_offload: bool('Keep gradients in main memory (Megatron).', false),
   offload_policy: bool("FSDP2's own offloading.", false),
   save_strategy: oneOf(

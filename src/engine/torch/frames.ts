@@ -67,7 +67,7 @@ function words(_: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }
 
-/** A number that may have travelled as a word. */
+/** A number that may have traveled as a word. */
 export function numberOf(value: unknown): number {
   return typeof value === 'number' ? value : typeof value === 'string' ? Number(value) : Number.NaN
 }

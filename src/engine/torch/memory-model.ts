@@ -118,7 +118,7 @@ function numbersPerToken(model: PlannedModel): number {
   const { hiddenSize: hidden, intermediateSize: inner } = config
   const q = config.heads * config.headDim
   const kv = config.kvHeads * config.headDim
-  // Both residuals and both normalised inputs and the output; q, k, v before and q, k after the rotation; the output of
+  // Both residuals and both normalized inputs and the output; q, k, v before and q, k after the rotation; the output of
   // the attention; gate, up and their product.
   const compiled = 5 * hidden + (q + 2 * kv) + (q + kv) + q + 3 * inner
   // each operation keeps its own: float32 copies in norms, halves of rotations, the gate's activation

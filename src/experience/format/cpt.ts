@@ -5,7 +5,7 @@ import type { ChatCoder } from './chat-coder.js'
 import type { Format, FormatterType } from './formatter.js'
 import { type LengthLimits, sequenceExperience } from './sequence.js'
 
-/** Plain text, learnt from its second token on. */
+/** Plain text, learned from its second token on. */
 function create(format: Given<FormatConfig>, coder: ChatCoder, limits: LengthLimits): Format {
   if (format.prompt_type !== 'plaintext') {
     throw new TrinityError('task/format', 'continued pre-training reads plain text', {

@@ -32,8 +32,8 @@ const make = (schema: string, row: DataRow, format: Given<FormatConfig> = {}, li
   createFormatter(schema, format, coder, limits)(row)
 const prompt = (e: Experience) => decode(e.tokens.subarray(0, e.promptLength))
 const response = (e: Experience) => decode(e.tokens.subarray(e.promptLength))
-/** The response with everything that is not learnt as dots. */
-const learnt = (e: Experience) => [...response(e)].map((char, i) => (e.actionMask[i] ? char : '.')).join('')
+/** The response with everything that is not learned as dots. */
+const learned = (e: Experience) => [...response(e)].map((char, i) => (e.actionMask[i] ? char : '.')).join('')
 
 const chat = [
   { role: 'user', content: 'a' },
@@ -46,7 +46,7 @@ describe('sft', () => {
   it('learns the last message of a conversation', () => {
     const experience = make('sft', { message: chat })
     expect(prompt(experience)).toBe('user:a;assistant:b;user:c;assistant:')
-    expect(learnt(experience)).toBe('d;')
+    expect(learned(experience)).toBe('d;')
     expect(experience).toMatchObject({
       type: 'single_turn',
       messages: chat,
@@ -86,9 +86,9 @@ describe('sft', () => {
     const experience = make('sft', { message: chat }, { enable_concatenated_multi_turn: true })
     expect(experience.type).toBe('multi_turn')
     expect(prompt(experience)).toBe('user:a;assistant:')
-    expect(learnt(experience)).toBe('b;.................d;')
+    expect(learned(experience)).toBe('b;.................d;')
     const first = make('sft', { message: chat.slice(1) }, { enable_concatenated_multi_turn: true })
-    expect([first.promptLength, learnt(first)]).toEqual([10, 'b;.................d;'])
+    expect([first.promptLength, learned(first)]).toEqual([10, 'b;.................d;'])
   })
 
   it('counts the assistant turns that could not be located', () => {
@@ -199,7 +199,7 @@ describe('dpo', () => {
 describe('cpt', () => {
   it('learns a text from its second token on', () => {
     const experience = make('cpt', { text: 'abc' }, { prompt_type: 'plaintext', prompt_key: 'text' })
-    expect([prompt(experience), learnt(experience)]).toEqual(['^', 'abc'])
+    expect([prompt(experience), learned(experience)]).toEqual(['^', 'abc'])
     const cut = make('cpt', { prompt: 'abcdef' }, { prompt_type: 'plaintext' }, { maxModelLen: 4 })
     expect([response(cut), cut.truncateStatus]).toEqual(['abc', 'response_truncated'])
   })

@@ -18,7 +18,7 @@ export interface Sequence {
   mask?: Uint8Array
   messages?: Message[]
   tools?: Record<string, unknown>[]
-  /** Assistant turns that could not be located, and are therefore not learnt. */
+  /** Assistant turns that could not be located, and are therefore not learned. */
   divergences?: number
 }
 

@@ -8,7 +8,7 @@ import type { ChatCoder } from './chat-coder.js'
 import type { Format, FormatterType } from './formatter.js'
 import { type LengthLimits, type Sequence, sequenceExperience } from './sequence.js'
 
-/** The last message is learnt, everything before it is the prompt. */
+/** The last message is learned, everything before it is the prompt. */
 function lastTurn(
   messages: DataMessage[],
   tools: Sequence['tools'],
@@ -23,7 +23,7 @@ function lastTurn(
   return { tokens, promptLength: commonPrefix(prompt, tokens), messages, tools }
 }
 
-/** One sequence in which every assistant turn is learnt. */
+/** One sequence in which every assistant turn is learned. */
 function everyTurn(
   messages: DataMessage[],
   tools: Sequence['tools'],
@@ -33,7 +33,7 @@ function everyTurn(
   const options = { tools, enableThinking: format.enable_thinking ?? undefined }
   const { tokens, mask, promptLength, divergences } = coder.encodeWithMask(messages, options)
   if (!mask.includes(1)) throw rowError('no assistant turn could be found in the rendered conversation')
-  // The first token of a sequence is predicted by nothing: it cannot be learnt.
+  // The first token of a sequence is predicted by nothing: it cannot be learned.
   const start = Math.max(1, promptLength)
   return { tokens, promptLength: start, mask: mask.subarray(start), messages, tools, divergences: divergences?.length }
 }

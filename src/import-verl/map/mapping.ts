@@ -70,7 +70,7 @@ export class Mapping {
     return typeof setting.value === 'string' ? this.known(setting.value, key) : setting.raw
   }
 
-  /** A file or directory: `~` is spelt out. */
+  /** A file or directory: `~` is spelled out. */
   path(key: string): string | undefined {
     const setting = this.take(key)
     if (setting === undefined) return undefined

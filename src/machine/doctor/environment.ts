@@ -29,7 +29,7 @@ const VARIABLES: readonly Variable[] = [
   { name: 'TRINITY_PYTHON', use: 'the Python of the torch engine', quiet: true },
 ]
 
-/** Conventions of configurations; listed when set, and offered when a name is misspelt. */
+/** Conventions of configurations; listed when set, and offered when a name is misspelled. */
 const OTHERS = [
   'TRINITY_SFT_DATASET_PATH',
   'TRINITY_AUX_MODEL_PATH',

@@ -32,14 +32,14 @@ export function renderReport(report: Report): string {
 const INDENT = ' '.repeat(10)
 
 function renderCheck(check: Check, width: number): string[] {
-  const line = `  ${colour(check)(check.status.padEnd(7))} ${check.name.padEnd(width)}  ${check.found}`
+  const line = `  ${color(check)(check.status.padEnd(7))} ${check.name.padEnd(width)}  ${check.found}`
   if (check.status === 'ok' || !check.fix) return [line]
   // what nobody needs gets no line of its own for the remedy
   if (check.status === 'missing' && !check.required) return [`${line}${pc.dim(`; ${check.fix}`)}`]
   return [line, `${INDENT}${pc.cyan(check.required ? 'fix (required)' : 'fix')} ${check.fix}`]
 }
 
-function colour(check: Check): (text: string) => string {
+function color(check: Check): (text: string) => string {
   if (check.status === 'ok') return pc.green
   if (check.status === 'missing' && !check.required) return pc.dim
   return check.status === 'warning' ? pc.yellow : pc.red

@@ -61,7 +61,7 @@ print('trinity-doctor ' + json.dumps({'executable': sys.executable, 'version': '
 `
 
 export function parsePythonAnswer(stdout: string): PythonInfo | undefined {
-  // a site customisation may print lines of its own
+  // a site customization may print lines of its own
   const line = /^trinity-doctor (\{.*\})\s*$/m.exec(stdout)
   if (!line) return undefined
   try {

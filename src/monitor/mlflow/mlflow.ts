@@ -65,11 +65,11 @@ export class MlflowRun implements Remote {
     }
   }
 
-  /** `<table>/step_<n>.json` of the run, where the server keeps artefacts itself. */
+  /** `<table>/step_<n>.json` of the run, where the server keeps artifacts itself. */
   async sendTable({ name, rows, step }: RemoteTable, signal: AbortSignal): Promise<void> {
     const scheme = 'mlflow-artifacts:'
     if (!this.#artifacts.startsWith(scheme)) {
-      throw new HttpError(422, `the server does not take artefacts (they belong into ${this.#artifacts})`)
+      throw new HttpError(422, `the server does not take artifacts (they belong into ${this.#artifacts})`)
     }
     const root = this.#artifacts.slice(scheme.length).replace(/^\/+/, '')
     const url = `${this.#settings.uri}/api/2.0/mlflow-artifacts/artifacts/${root}/${fileName(name)}/step_${step}.json`

@@ -12,7 +12,7 @@ export interface ViewOptions {
   readonly stream?: ViewStream & { readonly isTTY?: boolean }
   /** One live view instead of lines. Default: whether the stream is a terminal that can do it. */
   readonly isTTY?: boolean
-  readonly isColoured?: boolean
+  readonly isColored?: boolean
   /** Milliseconds. */
   readonly now?: () => number
   /** Shown at the top: name of the run. */
@@ -24,8 +24,8 @@ export function createView(options: ViewOptions = {}): RunView {
   const stream = options.stream ?? process.stdout
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env
   const isTTY = options.isTTY ?? (stream.isTTY === true && TERM !== 'dumb')
-  const isColoured = options.isColoured ?? (!NO_COLOR && (isTTY || Boolean(FORCE_COLOR)))
-  return new View(stream, isTTY, isColoured, options.now ?? Date.now, options.title)
+  const isColored = options.isColored ?? (!NO_COLOR && (isTTY || Boolean(FORCE_COLOR)))
+  return new View(stream, isTTY, isColored, options.now ?? Date.now, options.title)
 }
 
 /** In the way the data takes. */
@@ -41,7 +41,7 @@ const INDENT = 10
 class View implements RunView {
   readonly #stream: ViewStream
   readonly #block: LiveBlock | undefined
-  readonly #colours: ReturnType<typeof pc.createColors>
+  readonly #colors: ReturnType<typeof pc.createColors>
   readonly #now: () => number
   readonly #title: string
   readonly #begun: number
@@ -53,9 +53,9 @@ class View implements RunView {
   #redraw: NodeJS.Timeout | undefined
   #tick: NodeJS.Timeout | undefined
 
-  constructor(stream: ViewStream, isLive: boolean, isColoured: boolean, now: () => number, title = 'trinity') {
+  constructor(stream: ViewStream, isLive: boolean, isColored: boolean, now: () => number, title = 'trinity') {
     this.#stream = new SafeStream(stream)
-    this.#colours = pc.createColors(isColoured)
+    this.#colors = pc.createColors(isColored)
     this.#now = now
     this.#title = title
     this.#begun = now()
@@ -95,22 +95,22 @@ class View implements RunView {
     const reward = metrics['rollout/reward/mean'] ?? metrics['critic/score/mean']
     if (reward !== undefined && role === this.#rewardRole()) this.#rewards.push(reward)
     if (!this.#block && figures.length > 0) this.#print(this.#stepLine(state, figures, metrics))
-    for (const text of this.#advice.take(metrics)) this.#print(`${this.#colours.cyan('hint'.padEnd(8))} ${text}`)
+    for (const text of this.#advice.take(metrics)) this.#print(`${this.#colors.cyan('hint'.padEnd(8))} ${text}`)
     this.#change()
   }
 
   note(text: string): void {
     if (this.#notes.has(text)) return
     this.#notes.add(text)
-    this.#print(`${this.#colours.yellow('note'.padEnd(8))} ${text}`)
+    this.#print(`${this.#colors.yellow('note'.padEnd(8))} ${text}`)
   }
 
   end(summary: RunSummary): void {
     this.#stop()
-    const { bold, green, red, cyan } = this.#colours
+    const { bold, green, red, cyan } = this.#colors
     for (const { label, text } of summaryLines(summary)) {
-      const colour = label === 'done' ? green : label === 'failed' ? red : cyan
-      this.#print(`${bold(colour(label.padEnd(8)))} ${text}`)
+      const color = label === 'done' ? green : label === 'failed' ? red : cyan
+      this.#print(`${bold(color(label.padEnd(8)))} ${text}`)
     }
   }
 
@@ -137,7 +137,7 @@ class View implements RunView {
     const isFirst = first.step === score.step
     const rest = isFirst ? '' : `  (first ${figure(first.score)}, best ${figure(best.score)} at step ${best.step})`
     const line = `step ${score.step}  ${score.set} ${score.metric} ${figure(score.score)}${rest}`
-    this.#print(`${this.#colours.green('eval'.padEnd(8))} ${line}`)
+    this.#print(`${this.#colors.green('eval'.padEnd(8))} ${line}`)
   }
 
   #stepLine(state: BoardRole, figures: readonly string[], metrics: Readonly<Record<string, number>>): string {
@@ -152,7 +152,7 @@ class View implements RunView {
   }
 
   #label(role: string): string {
-    return this.#colours.bold(role.padEnd(8))
+    return this.#colors.bold(role.padEnd(8))
   }
 
   #print(text: string): void {
@@ -172,9 +172,9 @@ class View implements RunView {
     clearTimeout(this.#redraw)
     this.#redraw = undefined
     const width = Math.max(20, (this.#stream.columns ?? DEFAULT_WIDTH) - 1)
-    const { dim } = this.#colours
+    const { dim } = this.#colors
     const lines = this.#liveLines(width).map((line) => shorten(redact(line), width))
-    this.#block?.draw([dim('─'.repeat(Math.min(width, 60))), ...lines.map((line) => this.#emphasise(line))])
+    this.#block?.draw([dim('─'.repeat(Math.min(width, 60))), ...lines.map((line) => this.#emphasize(line))])
   }
 
   #liveLines(width: number): string[] {
@@ -206,9 +206,9 @@ class View implements RunView {
     return [...all.filter(({ name, since }) => !LOOPS.includes(name) && since > begun), ...loops]
   }
 
-  #emphasise(line: string): string {
+  #emphasize(line: string): string {
     const label = line.slice(0, 8)
-    return label.trim() === '' ? line : `${this.#colours.bold(label)}${line.slice(8)}`
+    return label.trim() === '' ? line : `${this.#colors.bold(label)}${line.slice(8)}`
   }
 
   #stop(): void {

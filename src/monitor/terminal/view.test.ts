@@ -13,7 +13,7 @@ class Screen {
   write = (text: string) => {
     this.text += text
   }
-  /** Lines that are visible in the end, without colours. */
+  /** Lines that are visible in the end, without colors. */
   lines(): string[] {
     const rows: string[] = ['']
     let row = 0
@@ -48,7 +48,7 @@ describe('plain lines', () => {
     const wait = (ms: number) => {
       time += ms
     }
-    const view = createView({ stream, isTTY: false, isColoured: false, now: () => time })
+    const view = createView({ stream, isTTY: false, isColored: false, now: () => time })
     return { stream, view, wait }
   }
 
@@ -141,7 +141,7 @@ describe('live view', () => {
 
   it('redraws a few lines and leaves notes, evaluations and the summary above', () => {
     const stream = new Screen()
-    const view = createView({ stream, isTTY: true, isColoured: false, title: 'p/n' })
+    const view = createView({ stream, isTTY: true, isColored: false, title: 'p/n' })
     view.expect?.('trainer', 10)
     view.phase('model', 'opening')
     vi.advanceTimersByTime(1000)
@@ -176,7 +176,7 @@ describe('live view', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('uses colours unless told not to', () => {
+  it('uses colors unless told not to', () => {
     const shown = (env: Record<string, string>) => {
       for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
       const stream = new Screen()

@@ -7,7 +7,7 @@ import { truthText } from '../truth.js'
 import { mathAnswer } from './math-reward.js'
 
 export const accuracyReward = rewardFn({
-  doc: 'Accuracy 0 or 1 of a maths answer, a boxed one first.',
+  doc: 'Accuracy 0 or 1 of a math answer, a boxed one first.',
   needsTruth: true,
   args: z.strictObject({ answer_parser: answerParserName }),
   score(input, { answer_parser }) {

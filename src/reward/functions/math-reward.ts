@@ -14,7 +14,7 @@ export function mathAnswer(response: string): string | null {
 }
 
 export const mathReward = rewardFn({
-  doc: 'Accuracy 0 or 1 of a maths answer, and ±0.1 for <think>…</think><answer>…</answer>.',
+  doc: 'Accuracy 0 or 1 of a math answer, and ±0.1 for <think>…</think><answer>…</answer>.',
   needsTruth: true,
   args: z.strictObject({ answer_parser: answerParserName, pattern: patternText }),
   score(input, { answer_parser, pattern }) {

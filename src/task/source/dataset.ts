@@ -52,7 +52,7 @@ async function openTerms(spec: DatasetSpec, terms: SplitTerm[]): Promise<RowSour
   if (looksLikeRepoId(spec.path)) return openFromHub(spec, terms)
   throw new TrinityError('data/not-found', `there is no data set at '${spec.path}'`, {
     path: resolve(spec.path),
-    hint: await neighbours(spec.path),
+    hint: await neighbors(spec.path),
   })
 }
 
@@ -154,7 +154,7 @@ async function localTree(dir: string): Promise<FileTree> {
   return { name: `'${dir}'`, files: files.sort(), text: (path) => readFile(join(dir, path), 'utf8') }
 }
 
-async function neighbours(path: string): Promise<string> {
+async function neighbors(path: string): Promise<string> {
   const parent = resolve(path, '..')
   const names = await readdir(parent).catch(() => undefined)
   if (!names) return `the directory '${parent}' does not exist either`

@@ -6,7 +6,7 @@ export const MILLISECONDS = 3
 export const MICROSECONDS = 6
 export const NANOSECONDS = 9
 
-/** A number where all neighbours of it are numbers too, otherwise its digits. */
+/** A number where all neighbors of it are numbers too, otherwise its digits. */
 export function integerOf(value: bigint): number | string {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value)
 }

@@ -4,7 +4,7 @@ import { lrSchedules } from './registry.js'
 type Optimizer = Config['algorithm']['optimizer']
 type ScheduleKeys = 'lr' | 'lr_scheduler_type' | 'lr_warmup_steps' | 'lr_warmup_steps_ratio' | 'min_lr_ratio'
 
-/** The optimiser settings that say how the learning rate changes over training. */
+/** The optimizer settings that say how the learning rate changes over training. */
 export type ScheduleConfig = Readonly<Pick<Optimizer, ScheduleKeys>> &
   Given<Pick<TrainerTree['critic']['optim'], 'num_cycles' | 'zero_indexed_step'>>
 

@@ -40,7 +40,7 @@ describe('what is drawn', () => {
     // Mean and variance of chi-square: five standard deviations never happen by chance, and the seed is fixed anyway.
     return (statistic - (classes - 1)) / Math.sqrt(2 * Math.max(1, classes - 1))
   }
-  const normalised = (list: { token: number; p: number }[]) => {
+  const normalized = (list: { token: number; p: number }[]) => {
     const sum = list.reduce((total, { p }) => total + p, 0)
     return new Map(list.map(({ token, p }) => [token, p / sum]))
   }
@@ -57,11 +57,11 @@ describe('what is drawn', () => {
 
   it('has the distribution of the model', async () => {
     expect(ranked.reduce((sum, { p }) => sum + p, 0)).toBeCloseTo(1, 5)
-    expect(misfit(await draw({}), normalised(ranked))).toBeLessThan(5)
+    expect(misfit(await draw({}), normalized(ranked))).toBeLessThan(5)
     const warm = ranked.map(({ token, p }) => ({ token, p: p ** (1 / 1.5) }))
-    expect(misfit(await draw({ temperature: 1.5 }), normalised(warm))).toBeLessThan(5)
+    expect(misfit(await draw({ temperature: 1.5 }), normalized(warm))).toBeLessThan(5)
     // The check itself notices: the distribution at another temperature does not fit.
-    expect(misfit(await draw({ temperature: 1.5 }), normalised(ranked))).toBeGreaterThan(5)
+    expect(misfit(await draw({ temperature: 1.5 }), normalized(ranked))).toBeGreaterThan(5)
   })
 
   it.each([
@@ -71,7 +71,7 @@ describe('what is drawn', () => {
     ['top-k, then top-p', { topK: 6, topP: 0.8 }, () => nucleus(ranked.slice(0, 6), 0.8)],
     ['a top-p that leaves one', { topP: 1e-6 }, () => ranked.slice(0, 1)],
   ])('is cut by %s', async (_, params, kept) => {
-    const expected = normalised(kept())
+    const expected = normalized(kept())
     const samples = await model.sample(request(PROMPT, { seed: 4, maxTokens: 1, ...params }, { n: 2000 }), call())
     const tokens = samples.map((sample) => sample.tokens[0])
     expect(new Set(tokens)).toEqual(new Set(expected.keys()))
@@ -91,7 +91,7 @@ describe('what is drawn', () => {
     const [after] = await model.sample(request(prompt, { maxTokens: 1 }, { topLogprobs: 87 }), call())
     expect(plain.drawnLogprobs).toBeUndefined()
     const { tokens, logprobs } = after.topLogprobs![0]
-    // Penalised logits are known up to their normaliser only where the sign of a logit is known: log-probs differ from
+    // Penalized logits are known up to their normalizer only where the sign of a logit is known: log-probs differ from
     // logits by a constant, found here from two draws under the penalty.
     const samples = await model.sample(
       request(prompt, { maxTokens: 1, repetitionPenalty: penalty, seed: 3 }, { n: 500 }),

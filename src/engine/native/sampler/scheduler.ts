@@ -157,7 +157,7 @@ export class Scheduler {
     if (draws > 0) step.out(first + rows - 1, -1, wish.invT)
     for (let i = 0; i < draws; i++) {
       step.drawFrom(wish, sequence.index + i, sequence.made, wish.top)
-      if (wish.penalty !== 1) step.penalise(sequence.tokens, sequence.length)
+      if (wish.penalty !== 1) step.penalize(sequence.tokens, sequence.length)
       if (sequence.made < wish.minTokens && wish.banned.length > 0) step.ban(wish.banned)
     }
     this.#inStep.push(sequence)
@@ -285,7 +285,7 @@ export class Scheduler {
     return sequence
   }
 
-  /** Whether this step computes a page that the sequence begins with: it finds it afterwards, and waits until then. */
+  /** Whether this step computes a page that the sequence begins with: it finds it afterward, and waits until then. */
   #soonKnown(sequence: Sequence): boolean {
     const { job, tokens, length } = sequence
     if (!this.#options.prefixCaching || (job.promptLogprobs && !job.promptScored)) return false

@@ -122,7 +122,7 @@ export class Step {
   }
 
   /** Tokens that the penalty of the last draw applies to. */
-  penalise(tokens: Int32Array, length: number): void {
+  penalize(tokens: Int32Array, length: number): void {
     const at = this.counts[6]
     this.history = room(this.history, at + length)
     this.history.set(tokens.subarray(0, length), at)
