@@ -24,11 +24,16 @@ describe('advantages in the trainer', () => {
 
   it('rollout correction weights by the mismatch', async () => {
     const policy = await model(1)
-    const set = {
-      'algorithm.rollout_correction': { bypass_mode: false, rollout_is: 'token', rollout_is_threshold: 1.1 },
+    const at = async (rollout_is_threshold: number) => {
+      const args = { bypass_mode: false, rollout_is: 'token', rollout_is_threshold }
+      const config = stepConfig('dapo', { 'algorithm.rollout_correction': args })
+      return (await new TrainStep({ policy: await model(1) }, { config }).run(rollouts(policy), 1)).metrics
     }
-    const { metrics } = await new TrainStep({ policy }, { config: stepConfig('dapo', set) }).run(rollouts(policy), 1)
-    expect(metrics['rollout_corr/rollout_is_max']).toBeCloseTo(1.1, 6)
+    const [metrics, free] = [await at(1.1), await at(100)]
+    // Of the ratios before the cap, which changes the loss.
+    expect(metrics['rollout_corr/rollout_is_max']).toBeGreaterThan(1.1)
+    expect(metrics['rollout_corr/rollout_is_max']).toBe(free['rollout_corr/rollout_is_max'])
+    expect(metrics['actor/pg_loss']).not.toBeCloseTo(free['actor/pg_loss'], 6)
     expect(metrics['rollout_corr/kl']).toBeCloseTo(metrics['mismatch/kl'], 5)
   })
 })
