@@ -8,7 +8,10 @@ export class DecodeStream {
   readonly #tokenizer: Tokenizer
   readonly #skipSpecial: boolean
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  /** Bytes that stand for themselves, until another token comes. */
+  #run: number[] = []
   #toStrip: number
+  #begun = false
 
   constructor(tokenizer: Tokenizer, options: { skipSpecial?: boolean } = {}) {
     this.#tokenizer = tokenizer
@@ -19,12 +22,35 @@ export class DecodeStream {
   /** Text that is complete with this token; often empty. */
   push(id: number): string {
     if (this.#skipSpecial && this.#tokenizer.isSpecial(id)) return ''
-    return this.#decoder.decode(this.#strip(this.#tokenizer.tokenBytes(id)), { stream: true })
+    const bytes = this.#tokenizer.tokenBytes(id)
+    if (this.#tokenizer.isByte(id)) {
+      this.#run.push(...bytes)
+      return ''
+    }
+    const before = this.#begun && bytes.length > 0 ? this.#tokenizer.between : ''
+    this.#begun ||= bytes.length > 0
+    return this.#endRun() + before + this.#decode(bytes)
+  }
+
+  #decode(bytes: Uint8Array): string {
+    return this.#decoder.decode(this.#strip(bytes), { stream: true })
+  }
+
+  /** A run that is no text is a replacement character for every byte of it, as in the original. */
+  #endRun(): string {
+    if (this.#run.length === 0) return ''
+    const bytes = Uint8Array.from(this.#run.splice(0))
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+      return this.#decode(bytes)
+    } catch {
+      return this.#decode(new TextEncoder().encode('\uFFFD'.repeat(bytes.length)))
+    }
   }
 
   /** What is left: replacement characters where the last character stayed unfinished. */
   end(): string {
-    return this.#decoder.decode()
+    return this.#endRun() + this.#decoder.decode()
   }
 
   #strip(bytes: Uint8Array): Uint8Array {

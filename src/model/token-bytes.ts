@@ -9,6 +9,10 @@ export interface TokenDecoder {
   bytes(token: string): Uint8Array
   /** Leading characters to drop from a decoded text: up to `count` times `content`. */
   readonly strip?: { readonly content: number; readonly count: number }
+  /** Without a decoder, tokens are words: a space stands between them. */
+  readonly between: string
+  /** A run of such tokens is text only where all of its bytes together are. */
+  isByte(token: string): boolean
 }
 
 const utf8 = new TextEncoder()
@@ -19,6 +23,7 @@ export function parseTokenDecoder(decoder: unknown, path: string): TokenDecoder 
   const maps: ((token: string) => string | Uint8Array)[] = []
   let strip: TokenDecoder['strip']
   let fused = false
+  let fallback = false
   for (const step of steps) {
     switch (step.type) {
       case 'ByteLevel':
@@ -26,6 +31,7 @@ export function parseTokenDecoder(decoder: unknown, path: string): TokenDecoder 
         break
       case 'ByteFallback':
         maps.push(byteFallback)
+        fallback = true
         break
       case 'Replace': {
         const from = isJsonObject(step.pattern) ? step.pattern.String : undefined
@@ -55,7 +61,12 @@ export function parseTokenDecoder(decoder: unknown, path: string): TokenDecoder 
         throw unknown(step, path)
     }
   }
-  return { strip, bytes: (token) => chain(maps, token) }
+  return {
+    strip,
+    between: steps.length === 0 ? ' ' : '',
+    isByte: (token) => fallback && typeof byteFallback(token) !== 'string',
+    bytes: (token) => chain(maps, token),
+  }
 }
 
 function flatten(decoder: unknown): JsonObject[] {

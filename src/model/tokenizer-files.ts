@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { isJsonObject, type JsonObject, readJsonObject } from '../base/file/json-file.js'
+import { withAddedTokens } from './added-tokens.js'
 import { characterTokenizer } from './character-tokenizer.js'
 
 /** What the tokenizer files of a model directory say. */
@@ -18,7 +19,9 @@ export async function readTokenizerFiles(dir: string): Promise<TokenizerFiles> {
   const configPath = join(dir, 'tokenizer_config.json')
   const config = (await readJsonObject(configPath)) ?? {}
   const map = (await readJsonObject(join(dir, 'special_tokens_map.json'))) ?? {}
-  const tokenizer = (await readJsonObject(path)) ?? fromCharacterCodes(config, configPath)
+  const added = (await readJsonObject(join(dir, 'added_tokens.json'))) ?? {}
+  const json = await readJsonObject(path)
+  const tokenizer = json ? withAddedTokens(json, { config, map, added }) : fromCharacterCodes(config, configPath)
   if (!tokenizer) {
     throw new TrinityError('tokenizer/missing', `${dir} has no tokenizer.json`, {
       path: dir,

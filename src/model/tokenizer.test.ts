@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fixture, testData } from '../../test/support/test-data.js'
+import type { JsonObject } from '../base/file/json-file.js'
+import { withAddedTokens } from './added-tokens.js'
 import { byteTokenizer, characterTokenizer } from './character-tokenizer.js'
 import { Tokenizer } from './tokenizer.js'
 
@@ -181,5 +183,73 @@ describe('files that are no tokenizer', () => {
       }),
       { numRuns: 500 },
     )
+  })
+})
+
+/** Numbers and texts are those of Python's `tokenizers`; tokenizer.python.test.ts compares many more. */
+describe('what stands beside tokenizer.json, and Unicode', () => {
+  const files = (tokenizer: JsonObject) => ({ path: 'tokenizer.json', tokenizer, specialTokens: {} })
+  const pieces = (tokenizer: Tokenizer, text: string) =>
+    Array.from(tokenizer.encode(text), (id) => tokenizer.decode([id]))
+  const bytes = byteTokenizer(['<|end|>'])
+  const sources = { config: {}, map: {}, added: {} }
+
+  it('takes tokens from added_tokens_decoder, added_tokens.json, additional_special_tokens and the pad token', () => {
+    const size = new Tokenizer(files(bytes)).vocabSize
+    const config = {
+      added_tokens_decoder: { '900': { content: '<b>' }, '800': { content: '<a>', special: true } },
+      additional_special_tokens: ['<c>'],
+      pad_token: '<p>',
+    }
+    const full = new Tokenizer(files(withAddedTokens(bytes, { ...sources, config })))
+    expect(['<a>', '<b>', '<p>', '<c>'].map((token) => full.tokenId(token))).toEqual([0, 1, 2, 3].map((i) => size + i))
+    expect(['<a>', '<b>', '<p>'].map((token) => full.isSpecial(full.encode(token)[0]))).toEqual([true, false, true])
+    expect(full.encode('<a><c>')).toHaveLength(2)
+    const added = { '<z>': 301, '<y>': 300 }
+    const older = new Tokenizer(files(withAddedTokens(bytes, { ...sources, added })))
+    expect([older.tokenId('<y>'), older.tokenId('<z>')]).toEqual([size, size + 1])
+    expect(withAddedTokens(bytes, { ...sources, config: { pad_token: '<|end|>' } })).toBe(bytes)
+  })
+
+  it('splits any number as a digit, and blanks by Unicode', () => {
+    const words = { ...characterTokenizer([...'½①x\u0085\uFEFF'], [], 'x'), model: undefined }
+    const vocab = { x: 0, '½': 1, '①': 2, '½①': 3, 'x½': 4 }
+    const model = { type: 'BPE', vocab, merges: ['½ ①', 'x ½'], unk_token: null }
+    const digits = (individual_digits: boolean) =>
+      new Tokenizer(files({ ...words, model, pre_tokenizer: { type: 'Digits', individual_digits } }))
+    expect(Array.from(digits(true).encode('x½①'))).toEqual([0, 1, 2])
+    expect(Array.from(digits(false).encode('x½①'))).toEqual([0, 3])
+    const level = { type: 'ByteLevel', add_prefix_space: false, use_regex: true }
+    // U+0085 is c2 85, U+FEFF is ef bb bf: a blank stays alone, what is none joins the sign before it
+    const merges = ['! Â', '! ï']
+    const both = { '!': 0, Â: 1, ħ: 2, '!Â': 3, ï: 4, '»': 5, '¿': 6, '!ï': 7 }
+    const blank = new Tokenizer(files({ ...bytes, pre_tokenizer: level, model: { type: 'BPE', vocab: both, merges } }))
+    expect(Array.from(blank.encode('!\u0085'))[0]).toBe(0)
+    expect(Array.from(blank.encode('!\uFEFF'))[0]).toBe(7)
+  })
+
+  it('decodes added tokens like others, runs of bytes as a whole, and words without a decoder', () => {
+    const replace = { type: 'Replace', pattern: { String: '▁' }, content: ' ' }
+    const decoder = { type: 'Sequence', decoders: [replace, { type: 'ByteFallback' }, { type: 'Fuse' }] }
+    const names = ['a', '<0xC3>', '<0xA9>', '▁▁▁▁']
+    const vocab = Object.fromEntries(names.map((name, id) => [name, id]))
+    const added = {
+      id: 3,
+      content: '▁▁▁▁',
+      special: false,
+      normalized: false,
+      lstrip: false,
+      rstrip: false,
+      single_word: false,
+    }
+    const base = characterTokenizer(['a'], [], 'a')
+    const json = { ...base, model: { type: 'BPE', vocab, merges: [] }, added_tokens: [added], decoder }
+    const tokenizer = new Tokenizer(files(json))
+    expect(tokenizer.decode([0, 3, 0])).toBe('a    a')
+    expect(tokenizer.decode([1, 2, 0])).toBe('éa')
+    expect(tokenizer.decode([1, 2, 1, 0])).toBe('\uFFFD\uFFFD\uFFFDa')
+    expect(tokenizer.decode([0, 1])).toBe('a\uFFFD')
+    expect(new Tokenizer(files({ ...json, decoder: null })).decode([0, 0, 3])).toBe('a a ▁▁▁▁')
+    expect(pieces(tokenizer, 'aa')).toEqual(['a', 'a'])
   })
 })

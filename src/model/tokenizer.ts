@@ -4,6 +4,7 @@ import type { JsonObject } from '../base/file/json-file.js'
 import { DecodeStream } from './decode-stream.js'
 import { parseTokenDecoder, type TokenDecoder } from './token-bytes.js'
 import { readTokenizerFiles, type TokenizerFiles } from './tokenizer-files.js'
+import { useUnicodeClasses } from './unicode-classes.js'
 
 const nothing = new Uint8Array(0)
 
@@ -20,9 +21,10 @@ export class Tokenizer {
   /** Jinja source, where the directory has one. */
   readonly chatTemplate?: string
   readonly strip: TokenDecoder['strip']
+  /** Stands between tokens of a decoded text. */
+  readonly between: string
   readonly #tokenizer: HfTokenizer
   readonly #vocab: readonly (string | undefined)[]
-  readonly #added: ReadonlySet<number>
   readonly #special: ReadonlySet<number>
   readonly #decoder: TokenDecoder
   readonly #bytes: (Uint8Array | undefined)[] = []
@@ -31,12 +33,12 @@ export class Tokenizer {
     this.path = files.path
     this.#tokenizer = build(files.tokenizer, files.path)
     const added = [...this.#tokenizer.get_added_tokens_decoder()]
-    this.#added = new Set(added.map(([id]) => id))
     this.#special = new Set(added.filter(([, token]) => token.special).map(([id]) => id))
     this.#vocab = (this.#tokenizer.model as unknown as { vocab: (string | undefined)[] }).vocab
     this.vocabSize = this.#vocab.length
     this.#decoder = parseTokenDecoder(files.tokenizer.decoder, files.path)
     this.strip = this.#decoder.strip
+    this.between = this.#decoder.between
     this.specialTokens = files.specialTokens
     this.bosId = this.#idOfSpecial('bos_token')
     this.eosId = this.#idOfSpecial('eos_token')
@@ -81,9 +83,15 @@ export class Tokenizer {
     if (known) return known
     const token = this.#vocab[id]
     if (token === undefined) return nothing
-    const bytes = this.#added.has(id) ? new TextEncoder().encode(token) : this.#decoder.bytes(token)
+    const bytes = this.#decoder.bytes(token)
     this.#bytes[id] = bytes
     return bytes
+  }
+
+  /** The token stands for one byte of a character that the vocabulary does not have. */
+  isByte(id: number): boolean {
+    const token = this.#vocab[id]
+    return token !== undefined && this.#decoder.isByte(token)
   }
 
   /** A token as the vocabulary spells it. */
@@ -110,6 +118,7 @@ function build(json: JsonObject, path: string): HfTokenizer {
   try {
     checkVocabulary(json)
     const tokenizer = new HfTokenizer(json, { clean_up_tokenization_spaces: false })
+    useUnicodeClasses(tokenizer)
     tokenizer.encode('a', { add_special_tokens: true })
     return tokenizer
   } catch (cause) {
