@@ -23,11 +23,13 @@ export function fillClip<A extends ClipArgs>(args: A): A {
 
 /** For `refine`: both sides must be known. */
 export const clipKnown = (args: ClipArgs) => args.clip_range_low !== null && args.clip_range_high !== null
+/** What `refine` says when they are not. */
 export const clipMissing = {
   path: ['clip_range'],
   message: 'give clip_range, or both clip_range_low and clip_range_high',
 }
 
+/** The clipped surrogate of PPO, and what it was made of. */
 export interface Ppo {
   /** Per-token loss. */
   readonly loss: Expr
