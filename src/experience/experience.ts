@@ -17,6 +17,7 @@ export type FailureReason =
   | 'environment_error'
   | 'engine_error'
   | 'reward_error'
+  | 'invalid_reward'
   | 'prompt_too_long'
   | 'no_response'
 

@@ -1,5 +1,5 @@
-import { TrinityError } from '../base/error.js'
 import type { Task, Taskset } from '../task/index.js'
+import { allFailed } from './all-failed.js'
 import { failuresOf } from './batch.js'
 import { type Metrics, ofEvalSet, ofEvalTask } from './metrics.js'
 import type { RolloutScheduler } from './scheduler.js'
@@ -29,16 +29,13 @@ export async function evaluateTaskset(
   signal?.addEventListener('abort', abort, { once: true })
   try {
     const result = await batch.done
-    const { runs, failed, first } = failuresOf(result)
+    const failures = failuresOf(result)
+    const { runs, failed } = failures
     if (runs > 0 && failed === runs) {
-      throw new TrinityError(
-        'explorer/all-failed',
-        `evaluation of '${taskset.name}': all ${runs} runs failed. ${first.join('; ')}`,
-        {
-          path: `buffer.explorer_input.eval_tasksets`,
-          hint: 'log/explorer_runner_*.log has every failure',
-        },
-      )
+      throw allFailed(`evaluation of '${taskset.name}'`, failures, {
+        path: 'buffer.explorer_input.eval_tasksets',
+        hint: 'log/explorer_runner_*.log has every failure',
+      })
     }
     const name = `${prefix}/${taskset.name}`
     const values = result.tasks.map((task) => {

@@ -7,6 +7,7 @@ import { linkSignals } from '../workflow/link-signals.js'
 import type { RolloutBatch } from './batch.js'
 import { contextFactory, rolloutSeed } from './contexts.js'
 import { evaluateTaskset } from './evaluation.js'
+import { Harvest } from './harvest.js'
 import { LoopLag } from './lag.js'
 import type { ExplorerMark } from './mark.js'
 import type { EvaluationPlan, ExplorerParts } from './parts.js'
@@ -31,6 +32,9 @@ export class Explorer {
   readonly #logger: Logger
   readonly #lag = new LoopLag()
   readonly #speed: Speed
+  readonly #harvest = new Harvest()
+  /** It began with the first step: what earlier runs have made of theirs is not known. */
+  #isWhole = true
   #step = 0
   /** Last step of which the synchronizer has heard. */
   #told = 0
@@ -83,11 +87,12 @@ export class Explorer {
     if (mark === undefined) return
     if (mark.version !== 1) {
       throw new TrinityError('explorer/mark', `the checkpoint's explorer state has version ${mark.version}`, {
-        hint: 'it was written by another version of the software; start under another name',
+        hint: 'it was written by another version of the software; start the run under another name',
       })
     }
     this.#scheduler().restore(mark.scheduler)
     this.#step = mark.step
+    this.#isWhole = false
     this.#mark = mark
     this.#feedback = [...mark.feedback]
   }
@@ -164,6 +169,8 @@ export class Explorer {
       const last = scheduler.step >= scheduler.steps
       const syncs = isSyncPoint(step, config)
       if (syncs || last) await this.#settle(0, signal)
+      // before the trainer hears of the end: it would end well
+      if (last && this.#isWhole) this.#harvest.check(true)
       if (last) await buffer?.finish(config.explorer.name)
       if (syncs || last) await this.#afterSteps(signal, stop)
       if (this.#evalDue(step)) this.#beginEvaluation(step, signal, fail)
@@ -241,6 +248,7 @@ export class Explorer {
     const paired = config.synchronizer.sync_style === 'fixed' ? step : undefined
     const report = await pipeline!.process(experiences, { who: config.explorer.name, signal, markOf, step: paired })
     this.#timeout.stepDone()
+    this.#harvest.add(result, report)
     this.#parts.made?.(report.metrics['experience_pipeline/experience_count'] ?? 0)
     const metrics = {
       ...report.metrics,
@@ -253,6 +261,7 @@ export class Explorer {
     monitor.log(metrics, step)
     view?.metrics('explorer', step, metrics)
     this.#logger.info(`step ${step}: ${experiences.length} experiences of ${result.tasks.length} tasks`)
+    this.#harvest.check(false)
   }
 
   /** Waits until at most `most` steps are under way; at a sync point also until nothing is being evaluated. */

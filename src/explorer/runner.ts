@@ -8,6 +8,7 @@ import { timeSlice } from '../workflow/time-slice.js'
 import { isWorkflowClass, repeatsItself, type WorkflowEntry } from '../workflow/workflow.js'
 import { failedExperience, failureOf, isHopeless, RolloutTimeout } from './failure.js'
 import type { RolloutJob, RolloutResult } from './job.js'
+import { invalidReward, markFailed } from './reward-check.js'
 import { runMetrics, stamp } from './stamp.js'
 import type { AttemptTimeout } from './timeout.js'
 
@@ -156,8 +157,8 @@ async function execute(entry: WorkflowEntry, context: WorkflowContext): Promise<
   const result = isWorkflowClass(entry) ? await executeClass(entry, context) : await entry(context)
   const experiences = Array.isArray(result) ? [...result] : [result as Experience]
   if (experiences.length > 0 && experiences.every((one) => one !== undefined)) return experiences
-  throw new TrinityError('workflow/no-experience', `workflow '${context.task.workflow}' gave no experience`, {
-    hint: 'return what model.chat, model.generate or model.toExperiences gave',
+  throw new TrinityError('workflow/no-experience', `workflow '${context.task.workflow}' returned no experience`, {
+    hint: 'return what model.chat, model.generate or model.toExperiences returned',
   })
 }
 
@@ -203,8 +204,9 @@ function resultsByRun(
     const own = count === 1 ? experiences : experiences.filter(({ eid }) => eid.run === first + i)
     const failure =
       own.length > 0
-        ? undefined
-        : ({ reason: 'no_response', message: 'the workflow gave nothing for this run' } as const)
+        ? invalidReward(own, job.task.workflow)
+        : ({ reason: 'no_response', message: 'the workflow returned nothing for this run' } as const)
+    if (failure) markFailed(own, failure)
     const metrics = failure ? {} : runMetrics(own, extra)
     return { run: first + i, experiences: job.kind === 'eval' ? [] : own, metrics, failure, attempts }
   })

@@ -2,21 +2,24 @@ import { TrinityError } from '../base/error.js'
 import type { SampleModel } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
 import { combine } from '../monitor/combine.js'
+import { allFailed } from './all-failed.js'
 import { failuresOf, type RolloutBatchResult } from './batch.js'
 import { type Metrics, ofBatch } from './metrics.js'
 
 /** The experiences of a step in order of task and run. A step in which every run failed is a failure of the whole. */
 export function trainExperiences(step: number, result: RolloutBatchResult): Experience[] {
-  const { runs, failed, first } = failuresOf(result)
+  const failures = failuresOf(result)
+  const { runs, failed } = failures
   if (failed < runs) return result.tasks.flatMap((task) => task.runs.flatMap((run) => run.experiences))
-  const text =
-    runs === 0 ? `step ${step}: no task finished` : `step ${step}: all ${runs} rollouts failed. ${first.join('; ')}`
-  throw new TrinityError('explorer/all-failed', text, {
+  if (runs === 0) {
+    throw new TrinityError('explorer/all-failed', `step ${step}: no task finished`, {
+      path: 'explorer',
+      hint: 'raise explorer.over_rollout.wait_after_min',
+    })
+  }
+  throw allFailed(`step ${step}`, failures, {
     path: 'explorer',
-    hint:
-      runs === 0
-        ? 'raise explorer.over_rollout.wait_after_min'
-        : 'log/explorer_runner_*.log has every failure; `trinity debug --module workflow` runs one task by itself',
+    hint: 'log/explorer_runner_*.log has every failure; `trinity debug --module workflow` runs one task by itself',
   })
 }
 

@@ -77,7 +77,10 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
 
 /** What a person has to change before anything can run: there is nothing to sum up. */
 function isWrongUse(error: unknown): boolean {
-  return error instanceof TrinityError && /^(config|registry|hub|data|model|checkpoint)\//.test(error.code)
+  return (
+    error instanceof TrinityError &&
+    /^((config|registry|hub|data|model|checkpoint)\/|(explorer|trainer)\/nothing-usable$)/.test(error.code)
+  )
 }
 
 async function failed(stage: ResolvedStage, begun: number, command = 'trinity run'): Promise<RunSummary> {

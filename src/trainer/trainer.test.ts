@@ -79,12 +79,23 @@ describe('the loop', () => {
   it('a step without anything to learn from still counts', async () => {
     const ears = new Ears()
     const failed = (await rollouts(2)).map((e): Experience => ({ ...e, failure: { reason: 'timeout', message: '' } }))
-    const given = await parts(stepConfig('grpo', small), { policy: await model(1) }, failed, { ears })
-    const trainer = new Trainer(given)
+    const all = [...failed, ...(await rollouts(4)).slice(4)]
+    const trainer = new Trainer(await parts(stepConfig('grpo', small), { policy: await model(1) }, all, { ears }))
     await trainer.run(never())
-    expect(trainer.step).toBe(1)
+    expect(trainer.step).toBe(2)
     expect(ears.of(1)).toMatchObject({ 'sample/skipped/failed': 4 })
     expect(ears.notes[0]).toContain('nothing to train on')
+  })
+
+  it('a run in which no step had anything to learn from fails, says why, and saves nothing', async () => {
+    const dir = await tempDir()
+    const failed = (await rollouts(2)).map((e): Experience => ({ ...e, failure: { reason: 'timeout', message: '' } }))
+    const trainer = new Trainer(await parts(stepConfig('grpo', small), { policy: await model(1) }, failed, { dir }))
+    await expect(trainer.run(never())).rejects.toMatchObject({
+      code: 'trainer/nothing-usable',
+      message: expect.stringContaining('(4 failed)'),
+    })
+    expect(await readdir(dir)).toEqual(['.lock-trainer'])
   })
 })
 

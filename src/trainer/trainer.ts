@@ -25,13 +25,16 @@ export class Trainer {
   readonly #preview?: Preview
   #step = 0
   #refusedSteps = 0
+  /** Experiences that the models have learned from in this run, and what was said of the others last. */
+  #trained = 0
+  #unused = ''
 
   constructor(parts: TrainerParts) {
     const { config, policy, reference, critic, monitor } = parts
     this.#parts = parts
     this.#log = parts.logs.logger(config.trainer.name)
     const totalSteps = config.trainer.total_steps ?? parts.expectedSteps
-    this.#train = new TrainStep({ policy, reference, critic }, { config, totalSteps, note: (text) => this.#tell(text) })
+    this.#train = new TrainStep({ policy, reference, critic }, { config, totalSteps, note: (text) => this.#hear(text) })
     const { sample_strategy, sample_strategy_args } = config.algorithm
     const strategy = sample_strategy ?? 'default'
     this.#strategy = sampleStrategies.get(strategy)
@@ -87,6 +90,7 @@ export class Trainer {
       this.#tell(`nothing to train: step ${begin} of trainer.total_steps ${total} was reached before`)
     }
     const end = await this.#loop(total, signal, stop)
+    if (begin === 0 && this.#step > 0 && this.#trained === 0 && end !== 'stopped') throw this.#nothing()
     if (this.#step > 0) await this.#save(signal)
     if (end === 'end_of_data' && this.#step === begin) {
       this.#tell(`nothing was trained: buffer '${this.#parts.buffer.name}' came to its end before step ${begin + 1}`)
@@ -144,7 +148,8 @@ export class Trainer {
     const { config, view, monitor, sync } = this.#parts
     const step = this.#step + 1
     view.phase('trainer', `step ${step}: training`)
-    const { metrics } = await this.#train.run(sampled.experiences, step, signal)
+    const { metrics, trained } = await this.#train.run(sampled.experiences, step, signal)
+    this.#trained += trained
     this.#step = step
     this.#giveUpWhenHopeless(metrics)
     view.phase('trainer', `step ${step}: weights to the explorer`)
@@ -193,6 +198,19 @@ export class Trainer {
       },
     })
     if (saved) monitor.log({ 'time/save_checkpoint': watch.total() }, step)
+  }
+
+  /** What a training step says; the last of it explains a run without one update. */
+  #hear(text: string): void {
+    this.#unused = text
+    this.#tell(text)
+  }
+
+  #nothing(): TrinityError {
+    return new TrinityError('trainer/nothing-usable', `nothing was trained in ${this.#step} steps: ${this.#unused}`, {
+      path: 'buffer.explorer_input',
+      hint: 'a sequence needs a reward, a token of the model, and no more tokens than model.max_model_len',
+    })
   }
 
   #tell(text: string): void {
