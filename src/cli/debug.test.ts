@@ -80,7 +80,7 @@ describe('trinity debug', () => {
   it('workflow: without a server it opens the models itself, runs one task once and stores the result', async () => {
     const { code, text } = await run('workflow')
     expect(code).toBe(0)
-    expect(text).toContain('no debug server runs')
+    expect(text).toContain('no debug server is running')
     expect(text).toContain('asking one?')
     expect(text).toMatch(/experience debug\/0\/0\/0\/[0-9a-f]{6}: reward \d+/)
     const view = await ExperienceView.open(`sqlite:///${dir}/output/experiences.db`)
@@ -111,7 +111,7 @@ describe('trinity debug', () => {
     const { code, text } = await serving
     expect(code).toBe(0)
     expect(text).toContain('auxiliary scorer')
-    expect((await run('workflow')).text).toContain('no debug server runs')
+    expect((await run('workflow')).text).toContain('no debug server is running')
   })
 
   it('a workflow that fails is an exit code of 1, with the stack', async () => {

@@ -93,7 +93,9 @@ async function runOne(
   const task = await readTask(config, row)
   let parts = await connectTo(socket, context)
   if (!parts) {
-    view.note('no debug server runs: opening the models here (trinity debug --module inference_model keeps them open)')
+    view.note(
+      'no debug server is running: opening the models here (trinity debug --module inference_model keeps them open)',
+    )
     parts = await openModels(context)
   }
   const file = await outputFile(options)

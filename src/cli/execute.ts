@@ -23,16 +23,16 @@ export async function execute(resolved: Resolved, parsed: Parsed, options: RunFl
       engineNamed: (i) => isNamed(parsed.stages[i].config, resolved.stages[i].config),
     })
     view.close()
-    if (end === 'before') process.stdout.write(`nothing to do: this run has finished before, after ${steps} steps\n`)
+    if (end === 'before') process.stdout.write(`nothing to do: this run already finished after ${steps} steps\n`)
     if (end === 'stopped') {
       const where = steps === 0 ? 'stopped before the first step was done' : `stopped after step ${steps} and saved`
-      process.stdout.write(`${where}; to go on: ${commandOf(options)}\n`)
+      process.stdout.write(`${where}; to resume: ${commandOf(options)}\n`)
     }
     return 0
   } catch (error) {
     view.close()
     if (!stop.now.aborted) throw error
-    process.stderr.write(`stopped at once; from the last checkpoint on: ${commandOf(options)}\n`)
+    process.stderr.write(`stopped immediately; to resume from the last checkpoint: ${commandOf(options)}\n`)
     return signals.code
   } finally {
     signals.close()

@@ -70,7 +70,7 @@ function dirsOf({ logDir, config }: LogCommandOptions): string[] {
   if (there.length > 0) return dirs
   throw new TrinityError('cli/no-logs', `there is no folder ${dirs[0]}`, {
     path: config,
-    hint: 'the run writes it when it starts; is it the same configuration and the same current folder?',
+    hint: 'a run creates it when it starts; check the configuration and the current folder',
   })
 }
 

@@ -24,7 +24,7 @@ export async function setupTorch(options: SetupCommand, check = verify): Promise
   say(pc.bold('The torch engine needs'))
   for (const line of describePlan(plan, await installed(plan.dir))) say(`  ${line}`)
   if (!plan.cpu && cudaDevices() === 0)
-    say(`  ${pc.yellow('no NVIDIA card was found here')}: --cpu takes a tenth of it`)
+    say(`  ${pc.yellow('no NVIDIA card was found here')}: with --cpu it is a tenth of this`)
   if (options.dryRun) {
     say(pc.dim('Nothing was done.'))
     return 0
@@ -43,10 +43,12 @@ export async function setupTorch(options: SetupCommand, check = verify): Promise
 
 async function agreed(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw new TrinityError('cli/setup', 'nobody is here to agree to the download', { hint: 'add --yes' })
+    throw new TrinityError('cli/setup', 'the download needs an answer, and this is not a terminal', {
+      hint: 'add --yes',
+    })
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await terminal.question('Go on? [Y/n] ')
+  const answer = await terminal.question('Continue? [Y/n] ')
   terminal.close()
   return /^(y(es)?)?$/i.test(answer.trim())
 }

@@ -41,7 +41,8 @@ function describe({ places, kept }: Leftovers): string {
       )}`,
     )
   }
-  if (kept.length > 0) lines.push('what is not from this job stays:', ...kept.slice(0, MOST).map((path) => `  ${path}`))
+  if (kept.length > 0)
+    lines.push('kept, because it is not from this job:', ...kept.slice(0, MOST).map((path) => `  ${path}`))
   if (kept.length > MOST) lines.push(`  and ${kept.length - MOST} more`)
   return lines.join('\n')
 }

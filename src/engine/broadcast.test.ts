@@ -55,7 +55,7 @@ describe('a broadcast of weights', () => {
     [
       'one receives something else',
       { sum: 'b' },
-      /not those that were sent/,
+      /differ from those that were sent/,
       ['a goes on with what it had', 'b goes on with what it had'],
     ],
   ])('changes nobody where %s', async (_, faults, message, ends) => {

@@ -52,8 +52,8 @@ async function carry(
   }
   const sums = new Set(await all([sender.send(signal), ...to.map((receiver) => receiver.receive(signal))]))
   if (sums.size === 1) return [...sums][0]
-  throw new TrinityError('engine/checksum', 'the weights that arrived are not those that were sent', {
-    hint: 'the samplers keep the weights they had; is the memory of this machine sound?',
+  throw new TrinityError('engine/checksum', 'the weights that arrived differ from those that were sent', {
+    hint: 'the samplers keep the weights they had; check the memory of this machine for faults',
   })
 }
 

@@ -15,7 +15,7 @@ export function checkWanted({ head = 'lm', path }: ModelSpec, wants: readonly Sc
   const known: readonly ScoreKind[] = head === 'lm' ? ['logprob', 'entropy'] : ['value']
   const bad = wants.find((kind) => !known.includes(kind))
   if (bad === undefined) return
-  throw new TrinityError('engine/no-score', `a model with the head '${head}' gives no ${bad}`, {
+  throw new TrinityError('engine/no-score', `a model with the head '${head}' does not give ${bad}`, {
     path,
     hint: bad === 'value' ? "open the critic with head: 'value'" : "open the policy with head: 'lm'",
   })
@@ -30,13 +30,13 @@ export function checkHead(spec: ModelSpec, allowed: readonly Head[]): void {
 }
 
 export function foreignModel(where: string): TrinityError {
-  return new TrinityError('engine/foreign-model', `${where} names a model of another engine`, {
+  return new TrinityError('engine/foreign-model', `${where} names a model from another engine`, {
     hint: 'open trainer and sampler with the same engine',
   })
 }
 
 export function incompleteGradient(path: string): TrinityError {
-  const message = 'a call stopped half-way and left a gradient that is not whole'
+  const message = 'a call stopped halfway and left an incomplete gradient'
   return new TrinityError('engine/incomplete-gradient', message, {
     path,
     hint: 'call discardGrad, then repeat the forwardBackward calls of this step',

@@ -52,7 +52,7 @@ export function checkRequest(
     Number.isSafeInteger(value) && value >= least && value <= most
   const isToken = (id: number) => whole(id, 0, vocabSize - 1)
 
-  need(prompt instanceof Int32Array && prompt.length > 0, 'prompt', 'empty', 'send a token at least')
+  need(prompt instanceof Int32Array && prompt.length > 0, 'prompt', 'empty', 'send at least one token')
   need(
     prompt.length < maxModelLen,
     'prompt',
@@ -74,7 +74,7 @@ export function checkRequest(
     (params.stop ?? []).every((stop) => stop.length > 0),
     'stop',
     'empty',
-    'a stop string needs a character',
+    'a stop string needs at least one character',
   )
   for (const id of params.stopTokenIds ?? []) need(isToken(id), 'stopTokenIds', id, `ids are 0 … ${vocabSize - 1}`)
   const own = params.seed

@@ -29,13 +29,9 @@ export function stamp(
 
 function checkRun(run: number, { first, count }: { first: number; count: number }): void {
   if (run >= first && run < first + count) return
-  throw new TrinityError(
-    'workflow/run',
-    `an experience has eid.run ${run}, wanted are ${first} … ${first + count - 1}`,
-    {
-      hint: 'a workflow with `repeats = true` sets eid.run = context.run + i for its i-th run',
-    },
-  )
+  throw new TrinityError('workflow/run', `an experience has eid.run ${run}, expected ${first} … ${first + count - 1}`, {
+    hint: 'a workflow with `repeats = true` sets eid.run = context.run + i for its i-th run',
+  })
 }
 
 /** The numbers of one run, from its experiences. */

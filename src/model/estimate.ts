@@ -11,7 +11,7 @@ export interface MemoryEstimate {
   readonly training: number
   /** Activations kept for the backward pass, per token of a micro-batch. */
   readonly activationsPerToken: number
-  /** With one layer's activations at a time (gradient check-pointing). */
+  /** With one layer's activations at a time (gradient checkpointing). */
   readonly checkpointedPerToken: number
   /** Keys and values, per token in the cache of a sampler. */
   readonly cachePerToken: number

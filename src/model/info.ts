@@ -68,7 +68,7 @@ export function renderModel(info: ModelDescription): string {
     ['end tokens', info.eosTokenIds.join(', ') || 'none'],
     ['stored', stored.join('; ')],
     ['training', `${bytes(m.training)} + activations: ${example(m.activationsPerToken)},`],
-    ['', `or ${example(m.checkpointedPerToken)} with gradient check-pointing`],
+    ['', `or ${example(m.checkpointedPerToken)} with gradient checkpointing`],
     ['sampling', `${bytes(m.weights)} + cache: ${example(m.cachePerToken)}`],
     ['compute', `${(m.trainingFlopsPerToken / 1e9).toPrecision(3)} GFLOP per trained token`],
   ]

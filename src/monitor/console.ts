@@ -19,7 +19,7 @@ export class ConsoleMonitor implements Monitor {
   }
 
   rewind(step: number): void {
-    this.#logger.info(`everything after step ${step} is made again`)
+    this.#logger.info(`everything after step ${step} is computed again`)
   }
 
   async close(): Promise<void> {}

@@ -45,7 +45,7 @@ export class GuardedMonitor implements Monitor {
       }
     }
     for (const [name, count] of this.#failures) {
-      if (count > 1) this.#tell(`monitor ${name}: ${count} failures in all`)
+      if (count > 1) this.#tell(`monitor ${name}: ${count} failures in total`)
     }
     this.#failures.clear()
   }
@@ -63,7 +63,7 @@ export class GuardedMonitor implements Monitor {
   #failed(name: string, error: unknown): void {
     const before = this.#failures.get(name) ?? 0
     this.#failures.set(name, before + 1)
-    if (before === 0) this.#tell(`monitor ${name} failed; training goes on without it: ${messageOf(error)}`)
+    if (before === 0) this.#tell(`monitor ${name} failed; training continues without it: ${messageOf(error)}`)
   }
 
   #tell(text: string): void {

@@ -21,12 +21,12 @@ export const monitors = new Registry<MonitorEntry>('monitor', {
   wandb,
   mlflow,
   jsonl: monitorEntry({
-    doc: 'nothing but the files that are written beside every monitor: <job>/monitor/<role>.jsonl',
+    doc: 'only the files that are written with every monitor: <job>/monitor/<role>.jsonl',
     args: NO_ARGS,
     open: () => undefined,
   }),
   console: monitorEntry({
-    doc: 'every number of a step as one line of the log of its role',
+    doc: 'all numbers of a step as one line in the log of its role',
     args: NO_ARGS,
     open: async (_, { logger }) => new (await import('./console.js')).ConsoleMonitor(logger),
   }),

@@ -48,7 +48,7 @@ describe('trinity run', { timeout: 120_000 }, () => {
     expect(readdirSync(job('whole', 'log'))).toEqual(expect.arrayContaining(['explorer.log', 'trainer.log']))
     const second = await run('whole')
     expect(second.code).toBe(0)
-    expect(second.stdout).toContain('finished before')
+    expect(second.stdout).toContain('already finished')
   })
 
   it('starts over only when told twice', async () => {
@@ -128,7 +128,7 @@ describe('trinity run', { timeout: 120_000 }, () => {
     const second = await go()
     expect(second.stdout).not.toContain('loss 3')
     expect(weights('rl', 2).equals(rl)).toBe(true)
-    expect((await go()).stdout).toContain('finished before')
+    expect((await go()).stdout).toContain('already finished')
   })
 
   it.each([

@@ -224,7 +224,7 @@ class Sampling(unittest.TestCase):
         model = self.desk.open(tiny("llama"), cacheTokens=1024, maxBatch=1, maxQueue=1)
         for _ in range(2):
             self.ask(model, (1, 2))
-        with self.assertRaisesRegex(Exception, "waiting already"):
+        with self.assertRaisesRegex(Exception, "already waiting"):
             self.ask(model, (1, 2))
         self.desk.run()
         self.assertEqual(len(self.desk.answers), 3)

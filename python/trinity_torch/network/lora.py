@@ -159,7 +159,7 @@ def _note(spec: dict[str, Any], config: adapter_config.AdapterConfig) -> str | N
     asked, own = spec["targetModules"], config.places.get("target_modules")
     if asked != "all-linear" and isinstance(own, list) and sorted(asked) != sorted(own):
         parts.append(f"the modules {', '.join(own)}")
-    return f"the adapter in {spec['path']} has {', '.join(parts)}: its own settings count" if parts else None
+    return f"the adapter in {spec['path']} has {', '.join(parts)}: its own settings are used" if parts else None
 
 
 def _shapes(path: str) -> dict[str, list[int]]:

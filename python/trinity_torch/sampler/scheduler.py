@@ -65,7 +65,7 @@ class Scheduler:
         fresh = self.places.fresh
         if len(fresh) >= self.max_queue + self.places.free:
             raise WorkerError(
-                "engine/busy", f"{len(fresh)} requests are waiting already", "send it again later, or raise maxQueue"
+                "engine/busy", f"{len(fresh)} requests are already waiting", "send it again later, or raise maxQueue"
             )
         fresh.append(Sequence(job, 0, job.n))
 
@@ -283,6 +283,6 @@ class Scheduler:
 def not_finite() -> WorkerError:
     return WorkerError(
         "engine/not-finite",
-        "the model gives logits that are not finite",
+        "the model produces logits that are not finite",
         "its weights are damaged or training has diverged; go back to an earlier checkpoint",
     )

@@ -340,7 +340,7 @@ class TrainModel(ScoreModel):
         if self.gradient == "partial":
             raise WorkerError(
                 "engine/incomplete-gradient",
-                "a call stopped half-way and left a gradient that is not whole",
+                "a call stopped halfway and left an incomplete gradient",
                 "call discardGrad, then repeat the forwardBackward calls of this step",
                 self.spec["path"],
             )

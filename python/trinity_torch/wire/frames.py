@@ -104,7 +104,7 @@ def _tensor_bytes(specs: Any) -> int:
     names: set[str] = set()
     for spec in specs:
         if not isinstance(spec, dict) or not isinstance(spec.get("name"), str) or spec["name"] in names:
-            raise _bad("a tensor has no name of its own")
+            raise _bad("a tensor has no unique name")
         names.add(spec["name"])
         shape = spec.get("shape")
         if spec.get("dtype") not in BYTES or not isinstance(shape, list) or not all(_is_length(n) for n in shape):
@@ -129,4 +129,4 @@ def _check_lengths(header: int, payload: int) -> None:
 
 
 def _bad(message: str) -> WorkerError:
-    return WorkerError("engine/frame", message, "are Trinity and trinity_torch of the same release?")
+    return WorkerError("engine/frame", message, "are Trinity and trinity_torch from the same release?")

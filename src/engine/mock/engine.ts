@@ -86,7 +86,7 @@ export class MockEngine implements Engine {
   async openSample(spec: SampleSpec, _call: Call): Promise<SampleModel> {
     const shared = spec.shareWith
     if (shared && !(shared instanceof MockTrainModel)) {
-      throw new TrinityError('engine/foreign-model', 'shareWith names a model of another engine')
+      throw new TrinityError('engine/foreign-model', 'shareWith names a model from another engine')
     }
     const weights = await this.#model(spec)
     // A sampler sees what was trained when it is given it, and not before.

@@ -47,9 +47,9 @@ export class MockSampleModel implements SampleModel {
     const { prompt, params } = request
     checkRows([asRow(prompt, params.temperature)], this.info)
     if (prompt.length < 1)
-      throw new TrinityError('engine/bad-request', 'the prompt is empty', { hint: 'send a token at least' })
+      throw new TrinityError('engine/bad-request', 'the prompt is empty', { hint: 'send at least one token' })
     if (this.#admitted >= this.#options.maxQueue) {
-      throw new TrinityError('engine/busy', `${this.#admitted} requests are waiting already`, {
+      throw new TrinityError('engine/busy', `${this.#admitted} requests are already waiting`, {
         hint: 'retry later, or raise the queue bound',
       })
     }

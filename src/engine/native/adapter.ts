@@ -81,7 +81,9 @@ function noteOf(spec: LoraSpec, saved: AdapterConfig): string | undefined {
   const asked = spec.targetModules
   const same = asked === 'all-linear' || !saved.targets || [...asked].sort().join() === [...saved.targets].sort().join()
   if (!same) parts.push(`the modules ${saved.targets?.join(', ')}`)
-  return parts.length === 0 ? undefined : `the adapter in ${spec.path} has ${parts.join(', ')}: its own settings count`
+  return parts.length === 0
+    ? undefined
+    : `the adapter in ${spec.path} has ${parts.join(', ')}: its own settings are used`
 }
 
 function unfit(file: SafetensorsFile, what: string): TrinityError {

@@ -113,7 +113,7 @@ export async function loadState(model: NativeModel, dir: string, signal: AbortSi
     throw new TrinityError('engine/bad-checkpoint', `${dir} holds no state that this model can resume from`, {
       path,
       hint: state
-        ? 'was it saved with the same LoRA setting and a release as new as this one?'
+        ? 'was it saved with the same LoRA setting, by a release as new as this one?'
         : `there is no ${stateFile}`,
     })
   }
@@ -154,7 +154,7 @@ async function checkScales(model: NativeModel, dir: string): Promise<void> {
     const is = (one: { rank: number; scale: number }) => `rank ${one.rank} and scale ${one.scale}`
     throw new TrinityError(
       'engine/bad-checkpoint',
-      `the adapter was saved with ${is(was)} of ${module}, this model has ${is({ rank, scale })}`,
+      `the adapter was saved with ${is(was)} for ${module}, this model has ${is({ rank, scale })}`,
       { path: saved.path, hint: 'set lora_rank and lora_alpha, or the path of the adapter, as they were' },
     )
   }

@@ -31,7 +31,7 @@ describe('what a model asks of the machine', () => {
     const error = tooLarge(large, withKeys({ 'algorithm.algorithm_type': 'grpo' }), machine)
     expect(error).toMatchObject({ code: 'config/too-large', hint: expect.stringContaining('native') })
     expect(error?.message).toMatch(/1\.54e\+3 million|1540 million/)
-    expect(error?.message).toContain('GiB of memory (there are 16')
+    expect(error?.message).toContain('GiB of memory (this machine has 16')
   })
 
   it('refuses one that fits but would never get anywhere', () => {

@@ -59,7 +59,8 @@ export function tooLarge(
 ): TrinityError | undefined {
   const { memory, stepSeconds } = trainingDemand(model, config, needs, machine)
   const parts: string[] = []
-  if (memory > machine.memory) parts.push(`about ${bytes(memory)} of memory (there are ${bytes(machine.memory)})`)
+  if (memory > machine.memory)
+    parts.push(`about ${bytes(memory)} of memory (this machine has ${bytes(machine.memory)})`)
   if (stepSeconds > LONGEST_STEP_S) {
     parts.push(`up to ${duration(stepSeconds)} for one step of ${config.buffer.train_batch_size} experiences`)
   }
@@ -72,7 +73,7 @@ export function tooLarge(
       path: 'model.model_path',
       hint:
         'use a smaller model, shorter sequences (model.max_model_len) or a smaller buffer.train_batch_size; ' +
-        'trainer.trainer_type: native and explorer.rollout_model.engine_type: native run it all the same',
+        'to run it anyway, set trainer.trainer_type: native and explorer.rollout_model.engine_type: native',
     },
   )
 }

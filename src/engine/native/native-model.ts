@@ -190,7 +190,7 @@ export function nativeError(error: unknown, path: string): unknown {
   if (code === 'native/memory') {
     return new TrinityError('engine/memory', 'there is not enough memory for this', {
       path,
-      hint: 'use a smaller token budget, gradient check-pointing, or a smaller model',
+      hint: 'use a smaller token budget, gradient checkpointing, or a smaller model',
       cause: error,
     })
   }

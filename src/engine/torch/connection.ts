@@ -56,7 +56,9 @@ export class WorkerConnection {
     socket.setNoDelay(true)
     socket.on('data', (chunk) => this.#take(chunk))
     socket.on('error', () => {})
-    socket.on('close', () => this.#break(new TrinityError('engine/worker-died', 'the torch worker hung up')))
+    socket.on('close', () =>
+      this.#break(new TrinityError('engine/worker-died', 'the torch worker closed the connection')),
+    )
   }
 
   /** The next of the frames that come unasked, before this is trusted. Pending for ever if there is none. */
@@ -134,7 +136,8 @@ export class WorkerConnection {
 
   #deal(frame: Frame): void {
     if (!this.#events) {
-      if (this.#early.length >= EARLY) throw new TrinityError('engine/frame', 'the torch worker says too much')
+      if (this.#early.length >= EARLY)
+        throw new TrinityError('engine/frame', 'the torch worker sent too many messages before its first request')
       if (this.#awaited) this.#awaited(frame)
       else this.#early.push(frame)
       this.#awaited = undefined
@@ -146,7 +149,7 @@ export class WorkerConnection {
       return
     }
     const asked = this.#pending.get(id as number)
-    if (!asked) throw new TrinityError('engine/frame', `the torch worker answers ${id}, which was not asked`)
+    if (!asked) throw new TrinityError('engine/frame', `the torch worker answered request ${id}, which was not sent`)
     if (ok === true) asked.resolve({ result: (result ?? {}) as JsonObject, tensors: frame.tensors })
     else if ((error as JsonObject | undefined)?.code === 'engine/cancelled' && asked.signal.aborted) {
       asked.reject(asked.signal.reason)

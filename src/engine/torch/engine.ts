@@ -191,8 +191,8 @@ export async function torchPython(): Promise<string> {
 }
 
 function tooFewDevices(wanted: number): TrinityError {
-  return new TrinityError('engine/devices', `${wanted} GPUs are asked for, ${cudaDevices()} are visible here`, {
+  return new TrinityError('engine/devices', `${wanted} GPUs are requested, ${cudaDevices()} are visible here`, {
     path: 'cluster.gpu_per_node',
-    hint: 'lower cluster.gpu_per_node, or see CUDA_VISIBLE_DEVICES',
+    hint: 'lower cluster.gpu_per_node, or check CUDA_VISIBLE_DEVICES',
   })
 }

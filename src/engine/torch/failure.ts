@@ -2,7 +2,7 @@ import { TrinityError } from '../../base/error.js'
 import { isJsonObject } from '../../base/file/json-file.js'
 import type { WorkerProcess } from './process.js'
 
-const AGAIN = 'start the run again: it goes on from the last checkpoint'
+const AGAIN = 'start the run again: it resumes from the last checkpoint'
 const LOG_MS = 50
 
 /** An error of a worker as it stands in an answer. */
@@ -27,7 +27,7 @@ export function deathOf(workers: readonly WorkerProcess[]): TrinityError {
   const told = dead.find((one) => one.failure() !== undefined)
   if (told) {
     const { code, message, hint, path } = told.failure()!
-    const text = `${message} (rank ${told.rank}; the torch workers were ended)`
+    const text = `${message} (rank ${told.rank}; the torch workers were stopped)`
     return new TrinityError(code, text, { hint, path, cause: logCause([told]) })
   }
   // a rank that was killed comes before those that only lost their connection with it
@@ -37,7 +37,7 @@ export function deathOf(workers: readonly WorkerProcess[]): TrinityError {
   const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`
   const hint =
     signal === 'SIGKILL'
-      ? `the system may have run out of main memory (the kernel's log says so): use a smaller model or less offloading; ${AGAIN}`
+      ? `the system may have run out of main memory (check the kernel log): use a smaller model or less offloading; ${AGAIN}`
       : AGAIN
   return new TrinityError('engine/worker-died', `torch worker ${one.rank} ${how}`, { hint, cause: logCause([one]) })
 }
@@ -51,7 +51,7 @@ function notStarted(error: NodeJS.ErrnoException, worker: WorkerProcess): Trinit
 
 /** Past its deadline, cancelled, and still no answer. */
 export function hung(what: string, seconds: number, workers: readonly WorkerProcess[]): TrinityError {
-  const message = `the torch workers gave no answer to ${what} within ${seconds} s of being asked to stop, and were ended`
+  const message = `the torch workers did not answer ${what} within ${seconds} s of being asked to stop, and were killed`
   return new TrinityError('engine/worker-hung', message, { hint: AGAIN, cause: logCause(workers) })
 }
 

@@ -164,7 +164,7 @@ function specsOf({ tensors = [] }: JsonObject, payload: number): Spec[] {
   let total = 0
   const specs = tensors.map((one: unknown): Spec => {
     const { name, dtype, shape } = isJsonObject(one) ? one : {}
-    if (typeof name !== 'string' || names.has(name)) throw bad('a tensor has no name of its own')
+    if (typeof name !== 'string' || names.has(name)) throw bad('a tensor has no unique name')
     names.add(name)
     const known = typeof dtype === 'string' && Object.hasOwn(ARRAYS, dtype)
     if (!known || !Array.isArray(shape) || !shape.every((n) => Number.isInteger(n) && n >= 0)) {
@@ -205,8 +205,8 @@ function checkLengths(header: number, payload: number, limits: FrameLimits = MAX
 }
 
 function bad(message: string, cause?: unknown): TrinityError {
-  const hint = 'are Trinity and trinity_torch of the same release?'
-  return new TrinityError('engine/frame', `the torch worker sent something else than frames: ${message}`, {
+  const hint = 'are Trinity and trinity_torch from the same release?'
+  return new TrinityError('engine/frame', `the torch worker sent something other than frames: ${message}`, {
     hint,
     cause,
   })

@@ -85,7 +85,7 @@ const DTYPES: Readonly<Record<string, TorchModelOptions['dtype']>> = {
 function dtypeOf(name: string | null, path: string): TorchModelOptions['dtype'] {
   if (name === null) return undefined
   if (Object.hasOwn(DTYPES, name)) return DTYPES[name]
-  throw new TrinityError('config/dtype', `the torch engine does not compute in ${name}`, {
+  throw new TrinityError('config/dtype', `the torch engine cannot compute in ${name}`, {
     path,
     hint: 'use bfloat16 or float32',
   })

@@ -177,7 +177,7 @@ async function checkHello({ header }: Frame, world: number, workers: readonly Wo
 
 function lateStart(ms: number, workers: readonly WorkerProcess[]): TrinityError {
   return new TrinityError('engine/worker-hung', `the torch workers were not ready within ${ms / 1000} s`, {
-    hint: 'trinity doctor shows whether Python, torch and the GPU answer',
+    hint: 'trinity doctor shows whether Python, torch and the GPU work',
     cause: logCause(workers),
   })
 }

@@ -43,7 +43,7 @@ describe('memory of a model on the torch engine', () => {
     ['7b', { optimizerOffload: true }, false, 88.3],
     ['7b', { optimizerOffload: true }, true, 51.5],
   ] as const)(
-    '%s %o, check-pointing %s: a little more than the measured %s GB',
+    '%s %o, checkpointing %s: a little more than the measured %s GB',
     (shape, options, checkpointing, peak) => {
       const model = policy(shape, { options }, checkpointing)
       const found = (total(standingOf(model, 1)) + total(trainingOf(model, 1))) / GB

@@ -50,7 +50,7 @@ export async function torchNeeds(config: Config, context: EngineContext): Promis
     return plans && { trainer: need(plans.trainer), sampler: need(plans.sampler) }
   } catch (error) {
     if (!(error instanceof TrinityError && error.code.startsWith('model/'))) throw error
-    context.note(`the GPU's memory is not planned: ${error.message}`)
+    context.note(`GPU memory is not planned: ${error.message}`)
     return undefined
   }
 }

@@ -88,10 +88,10 @@ describe('the memory plan of a device', () => {
     expect(memoryText(plan, card(60))[3]).toMatch(/whose memory the trainer gets while it computes$/)
     expect(misfits(plan, card(60))).toEqual([])
     expect(misfits(plan, card(40)).map(({ text }) => text)).toEqual([
-      expect.stringMatching(/^training needs about 49\.\d GiB of the GPU's memory, which has 40\.0 GiB$/),
+      expect.stringMatching(/^training needs about 49\.\d GiB of GPU memory; the GPU has 40\.0 GiB$/),
     ])
     expect(misfits(plan, card(30)).map(({ text }) => text)[1]).toMatch(
-      /^rollout .* 30\.0 GiB, of which 90 % may be filled$/,
+      /^rollout .* 30\.0 GiB, of which 90 % may be used$/,
     )
   })
 })

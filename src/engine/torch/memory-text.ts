@@ -37,8 +37,8 @@ export function misfits(plan: MemoryPlan, card: Card): { phase: ReturnType<typeo
   return phasesOf(plan)
     .filter((phase) => phase.bytes > card.bytes * phase.share)
     .map((phase) => {
-      const limit = phase.share < 1 ? `, of which ${Math.round(phase.share * 100)} % may be filled` : ''
-      const text = `${phase.name} needs about ${bytes(phase.bytes)} of the GPU's memory, which has ${bytes(card.bytes)}${limit}`
+      const limit = phase.share < 1 ? `, of which ${Math.round(phase.share * 100)} % may be used` : ''
+      const text = `${phase.name} needs about ${bytes(phase.bytes)} of GPU memory; the GPU has ${bytes(card.bytes)}${limit}`
       return { phase, text }
     })
 }

@@ -147,7 +147,7 @@ export function samplerSpec({ shareWith: _, ...spec }: SampleSpec): ModelSpec {
     if (name === 'maxQueue' && value === Infinity) return
     throw new TrinityError('engine/bad-spec', `${name} is ${value}`, {
       path: name,
-      hint: `use a whole number from ${least} on`,
+      hint: `use a whole number, ${least} or more`,
     })
   }
   check('maxModelLen', 1)

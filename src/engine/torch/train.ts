@@ -157,9 +157,9 @@ export class TorchTrainModel extends TorchScoreModel implements TrainModel {
 
   #refuseTorn(): void {
     if (this.#torn === undefined) return
-    throw new TrinityError('engine/torn-model', `${this.#torn} failed half-way and left weights that are not whole`, {
+    throw new TrinityError('engine/torn-model', `${this.#torn} failed halfway and left incomplete weights`, {
       path: this.spec.path,
-      hint: 'load a checkpoint, or start the run again: it goes on from the last one',
+      hint: 'load a checkpoint, or start the run again: it resumes from the last one',
     })
   }
 }

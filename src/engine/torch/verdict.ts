@@ -19,7 +19,7 @@ export function verdict(checks: readonly Check[]): Omit<EngineVerdict, 'engine'>
     return { ready: true, why: 'torch is a CPU build, so it cannot use the CUDA device', fix }
   }
   if (worker?.data?.cudaDevices === 0) {
-    const fix = 'install a driver as new as the CUDA that torch was built for'
+    const fix = 'install a driver that supports the CUDA version torch was built for'
     return { ready: true, why: 'torch sees no CUDA device', fix }
   }
   return { ready: true, why: `on ${gpus} CUDA device${gpus > 1 ? 's' : ''}` }

@@ -20,8 +20,8 @@ export async function verify(options: TorchOptions): Promise<string> {
     const want = { scores: ['logprob'] as const }
     const [{ logprob }] = await model.forward({ rows: [ROW], tokenBudget: 16 }, want, { seq: 2, deadlineMs: 300_000 })
     if (!logprob?.every((value) => Number.isFinite(value) && value < 0)) {
-      throw new TrinityError('setup/verify', `a small model gives ${logprob?.join(', ')} where log-probs belong`, {
-        hint: 'this build of torch does not suit the machine: try --cpu, or another driver',
+      throw new TrinityError('setup/verify', `a small model gives ${logprob?.join(', ')} instead of log-probs`, {
+        hint: 'this build of torch does not work on this machine: try --cpu, or another driver',
       })
     }
     const memory = device.memory > 0 ? `, ${bytes(device.memory)}` : ''

@@ -69,7 +69,7 @@ export class MlflowRun implements Remote {
   async sendTable({ name, rows, step }: RemoteTable, signal: AbortSignal): Promise<void> {
     const scheme = 'mlflow-artifacts:'
     if (!this.#artifacts.startsWith(scheme)) {
-      throw new HttpError(422, `the server does not take artifacts (they belong into ${this.#artifacts})`)
+      throw new HttpError(422, `the server does not accept artifacts (they belong in ${this.#artifacts})`)
     }
     const root = this.#artifacts.slice(scheme.length).replace(/^\/+/, '')
     const url = `${this.#settings.uri}/api/2.0/mlflow-artifacts/artifacts/${root}/${fileName(name)}/step_${step}.json`
@@ -132,7 +132,7 @@ export class MlflowRun implements Remote {
     }
     const now = await this.#find(name, signal)
     if (now !== undefined) return now
-    throw new HttpError(422, `experiment '${name}' can be neither made nor found; was it deleted?`)
+    throw new HttpError(422, `experiment '${name}' can be neither created nor found; was it deleted?`)
   }
 
   async #find(name: string, signal: AbortSignal): Promise<string | undefined> {

@@ -122,7 +122,7 @@ export class RemoteMonitor implements Monitor {
     const { remote, delivered, logger, name } = this.#options
     const { signal } = this.#stop
     const opened = await this.#insist(() => remote.open(delivered.run, signal))
-    if (!opened) throw new Error('the run could not be made')
+    if (!opened) throw new Error('the run could not be created')
     delivered.begin(opened.run, opened.lastStep)
     this.#isOpen = true
     logger.info(`${name}: ${opened.url ?? `run ${opened.run}`}`)
@@ -212,7 +212,7 @@ export class RemoteMonitor implements Monitor {
         }
         if (!this.#isDown) {
           logger.warn(
-            `${name} does not answer: ${messageOf(error)}. The numbers are kept and sent later; the run goes on`,
+            `${name} does not answer: ${messageOf(error)}. The numbers are kept and sent later; the run continues`,
           )
         }
         if (this.#closing && !this.#isDown) this.#endSoon(DOWN_CLOSE_MS)
@@ -229,7 +229,7 @@ export class RemoteMonitor implements Monitor {
   #report(): void {
     const { name, logger, history, delivered } = this.#options
     const rows = this.#stop.signal.aborted ? history().filter((row) => delivered.rest(row) !== undefined).length : 0
-    if (rows > 0) logger.warn(`${name}: ${rows} steps were not sent. They are kept, and sent when the run is continued`)
+    if (rows > 0) logger.warn(`${name}: ${rows} steps were not sent. They are kept, and sent when the run resumes`)
     const { rows: refused, tables } = this.#lost
     const unsent = tables + this.#tables.length
     if (refused > 0) logger.warn(`${name}: ${refused} steps were refused`)

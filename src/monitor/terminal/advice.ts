@@ -67,8 +67,8 @@ const CONCERNS: readonly Concern[] = [
     patience: 2,
     measure: (metrics) => beyond(find(metrics, 'group_advantages/reward_std/zero_ratio'), 0.5),
     say: (share) =>
-      `all rewards equal in ${percent(share)} of groups: no gradient from them. ` +
-      'Tasks of another difficulty or more runs per task (repeat_times) give more to learn from',
+      `all rewards are equal in ${percent(share)} of the groups: these give no gradient. ` +
+      'Tasks of a different difficulty or more runs per task (repeat_times) give more to learn from',
     isWorse: (share, said) => share - said >= 0.25,
   },
   {
@@ -81,7 +81,7 @@ const CONCERNS: readonly Concern[] = [
     },
     say: () =>
       'loss near 0 is normal for GRPO and its relatives: the advantages of a group add up to 0. ' +
-      'Reward and evaluation tell whether it learns',
+      'Reward and evaluation show whether it learns',
   },
   {
     name: 'refused updates',
@@ -91,7 +91,7 @@ const CONCERNS: readonly Concern[] = [
     },
     say: () =>
       'a gradient that is not finite was dropped and the weights stayed as they were. ' +
-      'If it happens again and again, lower the learning rate and look for rewards that are not finite',
+      'If this keeps happening, lower the learning rate and look for rewards that are not finite',
   },
   {
     name: 'entropy',
@@ -103,7 +103,7 @@ const CONCERNS: readonly Concern[] = [
     },
     say: (_, metrics, { entropies }) =>
       `entropy fell from ${figure(Math.max(...entropies))} to ${figure(metrics['actor/entropy'])}: the model gives ` +
-      'nearly the same answer every time and finds little new. A lower learning rate, a KL term or an entropy bonus hold it up',
+      'nearly the same answer every time and explores little. A lower learning rate, a KL term or an entropy bonus keeps it up',
   },
   {
     name: 'mismatch',
@@ -115,8 +115,8 @@ const CONCERNS: readonly Concern[] = [
     say: (difference, metrics) =>
       `log-probs of sampler and trainer differ by ${figure(difference)} per token: ` +
       ((metrics['sample/model_version_drift/mean'] ?? 0) > 0
-        ? 'the experiences are too old for this; let the explorer run less far ahead'
-        : 'same weights, other arithmetic; a higher precision or a rollout correction helps'),
+        ? 'the experiences are too old; let the explorer run less far ahead'
+        : 'same weights, different arithmetic; a higher precision or a rollout correction helps'),
     isWorse: (now, said) => now > 3 * said,
   },
   {
@@ -124,8 +124,8 @@ const CONCERNS: readonly Concern[] = [
     patience: 2,
     measure: (metrics) => beyond(metrics['response_length/clip_ratio'], 0.5),
     say: (share) =>
-      `${percent(share)} of the answers were cut at the longest length allowed (max_response_tokens): ` +
-      'they never come to their end, and rarely to a reward',
+      `${percent(share)} of the answers were cut at the length limit (max_response_tokens): ` +
+      'they never finish and rarely earn a reward',
     isWorse: (share, said) => share - said >= 0.25,
   },
   {
@@ -134,7 +134,7 @@ const CONCERNS: readonly Concern[] = [
       const count = find(metrics, 'missing_reward_count')
       return count !== undefined && count > 0 ? count : undefined
     },
-    say: (count) => `no reward for ${figure(count)} experiences of this step: they were left out, not counted as 0`,
+    say: (count) => `${figure(count)} experiences of this step have no reward: they were left out, not counted as 0`,
     isWorse: (count, said) => count >= 4 * said,
   },
   {
@@ -153,7 +153,7 @@ const CONCERNS: readonly Concern[] = [
     patience: 2,
     measure: (metrics) => beyond(metrics['explorer/event_loop_lag_ms/p99'], 500),
     say: (ms) =>
-      `the event loop was late by ${duration(ms / 1000)}: a workflow or a reward computes for long ` +
+      `the event loop was late by ${duration(ms / 1000)}: a workflow or a reward computes for a long time ` +
       'and keeps the others waiting',
     isWorse: (ms, said) => ms > 4 * said,
   },

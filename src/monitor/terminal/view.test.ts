@@ -200,7 +200,7 @@ describe('Advice', () => {
     expect(said(equal(0.61))).toEqual([])
     expect(said(equal(0.61), equal(0.2), equal(0.61))).toEqual([])
     const [first, second, ...rest] = said(equal(0.6), equal(0.61), equal(0.7), equal(0.9), equal(1))
-    expect(first).toContain('all rewards equal in 61 % of groups: no gradient from them')
+    expect(first).toContain('all rewards are equal in 61 % of the groups: these give no gradient')
     expect(second).toContain('90 %')
     expect(rest).toEqual([])
   })
@@ -224,7 +224,11 @@ describe('Advice', () => {
     ],
     ['a mismatch', Array(2).fill({ 'mismatch/logprob_diff/mean': 0.2 }), 'differ by 0.2'],
     ['answers that are cut', Array(3).fill({ 'response_length/clip_ratio': 0.98 }), '98 % of the answers were cut'],
-    ['missing rewards', [{ 'experience_pipeline/missing_reward_count': 3 }], 'no reward for 3'],
+    [
+      'missing rewards',
+      [{ 'experience_pipeline/missing_reward_count': 3 }],
+      '3 experiences of this step have no reward',
+    ],
     [
       'failed runs',
       [{ 'rollout/failed_run_count': 2, 'rollout/failed/timeout': 2 }],

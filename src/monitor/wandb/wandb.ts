@@ -122,7 +122,7 @@ export class WandbRun implements Remote {
     const asked = await this.#query<FilesAnswer>(CREATE_FILES, { entity, project, run, files: [path] }, signal)
     const { files = [], uploadHeaders = [] } = asked.createRunFiles ?? {}
     const target = files.find((file) => file.name === path)?.uploadUrl
-    if (!target) throw new HttpError(422, `there is no address to upload ${path} to`)
+    if (!target) throw new HttpError(422, `no address was given to upload ${path} to`)
     const pairs = uploadHeaders.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)])
     const headers = Object.fromEntries(pairs) as Record<string, string>
     await http(new URL(target, this.#settings.baseUrl).href, { method: 'PUT', headers, body, signal })
@@ -135,7 +135,7 @@ export class WandbRun implements Remote {
       | undefined
     const wrong = answer?.errors?.map(({ message }) => message).join('; ')
     if (wrong) throw new HttpError(422, wrong)
-    if (!answer?.data) throw new HttpError(502, `${url} gave no data`)
+    if (!answer?.data) throw new HttpError(502, `${url} returned no data`)
     return answer.data
   }
 

@@ -57,7 +57,7 @@ function checkNumbers(spec: SampleSpec, maxModelLen: number, info: ModelInfo): v
     if (name === 'maxQueue' && value === Infinity) return
     throw new TrinityError('engine/bad-spec', `${name} is ${value}`, {
       path: name,
-      hint: most < Infinity ? `use ${least} … ${most}` : `use a whole number from ${least} on`,
+      hint: most < Infinity ? `use ${least} … ${most}` : `use a whole number, ${least} or more`,
     })
   }
   check('maxModelLen', maxModelLen, 1, info.maxModelLen)

@@ -66,7 +66,7 @@ export class Scheduler {
   enqueue(job: PendingRequest): void {
     const slots = Math.max(0, this.#options.maxBatch - this.#running.length - this.#resumed.length)
     if (this.#fresh.length >= this.#options.maxQueue + slots) {
-      throw new TrinityError('engine/busy', `${this.#fresh.length} requests are waiting already`, {
+      throw new TrinityError('engine/busy', `${this.#fresh.length} requests are already waiting`, {
         hint: 'send it again later, or raise maxQueue',
       })
     }
@@ -353,7 +353,7 @@ export class Scheduler {
 }
 
 function notFinite(): TrinityError {
-  return new TrinityError('engine/not-finite', 'the model gives logits that are not finite', {
+  return new TrinityError('engine/not-finite', 'the model produces logits that are not finite', {
     hint: 'its weights are damaged or training has diverged; go back to an earlier checkpoint',
   })
 }
