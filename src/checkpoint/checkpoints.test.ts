@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { tempDir } from '../../test/trainer/kit.js'
 import { Checkpoints, type CheckpointsOptions } from './checkpoints.js'
+import { markJob } from './job-mark.js'
 
 let dir: string
 beforeEach(async () => {
@@ -22,6 +23,12 @@ const parts = (step: number, size = 10) => ({
   state: { step, buffer: { cut: step } },
   meta: { trainer: { latest_iteration: step }, explorer: { latest_iteration: step + 1 } },
 })
+/** Writes the list of a checkpoint again, without some files. */
+async function relist(path: string, stays: (name: string) => boolean): Promise<void> {
+  const list = JSON.parse(await readFile(join(path, '.full_checkpoint'), 'utf8'))
+  const files = Object.fromEntries(Object.entries(list.files).filter(([name]) => stays(name)))
+  await writeFile(join(path, '.full_checkpoint'), JSON.stringify({ ...list, files }))
+}
 const text = (name: string) => readFile(join(dir, name), 'utf8')
 const steps = async () =>
   (await readdir(dir))
@@ -64,9 +71,7 @@ describe('a full checkpoint', () => {
     await checkpoints.save(1, parts(1))
     await checkpoints.save(2, parts(2))
     expect(await checkpoints.save(2, parts(99))).toBe(false)
-    await writeFile(join(dir, 'latest_checkpointed_iteration.txt'), '1\n')
     const other = await open()
-    expect((await other.latest())?.step).toBe(1)
     expect(await other.save(2, { ...parts(2), state: { step: 2, again: true } })).toBe(true)
     expect((await (await open()).latest())?.state).toEqual({ step: 2, again: true })
   })
@@ -89,7 +94,15 @@ describe('a full checkpoint', () => {
     ['a file is missing', (path) => rm(join(path, 'run_state.json')), 'run_state.json is missing'],
     ['the list is missing', (path) => rm(join(path, '.full_checkpoint')), '.full_checkpoint is missing'],
     ['the list is no JSON', (path) => appendFile(join(path, '.full_checkpoint'), '}'), 'cannot be read'],
-    ['it has moved', (path) => rename(path, `${path}9`), '.full_checkpoint is missing'],
+    ['it has moved', (path) => rename(path, `${path}.bak`), '.full_checkpoint is missing'],
+    ['the list is empty', (path) => relist(path, () => false), 'does not name run_state.json'],
+    ['the list lacks the state', (path) => relist(path, (name) => name !== 'run_state.json'), 'run_state.json'],
+    ['the list lacks the actor', (path) => relist(path, (name) => !name.startsWith('actor/')), 'no file of the actor'],
+    [
+      'weights are there that it does not list',
+      (path) => writeFile(join(path, 'actor/huggingface/model.safetensors'), ''),
+      'not in its list',
+    ],
   ]
   it.each(harms)('is passed over with a warning when %s', async (_, harm, warning) => {
     const checkpoints = await open()
@@ -101,6 +114,36 @@ describe('a full checkpoint', () => {
     expect(warnings).toEqual([expect.stringContaining(warning)])
     expect(await again.save(2, parts(2))).toBe(true)
     expect((await (await open()).latest())?.step).toBe(2)
+  })
+
+  it('counts though the file that names the newest says an older one, and one is told', async () => {
+    const checkpoints = await open()
+    for (const step of [2, 12]) await checkpoints.save(step, parts(step))
+    await writeFile(join(dir, 'latest_checkpointed_iteration.txt'), '02\n')
+    const warnings: string[] = []
+    const again = await open({ warn: (line) => warnings.push(line) })
+    for (let i = 0; i < 2; i++) expect((await again.latest())?.step).toBe(12)
+    expect(warnings).toEqual([expect.stringMatching(/names step 2, but the checkpoint of step 12 is complete/)])
+  })
+
+  it('that is damaged is kept when a run goes back behind it', async () => {
+    const checkpoints = await open()
+    for (const step of [1, 2, 3]) await checkpoints.save(step, parts(step))
+    await writeFile(join(dir, 'global_step_2/critic/weights.bin'), 'd')
+    await appendFile(join(dir, 'global_step_3/.full_checkpoint'), '}')
+    const warnings: string[] = []
+    const again = await open({ roles: ['trainer'], warn: (line) => warnings.push(line) })
+    expect((await again.latest())?.step).toBe(1)
+    await again.discardAfter(1)
+    const kept = (await readdir(dir)).filter((name) => name.startsWith('global_step_')).sort()
+    expect(kept).toEqual(['global_step_1', expect.stringMatching(/^global_step_2\.damaged-[0-9a-f]{8}$/), kept[2]])
+    expect(kept[2]).toMatch(/^global_step_3\.damaged-/)
+    expect(await text(`${kept[1]}/actor/huggingface/weights.bin`)).toContain('weights 2')
+    for (const name of kept.slice(1)) expect(warnings.join('\n')).toContain(name)
+    for (const step of [2, 3]) await again.save(step, parts(step))
+    expect((await (await open()).latest())?.step).toBe(3)
+    await again.close()
+    expect(await readdir(dir)).toEqual(expect.arrayContaining(kept))
   })
 
   it('a change deep inside a large file is found', async () => {
@@ -162,14 +205,94 @@ describe('retention', () => {
 it('what a killed process left is cleaned up by the next trainer, not by one who looks', async () => {
   const checkpoints = await open()
   await checkpoints.save(1, parts(1))
-  await mkdir(join(dir, 'global_step_2.tmp-1-aaaa/actor'), { recursive: true })
-  await rename(join(dir, 'global_step_1'), join(dir, 'global_step_1.old-1-bbbb'))
+  await mkdir(join(dir, 'global_step_2.tmp-1-aaaaaaaa/actor'), { recursive: true })
+  await rename(join(dir, 'global_step_1'), join(dir, 'global_step_1.old-1-bbbbbbbb'))
   await (await open()).close()
-  expect(await readdir(dir)).toContain('global_step_2.tmp-1-aaaa')
+  expect(await readdir(dir)).toContain('global_step_2.tmp-1-aaaaaaaa')
   const trainer = await open({ roles: ['trainer'] })
   expect(await steps()).toEqual([1])
   expect((await trainer.latest())?.step).toBe(1)
   await trainer.close()
+})
+
+describe('weights', () => {
+  const flip = (step: number) => writeFile(join(dir, `global_step_${step}/actor/huggingface/weights.bin`), 'wX')
+
+  it('that are damaged are passed over with one warning, alone and in a checkpoint', async () => {
+    const checkpoints = await open()
+    await checkpoints.save(1, parts(1))
+    for (const step of [2, 3]) await checkpoints.saveWeights(step, folder(`w${step}`))
+    const warnings: string[] = []
+    const reader = await open({ warn: (line) => warnings.push(line) })
+    expect((await reader.latestWeights())?.step).toBe(3)
+    await flip(3)
+    for (let i = 0; i < 2; i++) expect((await reader.latestWeights())?.step).toBe(2)
+    expect(warnings).toEqual([expect.stringMatching(/global_step_3 cannot be used \(the content of .* has changed/)])
+    await rm(join(dir, 'global_step_2/.written.json'))
+    expect((await reader.latestWeights())?.step).toBe(1)
+    await flip(1)
+    await expect(reader.latestWeights()).rejects.toMatchObject({ code: 'checkpoint/damaged' })
+    expect((await reader.newestWeights())?.step).toBe(3)
+  })
+
+  it('of an earlier release, without hashes, have all their files', async () => {
+    const checkpoints = await open()
+    await checkpoints.saveWeights(1, folder('w1'))
+    const files = ['actor/huggingface/weights.bin', 'actor/huggingface/more.bin']
+    await writeFile(join(dir, 'global_step_1/.written.json'), JSON.stringify({ files: files.slice(0, 1) }))
+    expect((await checkpoints.latestWeights())?.step).toBe(1)
+    await writeFile(join(dir, 'global_step_1/.written.json'), JSON.stringify({ files }))
+    await expect(checkpoints.latestWeights()).rejects.toMatchObject({ code: 'checkpoint/damaged' })
+  })
+})
+
+describe("somebody else's folders", () => {
+  const put = async (name: string, content = 'mine') => {
+    await mkdir(join(dir, name, '..'), { recursive: true })
+    await writeFile(join(dir, name), content)
+  }
+  const untouched = async (names: string[]) => {
+    for (const name of names) expect(await text(name)).toBe('mine')
+  }
+
+  it('are not cleaned up, though their names begin as ours do', async () => {
+    const mine = ['global_step_1.tmp-notes/x', 'global_step_2.old-backup/x', 'global_step_3.tmp-1-abc/x']
+    for (const name of mine) await put(name)
+    await put('global_step_4.tmp-7-0123abcd/.trinity/job.json')
+    await (await open({ roles: ['trainer'] })).close()
+    await untouched([...mine, 'global_step_4.tmp-7-0123abcd/.trinity/job.json'])
+  })
+
+  it('are neither pruned nor discarded, and set aside where a checkpoint takes their place', async () => {
+    const mine = ['global_step_1/x', 'global_step_2/x', 'global_step_3/x', 'global_step_9/x']
+    for (const name of mine) await put(name)
+    await put('global_step_20/.trinity/job.json', '{}')
+    await put('global_step_20/.full_checkpoint', '{"version":2,"step":20,"files":{}}')
+    const warnings: string[] = []
+    const checkpoints = await open({ roles: ['trainer'], keep: 1, warn: (line) => warnings.push(line) })
+    await checkpoints.discardAfter(0)
+    for (const step of [4, 5, 6]) await checkpoints.saveWeights(step, folder('w'))
+    for (const step of [7, 8]) await checkpoints.save(step, parts(step))
+    await untouched(mine)
+    expect(await readdir(join(dir, 'global_step_20'))).toContain('.trinity')
+    await checkpoints.save(9, parts(9))
+    const aside = (await readdir(dir)).find((name) => name.startsWith('global_step_9.aside-'))
+    await untouched([`${aside}/x`])
+    expect(warnings).toEqual([expect.stringContaining(String(aside))])
+    await checkpoints.close()
+  })
+
+  it('that were there before the job stay, even checkpoints', async () => {
+    const before = await open()
+    for (const step of [1, 2, 3]) await before.save(step, parts(step))
+    await markJob(dir, 'p/n')
+    const checkpoints = await open({ roles: ['trainer'], keep: 1 })
+    expect((await checkpoints.latest())?.step).toBe(3)
+    for (const step of [4, 5, 6]) await checkpoints.save(step, parts(step))
+    await checkpoints.discardAfter(0)
+    expect(await steps()).toEqual([1, 2, 3])
+    await checkpoints.close()
+  })
 })
 
 describe('a job directory', () => {

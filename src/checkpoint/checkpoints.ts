@@ -1,17 +1,30 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { atomicFile, writeJsonFile } from '../base/file/atomic-file.js'
 import { type JsonObject, readJsonObject } from '../base/file/json-file.js'
 import { readBestEval, recordEval, rewindEvals } from './best-eval.js'
 import type { BestEval, CheckpointParts, FolderWriter, SavedCheckpoint, SavedWeights } from './checkpoint.js'
-import { exists, filesBelow, syncPath, syncTree } from './durable.js'
+import { exists, syncPath, syncTree } from './durable.js'
 import { claim, type JobIdentity } from './identity.js'
-import { LATEST_FULL, LATEST_WEIGHTS, MANIFEST, STATE, stepName, stepsOnDisk, WRITTEN, weightsPath } from './layout.js'
+import {
+  besideName,
+  LATEST_FULL,
+  LATEST_WEIGHTS,
+  MANIFEST,
+  STATE,
+  stepName,
+  stepsOnDisk,
+  WRITTEN,
+  weightsPath,
+} from './layout.js'
 import { JobLock } from './lock.js'
-import { damage, describe, type Verified } from './manifest.js'
-import { cleanUp, discard, fullSteps, prune } from './retention.js'
+import { damage, describe, type Verified, weightDamage } from './manifest.js'
+import { isForeign, isOwn, listedIn } from './owned.js'
+import { cleanUp, discard, fullSteps, prune, setAside } from './retention.js'
+
+/** How often a folder is looked at again that changes meanwhile. */
+const LOOKS = 5
 
 export interface CheckpointsOptions {
   /** `checkpoint_job_dir`; made when it is not there. */
@@ -37,6 +50,7 @@ export class Checkpoints {
   readonly #warn: (text: string) => void
   readonly #locks: readonly JobLock[]
   readonly #verified: Verified = new Map()
+  readonly #told = new Set<string>()
   /** Step whose checkpoint on disk is this process's own state. */
   #current: number | undefined
 
@@ -85,7 +99,7 @@ export class Checkpoints {
       await this.#place(step, async (dir) => {
         await mkdir(join(dir, 'actor'))
         await write(weightsPath(dir))
-        await writeJsonFile(join(dir, WRITTEN), { files: await filesBelow(dir) })
+        await writeJsonFile(join(dir, WRITTEN), await describe(dir, step))
       })
     }
     await this.#write(LATEST_WEIGHTS, step)
@@ -100,21 +114,27 @@ export class Checkpoints {
   async latest(): Promise<SavedCheckpoint | undefined> {
     const named = await this.#read(LATEST_FULL)
     const full = await fullSteps(this.dir)
-    const steps = named === undefined ? full : [named, ...full.filter((step) => step < named)]
+    const steps = named === undefined || full.includes(named) ? full : [...full, named].sort((a, b) => b - a)
     for (const step of steps) {
       const dir = join(this.dir, stepName(step))
       const wrong = await damage(dir, step, this.#verified)
       if (wrong === undefined) {
+        // A killed process may not have come to name it; a number that the disk has changed must not cost the work.
+        if (named !== undefined && step > named) {
+          this.#tell(`${LATEST_FULL} names step ${named}, but the checkpoint of step ${step} is complete: it is taken`)
+        }
         this.#current = step
         return this.#saved(step, dir)
       }
-      this.#warn(`checkpoint ${dir} cannot be used (${wrong})`)
+      this.#tell(`checkpoint ${dir} cannot be used (${wrong})`)
     }
     if (full.length === 0 && !(await exists(join(this.dir, stepName(named ?? 0))))) return undefined
-    throw new TrinityError('checkpoint/damaged', `none of the checkpoints in ${this.dir} is complete`, {
-      path: this.dir,
-      hint: 'restore one from a backup, or start over with --fresh',
-    })
+    throw this.#noneWhole('checkpoints')
+  }
+
+  /** What is wrong with the weights of a checkpoint; undefined: they are as they were written. */
+  weightDamage(step: number): Promise<string | undefined> {
+    return weightDamage(join(this.dir, stepName(step)), step, this.#verified)
   }
 
   /** All full checkpoints, oldest first, to be looked at one after the other. */
@@ -123,17 +143,30 @@ export class Checkpoints {
     return Promise.all(steps.map((step) => this.#saved(step, join(this.dir, stepName(step)))))
   }
 
-  /** The newest weights that samplers can load, of a full checkpoint or alone. */
+  /**
+   * The newest weights that samplers can load, of a full checkpoint or alone, with every file as it was written. Damaged
+   * ones are passed over with a warning; that all are damaged is an error.
+   */
   async latestWeights(): Promise<SavedWeights | undefined> {
-    const named = await this.#read(LATEST_WEIGHTS)
-    const onDisk = await stepsOnDisk(this.dir)
-    for (const step of named === undefined ? onDisk : onDisk.filter((one) => one <= named)) {
-      const dir = join(this.dir, stepName(step))
-      if (await exists(weightsPath(dir))) {
-        return { step, path: weightsPath(dir), full: await exists(join(dir, MANIFEST)) }
+    for (let tries = 0; ; tries++) {
+      const candidates = await this.#weightSteps()
+      let gone = false
+      for (const step of candidates) {
+        const wrong = await this.#steadily(step, () => this.weightDamage(step))
+        if (wrong === undefined) return this.#weightsOf(step)
+        const dir = join(this.dir, stepName(step))
+        if (await exists(dir)) this.#tell(`the weights in ${dir} cannot be used (${wrong})`)
+        else gone = true
       }
+      if (candidates.length === 0) return undefined
+      if (!gone || tries === LOOKS) throw this.#noneWhole('weights')
     }
-    return undefined
+  }
+
+  /** The same without a look at the files: to be shown, not to be loaded. */
+  async newestWeights(): Promise<SavedWeights | undefined> {
+    const [step] = await this.#weightSteps()
+    return step === undefined ? undefined : this.#weightsOf(step)
   }
 
   /** Takes note of an evaluation of the weights of `step`. `metric` decides; else accuracy, score or reward. */
@@ -161,10 +194,18 @@ export class Checkpoints {
     return prune(this.dir, this.#keep, never)
   }
 
-  /** Removes what a run that went further than `step` left behind: it is made again. */
+  /**
+   * Removes what a run that went further than `step` left behind: it is made again. A full checkpoint that could not be
+   * used is kept under another name, because somebody may be able to repair it; what is not ours stays.
+   */
   async discardAfter(step: number): Promise<void> {
     for (const later of (await stepsOnDisk(this.dir)).filter((one) => one > step)) {
-      await discard(this.dir, stepName(later))
+      const [name, dir] = [stepName(later), join(this.dir, stepName(later))]
+      if (await isForeign(this.dir, name)) continue
+      if (await exists(join(dir, MANIFEST))) {
+        if ((await damage(dir, later, this.#verified)) === undefined) await discard(this.dir, name)
+        else this.#warn(`${dir} is damaged: it is kept as ${await setAside(this.dir, name, 'damaged')}`)
+      } else if (await isOwn(this.dir, name)) await discard(this.dir, name)
     }
     const named = await this.#read(LATEST_WEIGHTS)
     if (named !== undefined && named > step) await this.#write(LATEST_WEIGHTS, step)
@@ -177,14 +218,17 @@ export class Checkpoints {
   }
 
   async #place(step: number, fill: (dir: string) => Promise<void>): Promise<void> {
-    const place = join(this.dir, stepName(step))
-    const mark = `${process.pid}-${randomBytes(4).toString('hex')}`
-    const beside = `${place}.tmp-${mark}`
+    const name = stepName(step)
+    const place = join(this.dir, name)
+    const beside = join(this.dir, besideName(name, 'tmp'))
     await mkdir(beside, { recursive: true })
     try {
       await fill(beside)
       await syncTree(beside)
-      const old = `${place}.old-${mark}`
+      if ((await exists(place)) && !(await isOwn(this.dir, name))) {
+        this.#warn(`${place} is not from this job: it is kept as ${await setAside(this.dir, name, 'aside')}`)
+      }
+      const old = join(this.dir, besideName(name, 'old'))
       const replaced = await exists(place)
       if (replaced) await rename(place, old)
       await rename(beside, place)
@@ -194,6 +238,51 @@ export class Checkpoints {
       await rm(beside, { recursive: true, force: true })
       throw error
     }
+  }
+
+  /** Steps that have weights, newest first. What says nothing of its files counts only where it is named as the newest. */
+  async #weightSteps(): Promise<number[]> {
+    const named = await this.#read(LATEST_WEIGHTS)
+    const steps: number[] = []
+    for (const step of await stepsOnDisk(this.dir)) {
+      const dir = join(this.dir, stepName(step))
+      if ((await exists(weightsPath(dir))) && (step === named || (await listedIn(dir)))) steps.push(step)
+    }
+    return steps
+  }
+
+  async #weightsOf(step: number): Promise<SavedWeights> {
+    const dir = join(this.dir, stepName(step))
+    return { step, path: weightsPath(dir), full: await exists(join(dir, MANIFEST)) }
+  }
+
+  /** A trainer at work may replace or delete a folder under the hands of a reader: then it is looked at again. */
+  async #steadily(step: number, look: () => Promise<string | undefined>): Promise<string | undefined> {
+    const dir = join(this.dir, stepName(step))
+    const folder = () =>
+      stat(dir).then(
+        ({ ino }) => ino,
+        () => 0,
+      )
+    for (let tries = 0; ; tries++) {
+      const before = await folder()
+      const wrong = await look()
+      if (wrong === undefined || tries === LOOKS || ((await folder()) === before && before !== 0)) return wrong
+    }
+  }
+
+  /** Once, however often one looks. */
+  #tell(text: string): void {
+    if (this.#told.has(text)) return
+    this.#told.add(text)
+    this.#warn(text)
+  }
+
+  #noneWhole(what: string): TrinityError {
+    return new TrinityError('checkpoint/damaged', `none of the ${what} in ${this.dir} is complete`, {
+      path: this.dir,
+      hint: 'restore one from a backup, or start over with --fresh',
+    })
   }
 
   async #saved(step: number, dir: string): Promise<SavedCheckpoint> {

@@ -19,12 +19,17 @@ it('says whose the folder is, and what lay there before', async () => {
   expect(await readMark(dir)).toBeUndefined()
   await markJob(dir, 'p/n')
   writeFileSync(join(dir, 'later.txt'), '')
-  await markJob(dir, 'p/other')
+  await markJob(dir, 'p/n')
+  await expect(markJob(dir, 'p/other')).rejects.toMatchObject({
+    code: 'checkpoint/other-job',
+    message: expect.stringContaining("belongs to job 'p/n'"),
+  })
   expect(await readMark(dir)).toEqual({ job: 'p/n', found: ['mine.txt'] })
 })
 
 it('of many at once one stays, and nothing beside it', async () => {
-  await Promise.all(Array.from({ length: 8 }, (_, i) => markJob(dir, `job ${i}`)))
+  const marked = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => markJob(dir, `job ${i}`)))
+  expect(marked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   expect((await readMark(dir))?.job).toMatch(/^job \d$/)
   expect(readdirSync(join(dir, MARKS))).toHaveLength(1)
 })

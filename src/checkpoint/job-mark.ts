@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { link, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { TrinityError } from '../base/error.js'
 import { readJsonObject } from '../base/file/json-file.js'
 import { MARKS } from './layout.js'
 
@@ -16,12 +17,22 @@ const FILE_MARK = /^file-[0-9a-f]{16}\.json$/
 
 export const isMark = (name: string): boolean => name === JOB_MARK || FILE_MARK.test(name)
 
-/** Before anything else is written: of two processes that start at once, the first one's mark stays. */
+/**
+ * Before anything else is written: of two processes that start at once, the first one's mark stays. A folder of another
+ * job is refused.
+ */
 export async function markJob(dir: string, job: string): Promise<void> {
   await mkdir(dir, { recursive: true })
-  if (await readMark(dir)) return
-  const found = (await readdir(dir)).filter((name) => name !== MARKS).sort()
-  await putOnce(dir, JOB_MARK, { job, found })
+  if (!(await readMark(dir))) {
+    const found = (await readdir(dir)).filter((name) => name !== MARKS).sort()
+    await putOnce(dir, JOB_MARK, { job, found })
+  }
+  const owner = (await readMark(dir))?.job ?? job
+  if (owner === job) return
+  throw new TrinityError('checkpoint/other-job', `${dir} belongs to job '${owner}', this is job '${job}'`, {
+    path: dir,
+    hint: `give this run another name; if the job has a new name, write that into ${join(dir, MARKS, JOB_MARK)}`,
+  })
 }
 
 /** Takes note that this job makes a file, wherever it lies; of one that is there already it does not. */

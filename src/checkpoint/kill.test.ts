@@ -33,7 +33,8 @@ it(`a job directory opens to a complete checkpoint after each of ${KILLS} kills`
     const warnings: string[] = []
     const looking = await Checkpoints.open({ dir, warn: (text) => warnings.push(text) })
     const latest = await looking.latest()
-    expect(warnings).toEqual([])
+    // a checkpoint that the killed one had not come to name counts, and one is told; none is damaged
+    expect(warnings.filter((text) => !text.includes('is complete: it is taken'))).toEqual([])
     if (!latest) continue
     expect(latest.step).toBeGreaterThanOrEqual(reached)
     reached = latest.step

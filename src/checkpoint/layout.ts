@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -20,13 +21,27 @@ export const metaName = (name: string): string => `${name}_meta.json`
 export const stepName = (step: number): string => `global_step_${step}`
 
 /** Where the weights of a step lie for any loader of Hugging Face models. */
-export const weightsPath = (stepDir: string): string => join(stepDir, 'actor', 'huggingface')
+export const WEIGHTS = 'actor/huggingface'
+export const weightsPath = (stepDir: string): string => join(stepDir, WEIGHTS)
 
 const STEP = /^global_step_(\d+)$/
-const LEFTOVER = /^(global_step_\d+)\.(tmp|old)-/
+/** Exactly the names that `besideName` makes; earlier releases left the number of the process out where they deleted. */
+const LEFTOVER = /^(global_step_\d+)\.(tmp|old)-(?:\d+-)?[0-9a-f]{8}$/
+const DAMAGED = /^global_step_\d+\.damaged-[0-9a-f]{8}$/
+
+/** A name that nobody else takes: for a folder that is half-written or on its way out (`tmp`), or being replaced (`old`). */
+export const besideName = (name: string, kind: 'tmp' | 'old'): string => `${name}.${kind}-${process.pid}-${unique()}`
+
+/** Where a folder is kept that may not stay in its place: a checkpoint that is damaged, or one that is not ours. */
+export const asideName = (name: string, kind: 'damaged' | 'aside'): string => `${name}.${kind}-${unique()}`
+
+const unique = (): string => randomBytes(4).toString('hex')
 
 /** Whether a name is that of a checkpoint, whole, half-written or on its way out. */
 export const isStepName = (name: string): boolean => STEP.test(name) || LEFTOVER.test(name)
+
+/** Whether a name is that of a damaged checkpoint which was kept when a run went back behind it. */
+export const isDamagedName = (name: string): boolean => DAMAGED.test(name)
 
 /** A folder under a name of its own, which nobody but us writes to. */
 export const isHalfDone = (name: string): boolean => LEFTOVER.exec(name)?.[2] === 'tmp'

@@ -11,9 +11,10 @@ vi.mock('../base/file/block-hash.js', { spy: true })
 
 const MIB = 1 << 20
 let dir: string
-const file = (name = 'weights.bin') => join(dir, name)
+const WEIGHTS = 'actor/weights.bin'
+const file = (name = WEIGHTS) => join(dir, name)
 const list = (value: unknown) => writeFile(file('.full_checkpoint'), JSON.stringify(value))
-const readFiles = () => vi.mocked(blocks.hashFile).mock.calls.length
+const readFiles = () => vi.mocked(blocks.hashFile).mock.calls.filter(([path]) => path === file()).length
 async function zero(at: number, length: number) {
   const handle = await open(file(), 'r+')
   await handle.write(Buffer.alloc(length), 0, length, at)
@@ -22,7 +23,8 @@ async function zero(at: number, length: number) {
 
 beforeEach(async () => {
   dir = join(await tempDir(), 'global_step_3')
-  await mkdir(dir)
+  await mkdir(join(dir, 'actor'), { recursive: true })
+  await writeFile(file('run_state.json'), '{}')
 })
 afterEach(() => vi.clearAllMocks())
 
@@ -39,17 +41,21 @@ group('of a large file', () => {
   ])('finds %s', async (_, at, length) => {
     expect(await damage(dir, 3)).toBeUndefined()
     await zero(Math.floor(at), length)
-    expect(await damage(dir, 3)).toBe('the content of weights.bin has changed')
+    expect(await damage(dir, 3)).toBe('the content of actor/weights.bin has changed')
   })
 
   it('a list of version 1 is checked as far as it goes', async () => {
-    const files = { 'weights.bin': { size: 100 * MIB, sha256: await sampledHash(file()) } }
+    const state = await sampledHash(file('run_state.json'))
+    const files = {
+      [WEIGHTS]: { size: 100 * MIB, sha256: await sampledHash(file()) },
+      'run_state.json': { size: 2, sha256: state },
+    }
     await list({ version: 1, step: 3, files })
     expect(await damage(dir, 3)).toBeUndefined()
     await zero(Math.floor(1.02 * MIB), 545_000)
     expect(await damage(dir, 3)).toBeUndefined()
     await zero(0, 10)
-    expect(await damage(dir, 3)).toBe('the content of weights.bin has changed')
+    expect(await damage(dir, 3)).toBe('the content of actor/weights.bin has changed')
   })
 
   it('reads it once as long as nobody touches it, and again when somebody has', async () => {
@@ -76,14 +82,14 @@ it('does not read what was hashed as it was written, and finds what the disk mad
   const before = readFiles()
   await list(await describe(dir, 3))
   expect(readFiles() - before).toBe(0)
-  expect(await damage(dir, 3)).toBe('the content of weights.bin has changed')
+  expect(await damage(dir, 3)).toBe('the content of actor/weights.bin has changed')
 })
 
 it('a small file has the hash that sha256sum prints', async () => {
   await writeFile(file(), 'abc')
   const { version, files } = await describe(dir, 3)
   expect(version).toBe(2)
-  expect(files['weights.bin'].sha256).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  expect(files[WEIGHTS].sha256).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })
 
 it.each([

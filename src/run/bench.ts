@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { recordEval } from '../checkpoint/best-eval.js'
 import type { BestEval } from '../checkpoint/index.js'
-import { BENCH, BEST_EVAL } from '../checkpoint/layout.js'
+import { BENCH, BEST_EVAL, weightsPath } from '../checkpoint/layout.js'
 import { nextCall } from '../engine/calls.js'
 import { Explorer } from '../explorer/index.js'
 import type { Job, ModeEnd } from './job.js'
@@ -53,18 +53,29 @@ export async function runBench(job: Job): Promise<ModeEnd> {
       })
     },
   })
-  const all = (await checkpoints.all()).map(({ step, dir }) => ({ step, path: join(dir, 'actor', 'huggingface') }))
+  const all = (await checkpoints.all()).map(({ step, dir }) => ({ step, path: weightsPath(dir) }))
   const latestOnly = config.explorer.bench_on_latest_checkpoint && all.length > 0
   const first =
     latestOnly || !(config.explorer.eval_on_startup || all.length === 0) ? [] : [{ step: 0, path: base.dir }]
   if (all.length === 0) note(`there is no checkpoint in ${checkpoints.dir}: the model itself is evaluated`)
   const list = [...first, ...(latestOnly ? all.slice(-1) : all)]
+  let passed = 0
   for (const { step, path } of list) {
     if (stop.gentle.aborted) return { end: 'stopped', steps: version }
+    const wrong = step === 0 ? undefined : await checkpoints.weightDamage(step)
+    if (wrong !== undefined) {
+      note(`${path} is not evaluated, because it is damaged (${wrong})`)
+      passed++
+      continue
+    }
     view.phase('explorer', step === 0 ? 'evaluating the model before training' : `evaluating global_step_${step}`)
     for (const sampler of new Set(samplers)) await sampler.loadWeights(path, step, 'finish', nextCall(stop.now))
     version = step
     await explorer.evaluate(step, { prefix: 'bench', signal: stop.now })
   }
-  return { end: 'finished', steps: version, best }
+  if (passed < list.length) return { end: 'finished', steps: version, best }
+  throw new TrinityError('checkpoint/damaged', 'nothing could be evaluated: what was asked for is damaged', {
+    path: checkpoints.dir,
+    hint: 'restore it from a backup, or move it away',
+  })
 }

@@ -9,8 +9,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import * as fs from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { BASE, resolveAll } from '../../test/config-kit.js'
 import { deepFolder } from '../../test/deep-folder.js'
 import { openDatabase } from '../base/database/database.js'
@@ -22,6 +23,8 @@ import { LocalMonitor } from '../monitor/local.js'
 import { startOver } from './fresh.js'
 import { leftovers } from './leftovers.js'
 import { StageMeta } from './stage-meta.js'
+
+vi.mock('node:fs/promises', { spy: true })
 
 let dir: string
 let job: string
@@ -76,7 +79,7 @@ async function work(at = job, name = 'p/job'): Promise<void> {
 describe('starting over', () => {
   it('deletes everything that a run has written, and says how much', async () => {
     await work()
-    put(join(job, 'global_step_3.tmp-1-aa', 'actor', 'half'))
+    put(join(job, 'global_step_3.tmp-1-0a0b0c0d', 'actor', 'half'))
     put(join(job, 'run_meta.json.17-0a0b0c0d.tmp'))
     put(join(job, '.lock-explorer.0123456789abcdef'), '{}')
     put(join(dir, 'p', 'other', 'global_step_1', 'x'))
@@ -111,6 +114,58 @@ describe('starting over', () => {
       ['.trinity', 'bench', 'buffer', 'folder', 'log', 'monitor', 'my_meta.json', 'notes.txt'].sort(),
     )
     expect(readdirSync(join(job, 'log'))).toEqual(['app.log', 'run.txt'])
+  })
+
+  it('that is interrupted leaves no sign of a finished run, and can be done again', async () => {
+    await work()
+    put(join(job, 'explorer_run_meta.json'))
+    const gone: string[] = []
+    const { unlink } = await vi.importActual<typeof fs>('node:fs/promises')
+    vi.mocked(fs.unlink).mockImplementation(async (path) => {
+      if (gone.length === 4) throw new Error('killed')
+      gone.push(basename(String(path)))
+      await unlink(path)
+    })
+    await expect(startOver(resolved())).rejects.toThrow('killed')
+    vi.mocked(fs.unlink).mockReset().mockImplementation(unlink)
+    const progress = ['explorer_run_meta.json', 'latest_checkpointed_iteration.txt', 'latest_state_dict_iteration.txt']
+    expect(gone.sort()).toEqual([...progress, 'run_meta.json'])
+    await startOver(resolved())
+    expect(existsSync(job)).toBe(false)
+  })
+
+  it('keeps its marks to the end, also below a folder that is called as theirs', async () => {
+    const root = join(dir, '.trinity')
+    await work(join(root, 'p', 'job'))
+    const gone: string[] = []
+    const { unlink } = await vi.importActual<typeof fs>('node:fs/promises')
+    vi.mocked(fs.unlink).mockImplementation(async (path) => {
+      gone.push(String(path))
+      await unlink(path)
+    })
+    await startOver(resolved([`checkpoint_root_dir=${root}`]))
+    vi.mocked(fs.unlink).mockReset().mockImplementation(unlink)
+    const marks = gone.map((path) => path.includes('/job/.trinity/'))
+    expect(marks.lastIndexOf(false)).toBe(marks.indexOf(true) - 1)
+    expect(existsSync(join(root, 'p', 'job'))).toBe(false)
+  })
+
+  it('takes a damaged checkpoint that was kept, and leaves what it does not list', async () => {
+    await work()
+    const [whole, torn] = ['global_step_1.damaged-0123abcd', 'global_step_2.damaged-0123abcd'].map((n) => join(job, n))
+    renameSync(join(job, 'global_step_1'), whole)
+    put(join(torn, 'actor', 'x'))
+    const mine = [put(join(whole, 'notes.txt')), put(join(job, 'global_step_9.damaged-by-me', 'x'))]
+    const { kept } = await startOver(resolved())
+    expect(kept.sort()).toEqual([mine[0], join(torn, 'actor', 'x'), dirname(mine[1])].sort())
+    expect(readdirSync(whole)).toEqual(['notes.txt'])
+  })
+
+  it('is refused where another job has its folder in the place of a checkpoint', async () => {
+    await work()
+    await work(join(job, 'global_step_7'), 'p/job/global_step_7')
+    await refused()
+    expect(existsSync(join(job, 'global_step_7', 'global_step_1', 'run_state.json'))).toBe(true)
   })
 
   it.each(['global_step_1/notes.txt', 'global_step_2/actor/huggingface/own.gguf'])(

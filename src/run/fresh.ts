@@ -1,10 +1,11 @@
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { readMark } from '../checkpoint/job-mark.js'
 import { MARKS } from '../checkpoint/layout.js'
 import { JobLock, lockedRole, lockName } from '../checkpoint/lock.js'
 import type { Resolved } from '../config/index.js'
 import { jobName } from './job-name.js'
+import { isProgress } from './known-files.js'
 import { type Leftovers, leftovers } from './leftovers.js'
 
 /** Deletes what a job has written, and nothing else. Refused while a process is at work in it. */
@@ -16,11 +17,7 @@ export async function startOver(resolved: Resolved): Promise<Leftovers> {
   try {
     found = await leftovers(resolved)
     const held = new Set(locks.map(({ path }) => path))
-    const [files, marks] = [
-      found.ours.filter((path) => !isMarkPath(path) && !held.has(path)),
-      found.ours.filter(isMarkPath),
-    ]
-    for (const path of [...files, ...marks]) await remove(path)
+    for (const path of inOrder(found.ours, resolved)) if (!held.has(path)) await remove(path)
   } finally {
     for (const { lock } of locks) await lock.release()
   }
@@ -46,7 +43,15 @@ async function takeLocks({ stages }: Resolved): Promise<{ lock: JobLock; path: s
   return locks
 }
 
-const isMarkPath = (path: string): boolean => path.includes(`/${MARKS}/`) || path.includes(`\\${MARKS}\\`)
+/**
+ * First what says that the run has finished or how far it is: a deletion that is interrupted is then no finished run. Last
+ * what says whose the folder is, so that the rest can still be deleted.
+ */
+function inOrder(paths: readonly string[], { stages }: Resolved): string[] {
+  const markDirs = new Set(stages.map(({ config }) => join(config.checkpoint_job_dir, MARKS)))
+  const rank = (path: string) => (markDirs.has(dirname(path)) ? 2 : isProgress(basename(path)) ? 0 : 1)
+  return [...paths].sort((a, b) => rank(a) - rank(b))
+}
 
 /** One file or link, never a folder. SQLite may have taken a journal away itself. */
 async function remove(path: string): Promise<void> {

@@ -2,10 +2,19 @@ import type { Dirent } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { finalName } from '../base/file/atomic-file.js'
-import { isJsonObject, readJsonObject } from '../base/file/json-file.js'
 import { filesBelow } from '../checkpoint/durable.js'
 import { isMark, type JobMark } from '../checkpoint/job-mark.js'
-import { BENCH, BEST_EVAL, isHalfDone, isStepName, MANIFEST, MARKS, WRITTEN } from '../checkpoint/layout.js'
+import {
+  BENCH,
+  BEST_EVAL,
+  isDamagedName,
+  isHalfDone,
+  isStepName,
+  MANIFEST,
+  MARKS,
+  WRITTEN,
+} from '../checkpoint/layout.js'
+import { isForeign, listedIn } from '../checkpoint/owned.js'
 import type { Config } from '../config/index.js'
 import type { Evidence } from './evidence.js'
 import { isEventFile, isJobFile, isLog, isMonitorFile, rolesIn } from './known-files.js'
@@ -54,7 +63,10 @@ export async function takeInventory({ config, mark, evidence }: InventoryNeeds):
     } else if (isStepName(entry.name)) {
       if (!entry.isDirectory()) block(entry.isSymbolicLink() ? 'it is a link' : 'it is no folder')
       else if (mark.found.includes(entry.name)) block('it was there before the first run of this job')
+      else if (await isForeign(dir, entry.name)) block('it is the folder of another job')
       else await sortStep(path, list)
+    } else if (isDamagedName(entry.name) && !(await isForeign(dir, entry.name))) {
+      await sortDamaged(path, list)
     } else if (isJobFile(entry.name, roles)) {
       if (!entry.isFile()) block(entry.isSymbolicLink() ? 'it is a link' : 'it is no regular file')
       else if (mark.found.includes(entry.name)) block('it was there before the first run of this job')
@@ -102,15 +114,18 @@ async function sortStep(dir: string, list: Inventory): Promise<void> {
   list.folders.push(...(await foldersBelow(dir)), dir)
 }
 
-async function listedIn(dir: string): Promise<Set<string> | undefined> {
-  for (const name of [MANIFEST, WRITTEN]) {
+/** A damaged checkpoint that was kept: nothing takes its place, so what is not listed may stay. */
+async function sortDamaged(dir: string, list: Inventory): Promise<void> {
+  const listed = (await listedIn(dir)) ?? new Set()
+  const last: string[] = []
+  for (const name of await filesBelow(dir)) {
     const path = join(dir, name)
-    if (!(await lstat(path).catch(() => undefined))?.isFile()) continue
-    const files = (await readJsonObject(path).catch(() => undefined))?.files
-    if (Array.isArray(files)) return new Set(files.map(String))
-    if (isJsonObject(files)) return new Set(Object.keys(files))
+    if (listed.has(name)) list.ours.push(path)
+    else if (listed.size > 0 && (name === MANIFEST || name === WRITTEN)) last.push(path)
+    else list.kept.push(path)
   }
-  return undefined
+  list.ours.push(...last)
+  list.folders.push(...(await foldersBelow(dir)), dir)
 }
 
 async function foldersBelow(dir: string): Promise<string[]> {

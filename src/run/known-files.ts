@@ -5,6 +5,7 @@ import { BEST_EVAL, JOB, LATEST_FULL, LATEST_WEIGHTS, metaName } from '../checkp
 import { lockedRole } from '../checkpoint/lock.js'
 import { fileName } from '../monitor/names.js'
 import { beginning } from './evidence.js'
+import { STAGE_META } from './stage-meta.js'
 
 const STATUS = /^\.status-(.+)\.json$/
 
@@ -31,6 +32,12 @@ export function isJobFile(name: string, roles: readonly string[]): boolean {
   if ([LATEST_FULL, LATEST_WEIGHTS, JOB, BEST_EVAL, metaName('run')].includes(whole)) return true
   if (STATUS.test(whole) || lockedRole(name)) return true
   return roles.some((role) => whole === metaName(role) || whole === metaName(`${role}_run`))
+}
+
+/** A file by which a run knows that it has finished, or how far it is. */
+export function isProgress(name: string): boolean {
+  const whole = finalName(name)
+  return [LATEST_FULL, LATEST_WEIGHTS, metaName('run'), STAGE_META].includes(whole) || whole.endsWith(metaName('_run'))
 }
 
 /** Every line of a log of ours begins with level, time and the name of the file. */

@@ -103,7 +103,7 @@ async function summarize(
 ): Promise<RunSummary> {
   const checkpoints = await Checkpoints.open({ dir: config.checkpoint_job_dir })
   const best = own ?? (await checkpoints.bestEval())
-  const weights = await checkpoints.latestWeights()
+  const weights = await checkpoints.newestWeights()
   const next: string[] = []
   if (end === 'stopped') next.push(`${command}   goes on from here`)
   else if (end === 'before') {

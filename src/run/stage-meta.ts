@@ -5,8 +5,10 @@ import { readJsonObject } from '../base/file/json-file.js'
 import type { ResolvedStage } from '../config/index.js'
 import { jobName } from './job-name.js'
 
+export const STAGE_META = 'stage_meta.json'
+
 export function stageMetaPath(stages: readonly ResolvedStage[]): string {
-  return join(dirname(stages[0].config.checkpoint_job_dir), 'stage_meta.json')
+  return join(dirname(stages[0].config.checkpoint_job_dir), STAGE_META)
 }
 
 /** Whether a file is the one that runs of these stages write. */

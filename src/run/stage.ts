@@ -81,7 +81,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
     const before = config.mode === 'bench' ? undefined : await marker.read()
     if (before !== undefined) return { end: 'before', steps: before }
     try {
-      const startFrom = stage.startsFrom === null ? null : await newestModel(stage.startsFrom)
+      const startFrom = stage.startsFrom === null ? null : await newestModel(stage.startsFrom, note)
       await prepareTasks(config, checkpoints, stop.now, note)
       const openMonitor = (role: string) => {
         const own = logs.logger(role)
