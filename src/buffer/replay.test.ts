@@ -151,7 +151,7 @@ it('chooses from as few further steps as will do, and never from more', async ()
   expect(await batches(1)).toEqual([1, 2])
   expect(await batches(4)).toEqual([4, 4])
   const late = buffer.take(1, { through: 5, deadlineMs: 20, who: 'trainer' })
-  await expect(late).rejects.toThrow(/1 experiences of 'q', of explorer steps up to 5: 1 are there/)
+  await expect(late).rejects.toThrow(/1 experiences of 'q', of explorer steps up to 5: 1 are available/)
   // An empty step is a step too.
   await buffer.put([], { step: 5 })
   expect((await buffer.take(1, { through: 5 })).map((e) => e.eid.batch)).toEqual([3])

@@ -26,7 +26,7 @@ interface Alias {
 const TASKSETS = ['taskset', 'tasksets', 'eval_tasksets'] as const
 const BUFFERS = ['trainer_input.experience_buffer', ...TASKSETS.map((key) => `explorer_input.${key}`)]
 const SCALED = (old: unknown) => (old === true ? 'token-mean' : 'seq-mean-token-mean')
-const KIND = 'known from where it stands'
+const KIND = 'known from its position'
 const OLD_PIPELINE = [
   ...['dj_process_desc', 'agent_model_name', 'clean_strategy', 'min_size_ratio', 'min_priority_score'],
   ...['data_dist', 'dynamic', 'format', 'agent_model_config'],
@@ -67,7 +67,7 @@ const FIRST: readonly Alias[] = [
   ...['use_ray', 'backend', 'max_pending_requests', 'max_waiting_steps'].map((old) => ({
     in: 'ExplorerConfig',
     old,
-    gone: 'the engine and the scheduler see to it',
+    gone: 'the engine and the scheduler take care of it',
   })),
   { in: 'SynchronizerConfig', old: 'sync_iteration_interval', now: 'sync_interval' },
   { in: 'TrainerConfig', old: 'algorithm_type', now: '/algorithm.algorithm_type' },

@@ -31,7 +31,7 @@ export function hintOf(node: ScalarNode | undefined): string {
   const variables = [...(node?.written ?? '').matchAll(/\$\{\s*oc\.env:\s*['"]?(\w+)/g)].map((match) => match[1])
   if (variables.length > 0) {
     const one = variables.length === 1
-    return `it is made from the environment: set ${variables.join(' and ')}, or give ${one ? 'it a default that is' : 'them defaults that are'} not empty`
+    return `it comes from the environment: set ${variables.join(' and ')}, or give ${one ? 'it a default that is' : 'them defaults that are'} not empty`
   }
   return 'a name is one folder: letters, digits, _ - and . are always fine'
 }

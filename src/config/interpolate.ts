@@ -60,10 +60,10 @@ class Interpolation {
       return this.#fail(node, id, `refers to itself: ${chain}`)
     }
     if (++this.#count > MAX_NODES || this.#open.length > MAX_DEPTH * 4)
-      return this.#fail(node, id, 'references multiply without end')
+      return this.#fail(node, id, 'references expand without end')
     this.#open.push(id)
     const made = this.#evaluate(node, path, id, from)
-    const value = this.#sizeOf(made) > MAX_NODES ? this.#fail(node, id, 'references multiply without end') : made
+    const value = this.#sizeOf(made) > MAX_NODES ? this.#fail(node, id, 'references expand without end') : made
     this.#open.pop()
     this.#done.set(id, value)
     return value

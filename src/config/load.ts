@@ -205,7 +205,7 @@ function override(tree: MapNode, text: string): MapNode {
     // the text may be a secret whose key was forgotten
     throw new TrinityError('cli/usage', 'what follows --set is not of the form key.path=value', {
       path: equals > 0 ? `--set ${key}` : '--set',
-      hint: 'write --set key.path=value, without blanks around the sign',
+      hint: 'write --set key.path=value, without spaces around the =',
     })
   }
   const node = parseValue(text.slice(equals + 1), `--set ${key}`)

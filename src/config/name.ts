@@ -5,12 +5,12 @@ export const MAX_NAME_BYTES = 200
 export function nameFault(name: string): string | undefined {
   if (name === '') return 'is empty'
   if (/^[\p{Z}\p{C}]+$/u.test(name)) return 'is blank'
-  if (/^\.+$/.test(name)) return `is '${name}', which is no name but another folder`
+  if (/^\.+$/.test(name)) return `is '${name}', which is another folder, not a name`
   const separator = /[/\\]/.exec(name)?.[0]
   if (separator) return `has a '${separator}' in it: ${shown(name)}`
   if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) return `has a control character in it: ${shown(name)}`
   const size = Buffer.byteLength(name)
-  if (size > MAX_NAME_BYTES) return `is ${size} bytes long, and a name may have ${MAX_NAME_BYTES}`
+  if (size > MAX_NAME_BYTES) return `is ${size} bytes long; the limit is ${MAX_NAME_BYTES}`
   return undefined
 }
 

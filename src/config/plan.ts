@@ -48,7 +48,7 @@ function modelText({ config, startsFrom }: ResolvedStage): string {
   const { model } = config
   const name = model.external_model.enable ? `${model.external_model.model_name} (hosted)` : model.model_path
   const lora = model.lora_configs?.[0] ? `, LoRA rank ${model.lora_configs[0].lora_rank}` : ''
-  const from = startsFrom ? `the last checkpoint below ${startsFrom}, else ${name}` : name
+  const from = startsFrom ? `the last checkpoint in ${startsFrom}, otherwise ${name}` : name
   return `${from}${lora}; ${model.max_model_len} tokens (prompt ${model.max_prompt_tokens}, response ${model.max_response_tokens})`
 }
 
@@ -128,7 +128,7 @@ export function tooFewTasks(config: Config, facts: Facts): string | undefined {
   const tasks = ['train', 'bench'].includes(config.mode) ? undefined : tasksIn(config, facts)
   if (!tasks || total_steps || tasks * (total_epochs ?? 1) >= batch_size) return undefined
   return (
-    `${tasks} tasks do not fill one batch of ${batch_size}: a run would stop at once ` +
+    `${tasks} tasks do not fill one batch of ${batch_size}: a run would stop immediately ` +
     `(set buffer.batch_size to ${tasks} or less, or buffer.total_steps)`
   )
 }

@@ -41,7 +41,7 @@ function unknown(spec: RecordSpec, key: string, at: string, { mark, node }: Entr
   const elsewhere = near ? undefined : placeOf(key, at)
   const known = `known here: ${Object.keys(spec.fields).join(', ')}`
   const hint = near ? `did you mean ${near}?` : elsewhere ? `did you mean ${elsewhere}?` : known
-  if (spec.lenient) problems.warn('unknown-key', at, 'unknown key, passed on as it is', mark, near && hint)
+  if (spec.lenient) problems.warn('unknown-key', at, 'unknown key, passed on unchanged', mark, near && hint)
   else problems.error('unknown-key', at, 'unknown key', mark, hint)
 }
 

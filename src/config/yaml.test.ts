@@ -63,7 +63,7 @@ describe('YAML', () => {
     ['- a\n- b', { message: 'expected a map of keys at the top level, found a list' }],
     ['just words', { message: 'expected a map of keys at the top level, found a single value' }],
     ['a: 1\n---\nb: 2', { message: 'a second document begins here' }],
-    ['a:\n\tb: 1', { hint: 'indent with blanks', mark: { line: 2 } }],
+    ['a:\n\tb: 1', { hint: 'indent with spaces', mark: { line: 2 } }],
     ['a: b: c', { mark: { line: 1 } }],
     ['a: [1, 2', { mark: { line: 1 } }],
     ['a: *nowhere', { message: 'no anchor &nowhere before this *nowhere' }],

@@ -70,7 +70,7 @@ class Reader {
         '',
         'a second document begins here',
         this.#mark(at),
-        'put one configuration in a file',
+        'put one configuration in each file',
       )
     }
     this.#problems.throwIfErrors(this.#file)
@@ -221,7 +221,7 @@ function isTooDeep(message: string): boolean {
 
 function fixOf(error: YAMLError): string | undefined {
   if (isTooDeep(error.message)) return SMALLER
-  if (error.code === 'TAB_AS_INDENT') return 'indent with blanks'
+  if (error.code === 'TAB_AS_INDENT') return 'indent with spaces'
   if (error.code === 'BLOCK_AS_IMPLICIT_KEY' || error.code === 'MULTILINE_IMPLICIT_KEY') {
     return "is a ': ' inside a value? put the value in quotes"
   }

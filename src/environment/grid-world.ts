@@ -37,7 +37,7 @@ export class GridWorld implements Environment {
     if (!Number.isInteger(size) || size < 1) {
       throw new TrinityError('environment/row', `a grid cannot have the size ${JSON.stringify(row.size)}`, {
         path: 'size',
-        hint: "the column 'size' of the task set holds whole numbers from 2 on",
+        hint: "the column 'size' of the task set holds whole numbers, 2 or more",
       })
     }
     this.#state = { size, holes: drawHoles(size, this.#args.holes, Number(row.seed ?? seed)), row: 0, column: 0 }

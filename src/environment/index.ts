@@ -1,3 +1,5 @@
+/** Where it is acted out: worlds behind one contract of reset and step. */
+
 export { checkEnvironment, type EnvironmentProblem, environmentOf } from './args.js'
 export {
   type Awaitable,

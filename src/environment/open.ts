@@ -58,8 +58,8 @@ export class OpenEnvironment {
     const transition = await this.#call('step', signal, () => this.#world.step(action, signal))
     const { reward, score = 0 } = transition
     if (!Number.isFinite(reward) || !Number.isFinite(score)) {
-      throw new TrinityError('environment/reward', `environment '${this.name}' gave the reward ${reward}`, {
-        hint: 'reward and score are finite numbers',
+      throw new TrinityError('environment/reward', `environment '${this.name}' returned the reward ${reward}`, {
+        hint: 'reward and score must be finite numbers',
       })
     }
     this.#state = transition.done ? 'done' : 'running'
@@ -98,7 +98,7 @@ export class OpenEnvironment {
 
   #expectRestorable(): void {
     if (this.canRestore) return
-    throw new TrinityError('environment/no-snapshot', `environment '${this.name}' cannot go back to a state`, {
+    throw new TrinityError('environment/no-snapshot', `environment '${this.name}' cannot restore a state`, {
       hint: 'reset it with the same row and seed, and take the same actions again',
     })
   }
@@ -107,15 +107,15 @@ export class OpenEnvironment {
     if (this.#state === 'running' || this.#closing) return
     const why = this.#state === 'new' ? 'before reset' : 'after the end of the episode'
     throw new TrinityError('environment/order', `environment '${this.name}': ${what} ${why}`, {
-      hint: 'call reset to begin an episode; one that was cut off or failed begins anew',
+      hint: 'call reset to begin an episode; one that was cut off or failed starts over',
     })
   }
 
   async #call<T>(what: string, signal: AbortSignal | undefined, work: () => Awaitable<T>): Promise<T> {
     if (this.#closing) throw new TrinityError('environment/closed', `environment '${this.name}' is closed`)
     if (this.#busy) {
-      throw new TrinityError('environment/busy', `environment '${this.name}' has not ended an earlier call yet`, {
-        hint: 'one call at a time; a call that was cut off goes on until the world notices',
+      throw new TrinityError('environment/busy', `environment '${this.name}' has not finished an earlier call yet`, {
+        hint: 'one call at a time; a call that was cut off continues until the environment notices',
       })
     }
     signal?.throwIfAborted()

@@ -62,7 +62,7 @@ function layOut(experience: Experience, options: EncodeOptions): Layout {
     arrayBytes += padded(array.data.byteLength)
     const type = array.dtype ?? dtypeOf(array.data)
     if (type === undefined) {
-      throw new TrinityError('experience/unstorable', `${uid(experience.eid)}: '${array.name}' is no typed array`)
+      throw new TrinityError('experience/unstorable', `${uid(experience.eid)}: '${array.name}' is not a typed array`)
     }
     return [array.name, type, array.shape ?? [array.data.length], array.data.byteLength]
   })
@@ -136,7 +136,7 @@ function readRecord(bytes: Uint8Array, view: DataView, start: number, end: numbe
   try {
     plain = JSON.parse(utf8.decode(bytes.subarray(start + RECORD, headerEnd)))
   } catch (cause) {
-    throw corrupt(where, `has a header that is no JSON: ${messageOf(cause)}`)
+    throw corrupt(where, `has a header that is not JSON: ${messageOf(cause)}`)
   }
   const table = plain?.arrays
   if (!Array.isArray(table)) throw corrupt(where, 'has no list of arrays')

@@ -153,7 +153,7 @@ describe('JSONL form', () => {
 
   it.each([
     ['{"v":9}', /file:3 has version 9/],
-    ['[1]', /no JSON object/],
+    ['[1]', /not a JSON object/],
     ['{"prompt_text":"x"}', /no 'tokens'/],
     ['{"tokens":[1,"a"]}', /wrong entry in 'tokens' at 1/],
     ['{"tokens":[1,2.5]}', /wrong entry in 'tokens' at 1/],

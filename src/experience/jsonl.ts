@@ -51,9 +51,10 @@ export function fromJsonLine(line: string, where = 'line'): Experience {
   try {
     parsed = JSON.parse(line)
   } catch (cause) {
-    throw corrupt(where, `is no JSON: ${messageOf(cause)}`)
+    throw corrupt(where, `is not JSON: ${messageOf(cause)}`)
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw corrupt(where, 'is no JSON object')
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw corrupt(where, 'is not a JSON object')
   const { v, response_length: _, ...rest } = parsed as Record<string, unknown>
   if (v !== undefined && v !== JSONL_VERSION) {
     throw corrupt(where, `has version ${JSON.stringify(v)}, this reader knows ${JSONL_VERSION}`)

@@ -51,7 +51,7 @@ describe('trace', () => {
     ['loss of tokens', (g) => g.logprob, /one number/],
     ['computed bound', (g) => g.logprob.clamp(0, g.entropy.total()).total(), /bounds of 'clamp'/],
     ['row sum of a row', (g) => g.logprob.rowSum().rowSum().total(), /takes a token value/],
-    ['infinite constant', (g) => g.logprob.add(Number.POSITIVE_INFINITY).total(), /cannot stand/],
+    ['infinite constant', (g) => g.logprob.add(Number.POSITIVE_INFINITY).total(), /cannot be used/],
     ['normalizer twice', (g) => g.norm('n', () => 1).add(g.norm('n', () => 2)), /already a normalizer/],
     [
       'metric twice',

@@ -114,7 +114,9 @@ export class Trace {
   }
   constant(value: number): Expr {
     if (!Number.isFinite(value)) {
-      throw new TrinityError('graph/invalid', `${value} cannot stand in a graph`, { hint: 'constants must be finite' })
+      throw new TrinityError('graph/invalid', `${value} cannot be used in a graph`, {
+        hint: 'constants must be finite',
+      })
     }
     return new Expr(this, this.#list.constant(value))
   }
@@ -193,8 +195,8 @@ export class Trace {
   #node(operand: Operand): number {
     if (typeof operand === 'number') return this.constant(operand).node
     if (operand.trace !== this) {
-      throw new TrinityError('graph/foreign', 'an expression of another trace is used', {
-        hint: 'build a formula only from the values that its own trace gave out',
+      throw new TrinityError('graph/foreign', 'an expression from another trace is used', {
+        hint: 'build a formula only from values of its own trace',
       })
     }
     return operand.node

@@ -59,7 +59,7 @@ export function validateGraph(data: unknown): LossGraph {
     const path = `metrics[${i}]`
     const { name, value, weight, reduce } = record(item, path, ['name', 'value', 'weight', 'reduce'])
     if (typeof name !== 'string' || !NAME.test(name)) fail(`${path}.name`, 'is not a name')
-    if (names.has(name as string)) fail(`${path}.name`, `'${name}' is there twice`)
+    if (names.has(name as string)) fail(`${path}.name`, `'${name}' is given twice`)
     names.add(name as string)
     if (!REDUCES.includes(reduce as string)) fail(`${path}.reduce`, `must be one of ${REDUCES.join(', ')}`)
     const metric = {
@@ -71,7 +71,7 @@ export function validateGraph(data: unknown): LossGraph {
     const heavy = index(weight, `${path}.weight`)
     if (reduce !== 'mean') fail(`${path}.weight`, `has no meaning for '${reduce}'`)
     if (!joinShapes([types[heavy].shape, types[metric.value].shape]))
-      fail(`${path}.weight`, 'has another shape than value')
+      fail(`${path}.weight`, 'has a different shape than value')
     return { ...metric, weight: heavy }
   })
   return { version: GRAPH_VERSION, nodes, loss, metrics }
@@ -95,7 +95,7 @@ export function nodeType(
       fail(
         path,
         `operand ${k + 1} of '${node.op}' must be a ${wanted ? 'truth value' : 'number'}`,
-        wanted ? 'compare it with something: x.gt(0)' : "use 'where' to make a number of a truth value",
+        wanted ? 'compare it with something: x.gt(0)' : "use 'where' to turn a truth value into a number",
       )
     })
     if (node.op === 'pow' && before[operands[1]].op !== 'const')
@@ -119,7 +119,7 @@ export function nodeType(
     if (given.length !== 1) fail(path, `'${node.op}' takes 1 operand, not ${given.length}`)
     const keepsKind = node.op === 'toTokens'
     if (given[0].bool && !keepsKind)
-      fail(path, `'${node.op}' needs numbers`, "use 'where' to make a number of a truth value")
+      fail(path, `'${node.op}' needs numbers`, "use 'where' to turn a truth value into a number")
     if (!reshape.from.includes(given[0].shape)) {
       fail(path, `'${node.op}' takes a ${reshape.from.join(' or ')} value, not a ${given[0].shape} value`)
     }

@@ -173,9 +173,6 @@ describe('keys', () => {
     })
   })
 
-  it('LoRA, Megatron, schedule, SGLang and engine arguments', () => {
-    const config = importArgs(
-      'actor_rollout_ref.model.lora_rank=32 actor_rollout_ref.model.lora_alpha=64 actor_rollout_ref.model.target_modules=[q_proj,v_proj]',
   it.each([
     ['gpg', {}],
     ['geo_mean', { clip_range_low: 0.4, clip_range_high: 0.4 }],
@@ -191,6 +188,9 @@ describe('keys', () => {
     expect(importArgs(given).algorithm.policy_loss_fn_args?.clip_ratio_c).toBe(mode.startsWith('dppo') ? 10 : undefined)
   })
 
+  it('LoRA, Megatron, schedule, SGLang and engine arguments', () => {
+    const config = importArgs(
+      'actor_rollout_ref.model.lora_rank=32 actor_rollout_ref.model.lora_alpha=64 actor_rollout_ref.model.target_modules=[q_proj,v_proj]',
       '--config-name=ppo_megatron_trainer.yaml actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2 actor_rollout_ref.actor.megatron.param_offload=True',
       'actor_rollout_ref.actor.optim.warmup_style=cosine actor_rollout_ref.actor.optim.lr=1e-5 actor_rollout_ref.actor.optim.min_lr=1e-6',
       'actor_rollout_ref.rollout.name=sglang_async +actor_rollout_ref.rollout.engine_kwargs.sglang.attention_backend=fa3',

@@ -65,7 +65,7 @@ export function readOverrides(words: string[]): { settings: Settings; notes: str
     if (word === '' || word === '-' || /^[&|]+$/.test(word)) continue
     const match = OVERRIDE.exec(word)
     if (!match || (match[3] === undefined && match[1] !== '~')) {
-      notes.push(`'${word}' is not a hydra override; it was left out`)
+      notes.push(`'${word}' is not a hydra override; it was ignored`)
       continue
     }
     const [, sign, name, text] = match

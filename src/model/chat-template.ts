@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { Template } from '@huggingface/jinja'
 import { messageOf, TrinityError } from '../base/error.js'
 import { hasGenerationTags, markGeneration, takeMarks } from './generation-spans.js'
+import { parseWithFloats, Template } from './python-jinja/index.js'
 
 /** A message as chat APIs write it; templates may read any further key. */
 export interface ChatMessage {
@@ -118,7 +118,7 @@ function parseArguments(message: ChatMessage): ChatMessage {
   const calls = message.tool_calls.map((call) => {
     if (typeof call.function?.arguments !== 'string') return call
     try {
-      return { ...call, function: { ...call.function, arguments: JSON.parse(call.function.arguments) } }
+      return { ...call, function: { ...call.function, arguments: parseWithFloats(call.function.arguments) } }
     } catch {
       return call // what a model wrote may not be JSON; the template gets it as it is
     }

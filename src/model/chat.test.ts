@@ -71,9 +71,9 @@ describe('chat templates', () => {
         eos_token: '</s>',
       },
     )
-    expect(template.render([user('x')])).toBe('false   </s>')
+    expect(template.render([user('x')])).toBe('False   </s>')
     expect(template.render([user('x')], { enableThinking: false, variables: { style: 'brief' } })).toBe(
-      'true false brief </s>',
+      'True False brief </s>',
     )
   })
 

@@ -31,7 +31,7 @@ export function importHint(message: string, host: Host): string | undefined {
   if (entry !== undefined) return exportHint(name, entry, host)
   const missing = /Cannot find package '(.+?)'/.exec(message)?.[1]
   if (missing === undefined) return undefined
-  if (!missing.startsWith(`${PACKAGE}/`)) return `install it where the plugin lies: npm install ${missing}`
+  if (!missing.startsWith(`${PACKAGE}/`)) return `install it in the folder of the plugin: npm install ${missing}`
   const known = Object.keys(host).map(specifierOf)
   const near = nearest(missing, known)
   return (near ? `did you mean '${near}'? ` : '') + `there are ${known.join(', ')}`

@@ -113,9 +113,9 @@ export class ApartExplorerSync {
     if (this.#said.has(`hungry ${boot}`)) return
     this.#said.add(`hungry ${boot}`)
     this.#parts.note(
-      `the trainer has too few experiences for its next step: explorer step ${step} goes on with the weights of training ` +
-        `step ${this.#version}, here and wherever this happens again (a process that was killed may have lost some; ` +
-        'else see buffer.train_batch_size and operators that drop experiences)',
+      `the trainer has too few experiences for its next step: explorer step ${step} continues with the weights of training ` +
+        `step ${this.#version}, now and whenever this happens again (a process that was killed may have lost some; ` +
+        'otherwise check buffer.train_batch_size and operators that drop experiences)',
     )
   }
 

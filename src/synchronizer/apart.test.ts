@@ -186,7 +186,7 @@ describe('a process that was killed', () => {
     const explorer = await startExplorer()
     await explorer.sync.afterStep(1, signal)
     expect(explorer.board.own).toMatchObject({ state: 'running', step: 1 })
-    expect(notes).toEqual([expect.stringContaining('goes on with the weights of training step 0')])
+    expect(notes).toEqual([expect.stringContaining('continues with the weights of training step 0')])
     arrived.abort()
     await starving
   })

@@ -87,9 +87,7 @@ describe('a long wait', () => {
       return notes.splice(0)
     }
     expect(await look(9000)).toEqual([])
-    expect(await look(1000)).toEqual([
-      'training step 5 waits for experiences (for 10 s); no explorer has been there yet',
-    ])
+    expect(await look(1000)).toEqual(['training step 5 waits for experiences (for 10 s); no explorer has started yet'])
     expect(await look(1000)).toEqual([])
     expect(await look(1000, explorer({}))).toEqual([])
     const waits_for = 'explorer step 4 waits for the weights of training step 5'

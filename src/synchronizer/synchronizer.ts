@@ -204,7 +204,7 @@ export class Synchronizer {
 /** What a person should know when the two sides have waited for each other. */
 function starving(step: number): string {
   return (
-    `the next training step needs more experiences than the explorer had made by its step ${step}: it goes on with the ` +
-    'weights it has, here and wherever this happens again (see buffer.train_batch_size and operators that drop experiences)'
+    `the next training step needs more experiences than the explorer had made by its step ${step}: it continues with the ` +
+    'weights it has, now and whenever this happens again (check buffer.train_batch_size and operators that drop experiences)'
   )
 }

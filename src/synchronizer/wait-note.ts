@@ -25,7 +25,7 @@ export class WaitNote {
     const waited = this.#clock.now() - this.#begun
     if (this.#said === alive || waited < (alive ? TELL_MS.somebody : TELL_MS.nobody)) return
     this.#said = alive
-    const others = peers.length === 0 ? `no ${this.#role} has been there yet` : peers.map(doing).join('; ')
+    const others = peers.length === 0 ? `no ${this.#role} has started yet` : peers.map(doing).join('; ')
     this.#note(`${reason} (for ${Math.round(waited / 1000)} s); ${others}`)
   }
 }
@@ -35,7 +35,7 @@ function doing(peer: Peer): string {
   const { role, name, state, step, waits_for } = peer.status
   const who = role === name ? `the ${role}` : `${role} '${name}'`
   if (isOver(peer.status)) return `${who} has ${state}`
-  if (!peer.lived) return `${who} has shown no sign of life yet`
+  if (!peer.lived) return `${who} has not reported yet`
   if (!isAlive(peer)) return `${who} has been silent for ${Math.round(peer.silentMs / 1000)} s: was it killed?`
-  return waits_for === undefined ? `${who} is at work behind step ${step}` : `${who}: ${waits_for}`
+  return waits_for === undefined ? `${who} is at work after step ${step}` : `${who}: ${waits_for}`
 }

@@ -47,8 +47,8 @@ export class NamedWait {
 }
 
 export function tooLate(reason: string, timeoutMs: number): TrinityError {
-  return new TrinityError('sync/timeout', `${reason}: nothing came for ${timeoutMs / 1000} s`, {
+  return new TrinityError('sync/timeout', `${reason}: nothing arrived for ${timeoutMs / 1000} s`, {
     path: 'synchronizer.sync_timeout',
-    hint: 'look at the log of the other side; raise synchronizer.sync_timeout if it is only slow',
+    hint: 'check the log of the other side; raise synchronizer.sync_timeout if it is only slow',
   })
 }

@@ -1,3 +1,5 @@
+/** Experiences to weights: what a training step computes, in which order, with which settings. */
+
 export { trainerNeeds } from './needs.js'
 export type { Snapshot, TrainerEnd, TrainerParts, TrainerState, TrainerSync } from './parts.js'
 export type { LrSchedule } from './schedule/lr-schedule.js'

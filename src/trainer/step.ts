@@ -231,7 +231,7 @@ function why(lost: Readonly<Record<string, number>>): string {
 }
 
 function missing(what: string): TrinityError {
-  return new TrinityError('trainer/missing-model', `this algorithm needs ${what}, and the trainer was given none`, {
+  return new TrinityError('trainer/missing-model', `this algorithm needs ${what}, but the trainer was given none`, {
     path: 'algorithm.algorithm_type',
     hint: 'open what trainerNeeds(config) asks for',
   })

@@ -87,13 +87,13 @@ export class Trainer {
     const total = config.trainer.total_steps ?? Infinity
     const begin = this.#step
     if (begin >= total) {
-      this.#tell(`nothing to train: step ${begin} of trainer.total_steps ${total} was reached before`)
+      this.#tell(`nothing to train: step ${begin} of trainer.total_steps ${total} was already reached`)
     }
     const end = await this.#loop(total, signal, stop)
     if (begin === 0 && this.#step > 0 && this.#trained === 0 && end !== 'stopped') throw this.#nothing()
     if (this.#step > 0) await this.#save(signal)
     if (end === 'end_of_data' && this.#step === begin) {
-      this.#tell(`nothing was trained: buffer '${this.#parts.buffer.name}' came to its end before step ${begin + 1}`)
+      this.#tell(`nothing was trained: buffer '${this.#parts.buffer.name}' ended before step ${begin + 1}`)
     }
     view.phase('trainer', 'done')
     this.#log.info(`ended after step ${this.#step}: ${end.replaceAll('_', ' ')}`)
@@ -246,6 +246,6 @@ function summary(metrics: Readonly<Record<string, number>>): string {
 function unusable({ dir }: SavedCheckpoint, what: string): TrinityError {
   return new TrinityError('trainer/bad-checkpoint', `checkpoint ${dir} ${what}`, {
     path: dir,
-    hint: 'was it made with another algorithm? give this run another name, or start over with --fresh',
+    hint: 'was it made with a different algorithm? give this run another name, or start over with --fresh',
   })
 }

@@ -34,7 +34,7 @@ export class AuxiliaryModels {
   chat(which: string | number = 0): RolloutModel {
     const { name, chat } = this.#find(which)
     if (chat) return chat
-    throw new TrinityError('workflow/auxiliary', `auxiliary model '${name}' is a reward model: it gives no answers`, {
+    throw new TrinityError('workflow/auxiliary', `auxiliary model '${name}' is a reward model: it cannot answer`, {
       path: 'explorer.auxiliary_models',
       hint: 'name a generative model, or use auxiliary.reward()',
     })

@@ -125,7 +125,7 @@ describe('a conversation', () => {
     await model.chat([user('one'), assistant('something else'), user('two')])
     expect(model.stats.divergences).toBe(1)
     expect(model.toExperiences()).toHaveLength(2)
-    expect(() => model.toExperience()).toThrow(/broke into 2/)
+    expect(() => model.toExperience()).toThrow(/split into 2/)
   })
 
   it('never mixes temperatures in one experience', async () => {

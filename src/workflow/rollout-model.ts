@@ -171,7 +171,7 @@ export class RolloutModel implements ChatModel {
   toExperience(): Experience {
     const all = this.toExperiences()
     if (all.length === 1) return all[0]
-    const text = all.length === 0 ? 'the model was not called' : `the conversation broke into ${all.length} sequences`
+    const text = all.length === 0 ? 'the model was not called' : `the conversation split into ${all.length} sequences`
     throw new TrinityError('workflow/conversation', text, {
       hint: all.length === 0 ? 'call chat first' : 'use toExperiences(); the template changes earlier turns, or n > 1',
     })
@@ -272,10 +272,14 @@ export class RolloutModel implements ChatModel {
     const { maxModelLen, maxPromptTokens, truncatePrompts } = this.#limits
     const most = Math.max(1, Math.min(maxPromptTokens ?? maxModelLen, maxModelLen - 1))
     if (!truncatePrompts) {
-      throw new TrinityError('workflow/prompt-too-long', `the prompt has ${prompt.tokens.length} tokens of ${most}`, {
-        path: 'model.max_prompt_tokens',
-        hint: 'raise max_prompt_tokens, shorten the prompt, or set enable_prompt_truncation: true',
-      })
+      throw new TrinityError(
+        'workflow/prompt-too-long',
+        `the prompt has ${prompt.tokens.length} tokens; the limit is ${most}`,
+        {
+          path: 'model.max_prompt_tokens',
+          hint: 'raise max_prompt_tokens, shorten the prompt, or set enable_prompt_truncation: true',
+        },
+      )
     }
     this.#standIns = Array.from({ length: n }, () => truncatedExperience(prompt, most, this.version, messages))
     if (this.#recording) this.#history.push(...this.#standIns)

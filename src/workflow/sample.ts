@@ -53,14 +53,14 @@ export async function sampleAnswers(
     cuts++
   }
   throw new TrinityError('engine/aborted', `the engine cut the request off ${MOST_CUTS} times`, {
-    hint: 'weights arrive more often than an answer takes: raise synchronizer.sync_interval',
+    hint: 'new weights arrive before an answer is finished: raise synchronizer.sync_interval',
   })
 }
 
 function answerOf(sample: Sample, tokenizer: Tokenizer, keepStop: boolean): Answer {
   const { tokens, stoppedBy, finish } = sample
   if (tokens.length === 0) {
-    throw new TrinityError('engine/empty', 'the engine answered with no token at all', { hint: 'raise max_tokens' })
+    throw new TrinityError('engine/empty', 'the engine returned no tokens', { hint: 'raise max_tokens' })
   }
   const recorded = tokenizer.decode(tokens, { skipSpecial: false })
   const ended = finish === 'stop' && tokenizer.isSpecial(tokens[tokens.length - 1])

@@ -55,7 +55,7 @@ export function keepsItsPromises(kind: string, config: () => GivenBuffer | Promi
       await buffer.put(some(0, 2))
       const late = buffer.take(3, { deadlineMs: 30, who: 'trainer' })
       await expect(late).rejects.toMatchObject({ code: 'buffer/timeout' })
-      await expect(late).rejects.toThrow(/trainer waited 0\.03 s for 3 experiences of 'b'.* 2 are there/)
+      await expect(late).rejects.toThrow(/trainer waited 0\.03 s for 3 experiences of 'b'.* 2 are available/)
       expect(tasks(await buffer.take(2))).toEqual([0, 1])
       await buffer.close()
     })

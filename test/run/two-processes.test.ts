@@ -80,7 +80,7 @@ describe('two processes', { timeout: 200_000 }, () => {
     await sleep(2500)
     const second = start('explore', set, HOUR_MS)
     const [explored, trained] = await Promise.all([second.ended, trainer.ended])
-    expect(explored).toMatchObject({ code: 0, output: expect.stringContaining('goes on with the weights of') })
+    expect(explored).toMatchObject({ code: 0, output: expect.stringContaining('continues with the weights of') })
     expect(trained).toMatchObject({ code: 0 })
     expect(status('trainer')).toMatchObject({ state: 'ended', step: 6 })
   })
@@ -96,7 +96,7 @@ describe('two processes', { timeout: 200_000 }, () => {
     await first.ended
     const second = start('train', set)
     const [explored, trained] = await Promise.all([explorer.ended, second.ended])
-    expect(explored).toMatchObject({ code: 0, output: expect.stringContaining('goes on with the weights of') })
+    expect(explored).toMatchObject({ code: 0, output: expect.stringContaining('continues with the weights of') })
     expect(trained).toMatchObject({ code: 0 })
     // Two steps at least were lost, and none of the others.
     const { state, step } = status('trainer')

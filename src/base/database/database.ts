@@ -47,7 +47,7 @@ export interface Dialect {
 export function openDatabase(url: string): Promise<Database> {
   if (url.startsWith('sqlite:')) return openSqlite(sqlitePath(url))
   if (/^postgres(ql)?(\+\w+)?:\/\//.test(url)) return openPostgres(url.replace(/^postgres(ql)?(\+\w+)?:/, 'postgres:'))
-  throw new TrinityError('database/url', `'${withoutPassword(url)}' is no database this software can use`, {
+  throw new TrinityError('database/url', `'${withoutPassword(url)}' is not a database that Trinity can use`, {
     path: withoutPassword(url),
     hint: 'use sqlite:///relative/or//absolute/file.db or postgresql://user@host/database',
   })

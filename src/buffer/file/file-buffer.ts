@@ -44,9 +44,13 @@ export class FileBuffer implements ExperienceBuffer {
 
   async put(experiences: readonly Experience[], _options?: PutOptions): Promise<void> {
     if (!this.#options.append) {
-      throw new TrinityError('buffer/read-only', `buffer '${this.name}' holds data to read, nothing can be put there`, {
-        path: this.name,
-      })
+      throw new TrinityError(
+        'buffer/read-only',
+        `buffer '${this.name}' only holds data to read: nothing can be written to it`,
+        {
+          path: this.name,
+        },
+      )
     }
     await this.#options.append(experiences)
     this.#put += experiences.length

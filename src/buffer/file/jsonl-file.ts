@@ -141,7 +141,7 @@ export class JsonlFile {
     if (end > this.#size) {
       throw new TrinityError('buffer/cut', `${this.path} has ${this.#size} bytes, but the checkpoint saw ${end}`, {
         path: this.path,
-        hint: 'the file was replaced or shortened after the checkpoint; delete the job folder to start afresh',
+        hint: 'the file was replaced or shortened after the checkpoint; delete the job folder to start over',
       })
     }
     const removed = (await this.offsets(end)).length

@@ -5,7 +5,7 @@ import { priorityFn } from './priority-fn.js'
 export const decayLimitRandomization = priorityFn({
   doc: 'linear_decay with noise, and a limit on how often an experience is used.',
   args: z.strictObject({
-    decay: z.number().default(2).describe('Versions that one use costs.'),
+    decay: z.number().default(2).describe('Versions that each use costs.'),
     use_count_limit: z.number().int().default(3).describe('Uses of one experience; 0 or less: no limit.'),
     sigma: z.number().min(0).default(0).describe('Standard deviation of the noise.'),
   }),

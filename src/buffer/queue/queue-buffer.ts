@@ -72,7 +72,7 @@ export class QueueBuffer implements ExperienceBuffer {
         signal: options.signal,
         reason: () =>
           `room for ${size} experiences in '${this.name}': ${this.#order.ready} of ${capacity} places are taken`,
-        hint: 'the trainer does not take experiences fast enough: look at its log, or raise capacity',
+        hint: 'the trainer does not take experiences fast enough: check its log, or raise capacity',
       },
       () => {
         // A taker that found too little must be fed even if that goes over the capacity: else both would wait for ever.
@@ -102,9 +102,9 @@ export class QueueBuffer implements ExperienceBuffer {
           code: 'buffer/timeout',
           deadlineMs: options.deadlineMs ?? this.#options.timeoutMs,
           signal: options.signal,
-          reason: () => `${count} experiences of '${this.name}'${upTo(options)}: ${this.#order.ready} are there`,
+          reason: () => `${count} experiences of '${this.name}'${upTo(options)}: ${this.#order.ready} are available`,
           lookMs: () => this.#order.nextMs(),
-          hint: 'the explorer does not make enough of them: look at its log, or raise max_read_timeout',
+          hint: 'the explorer does not make enough of them: check its log, or raise max_read_timeout',
         },
         () => this.#tryTake(count, options),
       )

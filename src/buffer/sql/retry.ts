@@ -29,7 +29,7 @@ export async function retrying<T>({ times, intervalMs }: Retry, where: string, w
         throw new TrinityError('buffer/database', `${where}: ${messageOf(error)}`, {
           path: where,
           hint: code.startsWith('CONNECTION_')
-            ? 'the connection was lost: what was under way may or may not be stored'
+            ? 'the connection was lost: the operation in progress may or may not be stored'
             : undefined,
           cause: error,
         })

@@ -34,11 +34,15 @@ export async function createTables({ dialect, where, transaction, query }: Datab
   const tables = await query(dialect.listTables)
   if (tables.some((row) => row.name === name)) {
     await query(`SELECT ${COLUMNS.join(', ')} FROM ${table} LIMIT 0`).catch((cause) => {
-      throw new TrinityError('buffer/schema', `table ${name} in ${where} has other columns than this version uses`, {
-        path: where,
-        hint: 'it was made by another program or version: use another file or another buffer name',
-        cause,
-      })
+      throw new TrinityError(
+        'buffer/schema',
+        `table ${name} in ${where} has different columns than this version uses`,
+        {
+          path: where,
+          hint: 'it was made by another program or version: use another file or another buffer name',
+          cause,
+        },
+      )
     })
     return
   }
@@ -129,6 +133,6 @@ function messages(json: string, where: string): Message[] {
   try {
     return JSON.parse(json) as Message[]
   } catch (cause) {
-    throw new TrinityError('experience/corrupt', `${where}: column messages is no JSON`, { path: where, cause })
+    throw new TrinityError('experience/corrupt', `${where}: column messages is not JSON`, { path: where, cause })
   }
 }

@@ -70,7 +70,7 @@ export class SqlBuffer implements ExperienceBuffer {
         signal: options.signal,
         reason: () => {
           const steps = options.through === undefined ? '' : `, of explorer steps up to ${options.through}`
-          return `${count} experiences of '${this.name}' in ${this.#table.db.where}${steps}: ${this.#seen} are there`
+          return `${count} experiences of '${this.name}' in ${this.#table.db.where}${steps}: ${this.#seen} are available`
         },
         lookMs: () => (pause = Math.min(pause * 2, LOOK_MS.last)),
         hint: 'is the explorer running, and does it write to this database?',

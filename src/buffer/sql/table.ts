@@ -213,7 +213,7 @@ export class ExperienceTable {
         const missing = cut.ready.length - Number(back.n)
         throw new TrinityError('buffer/cut', `${missing} experiences of the checkpoint are not in ${this.db.where}`, {
           path: this.db.where,
-          hint: 'the database was replaced after the checkpoint; delete the job folder to start afresh',
+          hint: 'the database was replaced after the checkpoint; delete the job folder to start over',
         })
       }
       await also?.(tx)

@@ -41,8 +41,8 @@ function trainBatchSize(config: Config, scope: Scope): number {
   }
   // the explorer of such a pair may be anything, but a file that says how much it makes has said enough
   if (config.mode === 'train' && !scope.isSet('buffer.batch_size')) {
-    const text = 'mode train needs the number of experiences of a step'
-    scope.error('missing', 'buffer.train_batch_size', text, "the explorer's batch_size × repeat_times, for example")
+    const text = 'mode train needs the number of experiences per step'
+    scope.error('missing', 'buffer.train_batch_size', text, "for example the explorer's batch_size × repeat_times")
     return 0
   }
   const own = tasks * (config.algorithm.repeat_times ?? 1)
@@ -59,7 +59,7 @@ function mainBuffer(config: Config, scope: Scope): ExperienceBufferConfig {
   if (isOffline(scope) && trains) {
     if (!given.path) scope.error('missing', `${key}.path`, `${config.algorithm.algorithm_type} needs a data set`)
     if (given.storage_type === 'queue') {
-      const text = `${config.algorithm.algorithm_type} reads a data set; nobody would write to a queue`
+      const text = `${config.algorithm.algorithm_type} reads a data set; nothing would write to a queue`
       scope.error('value', `${key}.storage_type`, text, 'set storage_type: file or sql')
     }
   }

@@ -39,9 +39,9 @@ describe('GPU split', () => {
       'nothing is left for the trainer: 1 × 8 = 8 GPUs; rollout takes 8 (8 × 1), auxiliary models 0',
     )
     expect(gpuError({ ...GPUS, ...engines(5, 2) })?.message).toBe(
-      'the GPUs do not suffice: 1 × 8 = 8 GPUs; rollout takes 10 (5 × 2), auxiliary models 0',
+      'there are not enough GPUs: 1 × 8 = 8 GPUs; rollout takes 10 (5 × 2), auxiliary models 0',
     )
-    expect(gpuError({ ...GPUS, mode: 'explore', ...engines(9) })?.message).toMatch(/^the GPUs do not suffice/)
+    expect(gpuError({ ...GPUS, mode: 'explore', ...engines(9) })?.message).toMatch(/^there are not enough GPUs/)
   })
 
   it('explorer and trainer share one GPU, and a note says so; no other mode changes', () => {
@@ -53,14 +53,14 @@ describe('GPU split', () => {
     expect(withKeys({}, { gpus: 2, pytorch: true }).mode).toBe('both')
     expect(withKeys({}, { gpus: 1, pytorch: false }).mode).toBe('both')
     const two = { 'cluster.node_num': 1, 'cluster.gpu_per_node': 1, ...engines(2) }
-    expect(gpuError(two)?.message).toMatch(/^the GPUs do not suffice/)
+    expect(gpuError(two)?.message).toMatch(/^there are not enough GPUs/)
   })
 
   it('several nodes: the trainer gets whole ones', () => {
     const nodes = { 'cluster.node_num': 3, 'cluster.gpu_per_node': 4 }
     const { cluster } = withKeys({ ...nodes, ...engines(4) })
     expect(cluster).toMatchObject({ trainer_gpu_num: 8, trainer_node_num: 2, trainer_gpu_num_per_node: 4 })
-    expect(gpuError({ ...nodes, ...engines(2) })?.message).toMatch(/not whole nodes of 4/)
+    expect(gpuError({ ...nodes, ...engines(2) })?.message).toMatch(/do not fill whole nodes of 4/)
     expect(withKeys({ ...nodes, ...engines(9) }).cluster).toMatchObject({
       trainer_gpu_num: 3,
       trainer_node_num: 1,

@@ -79,14 +79,14 @@ function checkSplit(config: Config, split: Cluster, engines: Engines, scope: Sco
     return
   }
   if (split.explorer_gpu_num > split.total_gpu_num) {
-    scope.error('gpu-split', key, `the GPUs do not suffice: ${numbers}`, 'use fewer engines or more GPUs')
+    scope.error('gpu-split', key, `there are not enough GPUs: ${numbers}`, 'use fewer engines or more GPUs')
   } else if (config.mode === 'both' && split.trainer_gpu_num === 0 && takesGpus(engines.trainer, config)) {
     const hint = split.total_gpu_num === 1 ? 'with one GPU set mode: colocate' : 'use fewer engines or more GPUs'
     scope.error('gpu-split', key, `nothing is left for the trainer: ${numbers}`, hint)
   }
   const { trainer_gpu_num: trainer, gpu_per_node: perNode } = split
   if (trainer > perNode && trainer % perNode !== 0) {
-    const text = `the trainer gets ${trainer} GPUs, which are not whole nodes of ${perNode}: ${numbers}`
+    const text = `the trainer gets ${trainer} GPUs, which do not fill whole nodes of ${perNode}: ${numbers}`
     scope.error('gpu-split', key, text)
   }
   const sequence = Math.max(1, config.trainer.ulysses_sequence_parallel_size)

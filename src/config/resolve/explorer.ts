@@ -14,7 +14,7 @@ export function resolveExplorer(config: Config, engines: Engines, scope: Scope):
   if (over.ratio >= 1) scope.error('value', 'explorer.over_rollout.ratio', `expected less than 1, found ${over.ratio}`)
   if (over.ratio > 0 && config.synchronizer.sync_style === 'fixed') {
     const text = 'a step that ends early needs a synchronizer that can wait'
-    scope.error('value', 'explorer.over_rollout.ratio', text, 'set synchronizer.sync_style to another style than fixed')
+    scope.error('value', 'explorer.over_rollout.ratio', text, 'set synchronizer.sync_style to a style other than fixed')
   }
   return {
     ...given,
@@ -101,7 +101,7 @@ function nodesOfEngine(given: InferenceModelConfig, gpus: number, config: Config
   const perNode = config.cluster.gpu_per_node
   if (perNode === 0 || gpus <= perNode) return 1
   if (gpus % perNode !== 0) {
-    scope.error('gpu-split', key, `an engine takes ${gpus} GPUs, which are not whole nodes of ${perNode}`)
+    scope.error('gpu-split', key, `an engine takes ${gpus} GPUs, which do not fill whole nodes of ${perNode}`)
   }
   if (given.data_parallel_size > 1) {
     scope.error('gpu-split', `${key}.data_parallel_size`, 'copies of the model cannot spread over nodes')

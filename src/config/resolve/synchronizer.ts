@@ -41,7 +41,7 @@ function method(config: Config, { trainer, rollout }: Engines, scope: Scope): Sy
   if (same && trainer.weights.includes('nccl')) return config.model.lora_configs?.length ? 'checkpoint' : 'nccl'
   const [way, why] = same
     ? (['memory', 'explorer and trainer are one process'] as const)
-    : (['checkpoint', 'explorer and trainer are of different engines'] as const)
+    : (['checkpoint', 'explorer and trainer use different engines'] as const)
   if (scope.isSet('synchronizer.sync_method')) {
     scope.note('value', 'synchronizer.sync_method', `nccl means ${way} here: ${why}`)
   }

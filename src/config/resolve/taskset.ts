@@ -101,7 +101,8 @@ function warnWithoutWorkflow(sets: readonly TasksetConfig[], scope: Scope): void
 function uniqueNames(sets: readonly TasksetConfig[], key: string, scope: Scope): void {
   const seen = new Set<string>()
   for (const [i, { name }] of sets.entries()) {
-    if (seen.has(name)) scope.warn('value', `${key}[${i}].name`, `two task sets are named ${name}: their metrics mix`)
+    if (seen.has(name))
+      scope.warn('value', `${key}[${i}].name`, `two task sets are named ${name}: their metrics would mix`)
     seen.add(name)
   }
 }

@@ -9,7 +9,7 @@ export const optimizer = record('OptimizerConfig', 'The optimizer of the policy.
   lr_warmup_steps_ratio: float('Warm-up as a share of all steps.', 0, { min: 0, max: 1 }),
   min_lr_ratio: float('Where the schedule ends, as a share of lr.', 0.01, { min: 0 }),
   warmup_style: str('Old name of lr_scheduler_type; wins over it when set.', null),
-  lr_scheduler_type: oneOf(SCHEDULES, 'How the learning rate goes on after the warm-up.', 'constant', {
+  lr_scheduler_type: oneOf(SCHEDULES, 'How the learning rate changes after the warm-up.', 'constant', {
     accept: (text) => (/^[a-z_]+$/.test(text) ? text : undefined),
     openText: 'a schedule the training engine knows',
   }),

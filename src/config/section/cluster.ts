@@ -2,8 +2,8 @@ import { derived, int, record, str } from '../field.js'
 
 export const cluster = record('ClusterConfig', 'Machines and GPUs.', {
   ray_address: str('Ray cluster that places GPU workers.', 'auto'),
-  node_num: int('Number of nodes; 0 asks the machine.', 0, { min: 0 }),
-  gpu_per_node: int('GPUs of each node; 0 asks the machine.', 0, { min: 0 }),
+  node_num: int('Number of nodes; 0 detects it.', 0, { min: 0 }),
+  gpu_per_node: int('GPUs of each node; 0 detects them.', 0, { min: 0 }),
   total_gpu_num: derived(int('Nodes × GPUs.', 0)),
   rollout_gpu_num: derived(int('GPUs of the rollout engines.', 0)),
   auxiliary_model_gpu_num: derived(int('GPUs of the auxiliary models.', 0)),

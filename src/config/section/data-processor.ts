@@ -29,7 +29,7 @@ const taskPipeline = record('TaskPipelineConfig', 'What happens to task files be
   output: unset(section(taskset, 'Where the result goes.'), 'the first task set'),
   target_fields: list(str('', ''), 'Columns to keep.'),
   priority_weights: map(float('', 0), 'Weights of difficulty, diversity, usage_frequency and quality.'),
-  top_k: int('Keep the k tasks of highest priority; -1 keeps all.', -1),
+  top_k: int('Keep the k tasks with the highest priority; -1 keeps all.', -1),
 })
 
 export const dataProcessor = record('DataProcessorConfig', 'Pipelines over tasks and experiences.', {

@@ -2,7 +2,7 @@ import { bool, derived, dict, float, idle, int, oneOf, optional, record, section
 import { dataSelector, format, STORAGES, storageOptions } from './format.js'
 
 const replayBuffer = record('ReplayBufferConfig', 'Taking experiences by priority, and more than once.', {
-  enable: bool('Hand out the experiences of highest priority first.', false),
+  enable: bool('Hand out the experiences with the highest priority first.', false),
   priority_fn: str('Name of the priority function: linear_decay, decay_limit_randomization.', 'linear_decay'),
   reuse_cooldown_time: float('Seconds until an experience may be used again; null uses each once.', null),
   priority_fn_args: dict("Arguments of the priority function, over the function's defaults.", { decay: 2 }),
@@ -21,8 +21,8 @@ export const experienceBuffer = record('ExperienceBufferConfig', 'Experiences on
   capacity: int('Experiences a queue holds before writers wait.', 10000, { min: 1 }),
   max_read_timeout: float('Seconds the trainer waits for a batch.', 1800, { min: 0 }),
   replay_buffer: optional(section(replayBuffer, 'Replay.')),
-  max_retry_times: int('SQL: tries of an operation.', 3),
-  max_retry_interval: int('SQL: seconds between tries.', 1),
+  max_retry_times: int('SQL: attempts per operation.', 3),
+  max_retry_interval: int('SQL: seconds between attempts.', 1),
   split: str('Split of the data set.', 'train'),
   subset_name: str('Configuration of the data set on the hub.', null),
   format: section(format, 'Columns.'),
@@ -31,7 +31,7 @@ export const experienceBuffer = record('ExperienceBufferConfig', 'Experiences on
     'progress is always shown by the run itself',
   ),
   data_selector: section(dataSelector, 'Order of the rows of a data set.'),
-  schema_type: oneOf(['experience', 'sft', 'dpo', 'cpt'], 'What a row is.', null, { auto: "the algorithm's" }),
+  schema_type: oneOf(['experience', 'sft', 'dpo', 'cpt'], 'What each row holds.', null, { auto: "the algorithm's" }),
   index: derived(int('Position.', 0)),
   batch_size: derived(int('Experiences of a step.', 0)),
   tokenizer_path: derived(str('Tokenizer.', null)),

@@ -2,7 +2,7 @@ import { bool, derived, dict, float, idle, int, list, oneOf, record, section, st
 import { inferenceModel } from './inference-model.js'
 
 const overRollout = record('OverRolloutConfig', 'Ending a step before its slowest tasks are done.', {
-  ratio: float('Share of the tasks that need not finish, 0 up to 1.', 0, { min: 0 }),
+  ratio: float('Share of the tasks that need not finish, from 0 up to 1.', 0, { min: 0 }),
   wait_after_min: float('Seconds to wait for more after enough have finished.', 30, { min: 0 }),
   return_partial_tasks: bool('Keep the finished rollouts of unfinished tasks.', false),
 })
@@ -18,9 +18,9 @@ export const explorer = record('ExplorerConfig', 'Rollouts.', {
   mode: derived(str('Copy of mode.', 'both')),
   runner_per_model: int('Workflows that run at once on each rollout engine.', 8, { min: 1 }),
   runner_prepare_concurrency: idle(int('Runners that start at once.', 128, { min: 1 }), 'runners need no start'),
-  runner_prepare_max_retries: idle(int('Tries of starting a runner.', 3, { min: 0 }), 'runners need no start'),
+  runner_prepare_max_retries: idle(int('Attempts to start a runner.', 3, { min: 0 }), 'runners need no start'),
   max_timeout: int('Seconds a rollout may take.', 1800, { min: 1 }),
-  max_retry_times: int('Further tries of a rollout that failed.', 2, { min: 0 }),
+  max_retry_times: int('Retries of a failed rollout.', 2, { min: 0 }),
   env_vars: dict('Environment variables of the runners.', {}, { secret: 'entries' }),
   concurrent_mode: oneOf(
     ['sequential', 'asynchronous', 'multi-threading'],
@@ -43,7 +43,7 @@ export const explorer = record('ExplorerConfig', 'Rollouts.', {
     secret: 'url',
   }),
   over_rollout: section(overRollout, 'Cutting stragglers.'),
-  dynamic_timeout: section(dynamicTimeout, 'Time limits from experience.'),
+  dynamic_timeout: section(dynamicTimeout, 'Time limits learned from earlier rollouts.'),
   runner_state_report_interval: int('Seconds between reports on the runners; 0 is off.', 0, { min: 0 }),
-  max_inflight_batches: int('Batches under way with fully_async.', 2, { min: 1 }),
+  max_inflight_batches: int('Batches in flight with fully_async.', 2, { min: 1 }),
 })

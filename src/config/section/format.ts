@@ -25,23 +25,23 @@ export const generation = record('GenerationConfig', 'Sampling of the rollouts o
   temperature: float('Sampling temperature.', null, { min: 0, auto: 'model.temperature' }),
   top_p: float('Nucleus sampling.', null, { min: 0, max: 1, auto: 'model.top_p' }),
   top_k: int('Sample from the k most likely tokens; -1 is all.', null, { auto: 'model.top_k' }),
-  logprobs: int('Log-probs of how many other tokens to keep.', null, { min: 0, auto: 'model.logprobs' }),
+  logprobs: int('How many other tokens to keep log-probs of.', null, { min: 0, auto: 'model.logprobs' }),
   max_tokens: int('Longest response.', null, { min: 1, auto: 'model.max_response_tokens' }),
   n: int('Rollouts of a task.', null, { derived: true, noEffect: 'use repeat_times', auto: 'repeat_times' }),
 })
 
 const SELECTORS = ['sequential', 'shuffle', 'random', 'offline_easy2hard', 'difficulty_based'] as const
 
-export const dataSelector = record('DataSelectorConfig', 'In which order rows are taken.', {
+export const dataSelector = record('DataSelectorConfig', 'Order in which rows are taken.', {
   selector_type: optional(str(`Name of the selector: ${SELECTORS.join(', ')}.`, 'sequential')),
   seed: int('Seed of the order.', 42),
   feature_keys: list(str('', ''), 'Columns that curriculum selectors look at.'),
   kwargs: dict('Arguments of the selector.'),
 })
 
-/** `file`, `sql`, `queue`, the name of a kind that a plugin brings, or the dotted path of one. */
+/** `file`, `sql`, `queue`, the name of a kind that a plugin adds, or the dotted path of one. */
 export const STORAGES = ['file', 'sql', 'queue'] as const
 export const storageOptions = {
   accept: (text: string) => (/^[\w.-]+$/.test(text) && nearest(text, STORAGES) === undefined ? text : undefined),
-  openText: 'a kind that a plugin brings',
+  openText: 'a kind that a plugin adds',
 }

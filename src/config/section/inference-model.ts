@@ -33,7 +33,7 @@ export const inferenceModel = record('InferenceModelConfig', 'A model behind rol
   min_response_tokens: int('Shortest response.', null, { min: 0, auto: 'model.min_response_tokens' }),
   enable_prompt_truncation: bool('Cut long prompts.', null, { auto: 'model.enable_prompt_truncation' }),
   repetition_penalty: float('Penalty on used tokens.', null, { auto: 'model.repetition_penalty' }),
-  ignore_eos: bool('Generate on after the end token, for measurements.', false),
+  ignore_eos: bool('Keep generating after the end token, for measurements.', false),
   enable_multimodal: bool('Take images and videos.', false),
   chat_template: str('Chat template.', null, { auto: 'model.custom_chat_template' }),
   enable_thinking: bool('Tell the chat template to think (or not).', null, { auto: 'model.enable_thinking' }),

@@ -2,14 +2,14 @@ import { bool, derived, dict, float, int, list, record, section, str, unset } fr
 
 export const lora = record('LoRAConfig', 'A low-rank adapter.', {
   name: str('Name under which the engine knows the adapter.', null),
-  path: str('Adapter to start from; null starts a fresh one.', null),
+  path: str('Adapter to start from; null starts a new one.', null),
   base_model_name: str('Name of the base model.', null),
   lora_rank: int('Rank.', 32, { min: 1 }),
   lora_alpha: int('Scale: the adapter is multiplied by alpha / rank.', 32),
   lora_dtype: str('Number format of the adapter.', 'auto'),
   target_modules: str('Layers that get an adapter.', 'all-linear'),
-  exclude_modules: str('Layers that get none.', null),
-  is_dummy: derived(bool('The adapter is a fresh one.', false)),
+  exclude_modules: str('Layers that get no adapter.', null),
+  is_dummy: derived(bool('The adapter is new.', false)),
 })
 
 export const tinker = record('TinkerConfig', 'Training service that speaks the Tinker API.', {
@@ -23,7 +23,7 @@ export const tinker = record('TinkerConfig', 'Training service that speaks the T
 })
 
 export const externalModel = record('ExternalModelConfig', 'A hosted model behind the OpenAI API (mode bench).', {
-  enable: bool('Use it instead of an engine of our own.', false),
+  enable: bool('Use it instead of a local engine.', false),
   base_url_env: str('Environment variable that holds the address.', 'OPENAI_BASE_URL'),
   api_key_env: str('Environment variable that holds the key.', 'OPENAI_API_KEY'),
   model_name: str('Name of the model at the service.', null),
@@ -33,18 +33,18 @@ export const model = record('ModelConfig', 'The model that is trained, and its l
   model_path: str('Hugging Face id, ModelScope id or directory.', ''),
   trust_remote_code: bool('Run code that comes with the model.', false),
   critic_model_path: str('Model the critic starts from.', '', { auto: 'model_path' }),
-  custom_chat_template: str('Jinja chat template in place of the one of the tokenizer.', null),
+  custom_chat_template: str("Jinja chat template that replaces the tokenizer's own.", null),
   chat_template_path: str('File with a chat template; read when custom_chat_template is not set.', null),
   temperature: float('Sampling temperature.', 1, { min: 0 }),
   top_p: float('Nucleus sampling.', 1, { min: 0, max: 1 }),
   top_k: int('Sample from the k most likely tokens; -1 is all.', -1),
-  logprobs: int('Log-probs of how many other tokens to keep; 0 keeps the sampled one only.', 0, { min: 0 }),
+  logprobs: int('How many other tokens to keep log-probs of; 0 keeps only the sampled one.', 0, { min: 0 }),
   max_model_len: int('Longest sequence, prompt and response together.', null, { min: 1, auto: 'prompt + response' }),
   max_prompt_tokens: int('Longest prompt.', null, { min: 0, auto: 'what the response leaves' }),
   max_response_tokens: int('Longest response.', null, { min: 0, auto: 'what the prompt leaves' }),
   min_response_tokens: int('Shortest response.', 0, { min: 0 }),
-  enable_prompt_truncation: bool('Cut prompts that are too long; they do not enter the loss.', true),
-  repetition_penalty: float('Penalty on tokens that were used already; 1 is none.', 1),
+  enable_prompt_truncation: bool('Cut prompts that are too long; they are left out of the loss.', true),
+  repetition_penalty: float('Penalty on tokens that were already used; 1 means none.', 1),
   enable_thinking: bool('Tell the chat template to think (or not).', null),
   lora_configs: unset(list(section(lora, ''), 'Adapter to train instead of the whole model; at most one.')),
   fully_sharded_loras: bool('Shard adapters over the GPUs of an engine.', false),

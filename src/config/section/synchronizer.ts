@@ -5,10 +5,15 @@ export const SYNC_ALIASES = { online: 'nccl', offline: 'checkpoint' }
 const SYNC_STYLES = ['fixed', 'trainer_driven', 'explorer_driven', 'fully_async'] as const
 
 export const synchronizer = record('SynchronizerConfig', 'When and how new weights reach the explorer.', {
-  sync_method: oneOf(SYNC_METHODS, 'How weights travel: directly, by checkpoint files, or in memory.', 'nccl', {
-    aliases: SYNC_ALIASES,
-  }),
-  sync_style: oneOf(SYNC_STYLES, 'Who decides when.', 'fixed', {
+  sync_method: oneOf(
+    SYNC_METHODS,
+    'How weights are transferred: directly, by checkpoint files, or in memory.',
+    'nccl',
+    {
+      aliases: SYNC_ALIASES,
+    },
+  ),
+  sync_style: oneOf(SYNC_STYLES, 'Which side decides when.', 'fixed', {
     aliases: { dynamic_by_trainer: 'trainer_driven', dynamic_by_explorer: 'explorer_driven' },
   }),
   sync_interval: int('Steps between updates.', 1, { min: 1 }),

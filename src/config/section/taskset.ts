@@ -17,8 +17,8 @@ export const taskset = record('TasksetConfig', 'A set of tasks to explore or to 
   split: str('Split of the data set.', 'train'),
   subset_name: str('Configuration of the data set on the hub.', null),
   format: section(format, 'Columns.'),
-  max_retry_times: int('SQL: tries of an operation.', 3),
-  max_retry_interval: int('SQL: seconds between tries.', 1),
+  max_retry_times: int('SQL: attempts per operation.', 3),
+  max_retry_interval: int('SQL: seconds between attempts.', 1),
   enable_progress_bar: idle(
     bool('Show a bar while rows are read.', false),
     'progress is always shown by the run itself',

@@ -24,7 +24,7 @@ export const trainer = record('TrainerConfig', 'Training.', {
   use_dynamic_bsz: bool('Pack micro-batches by tokens instead of counting sequences.', true),
   use_remove_padding: bool('Compute without padding.', true),
   balance_batch: bool('Give every GPU the same number of tokens.', true),
-  critic_warmup: int('Step from which on the policy learns too; before, only the critic does.', 0, { min: 0 }),
+  critic_warmup: int('Step from which the policy learns too; before it, only the critic does.', 0, { min: 0 }),
   max_token_len_per_gpu: int('Tokens of a micro-batch.', null, {
     min: 1,
     auto: '2 × max_model_len / sequence parallel size; at least what the engine needs to be fast',
@@ -37,12 +37,12 @@ export const trainer = record('TrainerConfig', 'Training.', {
   offload_policy: bool("FSDP2's own offloading.", false),
   save_strategy: oneOf(
     ['single_thread', 'single_process', 'single_node', 'unrestricted'],
-    'How many may write a checkpoint at once.',
+    'How many writers may write a checkpoint at once.',
     'unrestricted',
   ),
   max_checkpoints_to_keep: int('Older checkpoints are deleted; 0 keeps all.', 0, { min: 0 }),
   megatron: section(megatron, 'Megatron.'),
   trust_remote_code: derived(bool('Copy of model.trust_remote_code.', false)),
   trainer_config: dict("veRL's own tree, see TrainerBackend; unknown keys are passed on with a warning."),
-  trainer_config_path: str('Old: file whose content stands under trainer_config.', ''),
+  trainer_config_path: str('Old: file with the content of trainer_config.', ''),
 })

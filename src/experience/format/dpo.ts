@@ -46,7 +46,7 @@ function messagePair(row: DataRow, format: Given<FormatConfig>): Pair {
       : messagesOf(value, key, row)
     const whole = [chosen, rejected].filter(beginsWithQuestion).length
     if (whole === 0) return { prompt, chosen, rejected }
-    if (whole === 1) throw rowError('of the two answers one is a whole conversation and one is not')
+    if (whole === 1) throw rowError('one answer is a whole conversation and the other is not')
     const pair = split(chosen, rejected)
     const system = prompt[0].role === 'system' && pair.prompt[0].role !== 'system' ? [prompt[0]] : []
     return { ...pair, prompt: [...system, ...pair.prompt] }

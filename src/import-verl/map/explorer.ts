@@ -66,18 +66,18 @@ function writeEngine(
   draft.set(
     'explorer.rollout_model.tensor_parallel_size',
     split.tensorParallel,
-    reduced ? `${key}=${tensorParallel} would leave no GPU to train` : comment,
+    reduced ? `${key}=${tensorParallel} would leave no GPU for training` : comment,
   )
   if (reduced)
     mapping.notes.push(
-      `${key}=${tensorParallel} was made ${split.tensorParallel}: rollout and training have GPUs of their own here`,
+      `${key}=${tensorParallel} was set to ${split.tensorParallel}: rollout and training have separate GPUs here`,
     )
   for (const [name, value, from] of [
     ['data_parallel_size', data, 'data_parallel_size'],
     ['pipeline_parallel_size', pipeline, 'pipeline_model_parallel_size'],
   ] as const) {
     if (value > 1 && split.otherParallel > 1) draft.set(`explorer.rollout_model.${name}`, value, `${ROLLOUT}.${from}`)
-    else if (value > 1) mapping.none(`${ROLLOUT}.${from}`, 'would leave no GPU to train')
+    else if (value > 1) mapping.none(`${ROLLOUT}.${from}`, 'would leave no GPU for training')
   }
   const name = mapping.word(`${ROLLOUT}.name`)
   if (name === undefined) return

@@ -80,7 +80,7 @@ export class Mapping {
   /** A path in which a piece that is not known before a run is left as a gap to fill in: `<$1>/train.parquet`. */
   fileName(text: string, key: string): string {
     if (text.includes('${verl.unknown:')) {
-      this.notes.push(`${key}=${this.describe(text)} is not known before the script runs; fill in what stands in < >`)
+      this.notes.push(`${key}=${this.describe(text)} is not known before the script runs; fill in the parts in < >`)
     }
     return expandHome(text.replace(/\$\{verl\.unknown:\d+\}/g, (piece) => `<${this.describe(piece)}>`))
   }

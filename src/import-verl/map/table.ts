@@ -23,7 +23,7 @@ const ROLLOUT_MODEL = 'explorer.rollout_model'
 const FOLLOWS = same(
   'follows the trainer: trainer.use_dynamic_bsz, max_token_len_per_gpu, ulysses_sequence_parallel_size, trainer_strategy',
 )
-const PROFILER = none('use `trinity perf` to measure a run')
+const PROFILER = none('Trinity has no such profiler')
 const REWARD = none(
   'veRL runs Python code for rewards; name a reward in buffer.explorer_input.default_reward_fn_type, or write one as a plugin',
 )

@@ -45,7 +45,7 @@ class Walker {
   run(node: Node): Truth {
     if (++this.#steps > MAX_STEPS)
       throw new TrinityError('verl/shell-limit', 'the script does not end within 20000 commands', {
-        hint: 'import the part that launches veRL alone',
+        hint: 'import only the part that launches veRL',
       })
     switch (node.type) {
       case 'list': {
@@ -118,14 +118,14 @@ class Walker {
   #while(node: Extract<Node, { type: 'while' }>): Truth {
     const truth = node.until ? not(this.run(node.condition)) : this.run(node.condition)
     if (truth === false || (!launchesIn(node.body) && truth === undefined)) return true
-    if (launchesIn(node.body)) this.notes.add(`line ${node.line}: only the first round of this loop was read`)
+    if (launchesIn(node.body)) this.notes.add(`line ${node.line}: only the first iteration of this loop was read`)
     this.run(node.body)
     return true
   }
 
   #for(node: Extract<Node, { type: 'for' }>): Truth {
     if (node.name === '') {
-      if (launchesIn(node.body)) this.notes.add(`line ${node.line}: only the first round of this loop was read`)
+      if (launchesIn(node.body)) this.notes.add(`line ${node.line}: only the first iteration of this loop was read`)
       return launchesIn(node.body) ? this.run(node.body) : true
     }
     const values = (node.words ?? []).flatMap((word) => expandWord(word, this.variables))
@@ -247,7 +247,8 @@ class Walker {
   }
 
   #call(body: Node, args: string[]): Truth {
-    if (++this.#calls > MAX_CALLS) throw new TrinityError('verl/shell-limit', 'functions call each other over 30 deep')
+    if (++this.#calls > MAX_CALLS)
+      throw new TrinityError('verl/shell-limit', 'functions call each other more than 30 deep')
     const outer = this.variables.positional
     this.variables.positional = args
     try {

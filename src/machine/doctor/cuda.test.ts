@@ -87,7 +87,7 @@ describe('findCuda', () => {
       status: 'wrong',
       found: 'Failed to initialize NVML: Driver/library version mismatch',
     })
-    expect((await check({ programs: { 'nvidia-smi': { status: 'timeout' } } }))[0].found).toContain('no answer')
+    expect((await check({ programs: { 'nvidia-smi': { status: 'timeout' } } }))[0].found).toContain('did not respond')
     expect((await check({ programs: { 'nvidia-smi': { stdout: 'No devices were found\n' } } }))[0].status).toBe('wrong')
   })
 })

@@ -94,7 +94,7 @@ export function describeCuda(probe: CudaProbe): Check[] {
     return [{ ...base, status: 'missing', found: 'nvidia-smi not found', fix }]
   }
   if (probe.failure !== undefined) {
-    const found = probe.failure === 'timeout' ? 'nvidia-smi gave no answer in time' : probe.failure
+    const found = probe.failure === 'timeout' ? 'nvidia-smi did not respond in time' : probe.failure
     return [
       { ...base, status: 'wrong', found, fix: 'run nvidia-smi and repair the NVIDIA driver (a restart often helps)' },
     ]

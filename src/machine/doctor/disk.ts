@@ -77,7 +77,7 @@ export function describeSpace(place: Place, space: Space | undefined): Check {
     return {
       ...base,
       status: 'wrong',
-      found: `${place.path} gives no answer`,
+      found: `${place.path} does not respond`,
       fix: 'check the mount of that file system',
       data: { path: place.path, freeBytes: null, writable: null },
     }
@@ -89,7 +89,7 @@ export function describeSpace(place: Place, space: Space | undefined): Check {
       ...base,
       status: 'wrong',
       found: `${space.folder} is not writable`,
-      fix: 'choose another folder, or change its rights',
+      fix: 'choose another folder, or change its permissions',
       data,
     }
   }
@@ -98,7 +98,7 @@ export function describeSpace(place: Place, space: Space | undefined): Check {
     ...base,
     status: 'warning',
     found,
-    fix: `free some space: less than ${bytes(place.wanted)} does not last`,
+    fix: `free some space: less than ${bytes(place.wanted)} will not last`,
     data,
   }
 }

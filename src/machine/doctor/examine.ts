@@ -56,7 +56,7 @@ async function guarded(section: Section, probe: () => Promise<Check[]>): Promise
     return await probe()
   } catch (error) {
     const found = `could not be examined: ${messageOf(error)}`
-    const fix = 'this is a fault of trinity doctor itself: please report it'
+    const fix = 'this is a bug in trinity doctor: please report it'
     return [{ id: section, section, name: section, status: 'wrong', required: section === 'runtime', found, fix }]
   }
 }

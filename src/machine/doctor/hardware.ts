@@ -101,7 +101,7 @@ export function describeMemory(machine: Memory, limits: CgroupLimits): Check {
   return {
     ...base,
     status: 'warning',
-    fix: `free some memory or raise the limit: ${bytes(MEMORY_WANTED)} is the least`,
+    fix: `free some memory or raise the limit: at least ${bytes(MEMORY_WANTED)} is needed`,
   }
 }
 

@@ -11,6 +11,6 @@ export function checkNode(version: string): Check {
   if (!(major >= SUPPORTED_NODE[0])) {
     return { ...base, status: 'wrong', found: `${version} is too old`, fix: `install Node ${lines}` }
   }
-  const found = `${version} is not one of the tried release lines`
+  const found = `${version} is not one of the tested release lines`
   return { ...base, status: 'warning', found, fix: `use Node ${lines} if something fails` }
 }

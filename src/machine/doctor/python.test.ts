@@ -13,7 +13,7 @@ describe('describePython', () => {
 
   it('says when there is none, or one that hangs, or one that is too old', async () => {
     expect((await look({}))[0].status).toBe('missing')
-    expect((await look({ python3: { status: 'timeout' } }))[0].found).toContain('no answer in time')
+    expect((await look({ python3: { status: 'timeout' } }))[0].found).toContain('did not respond in time')
     expect((await look({ python3: answer('3.8.1') }))[0]).toMatchObject({ status: 'wrong', data: { version: '3.8.1' } })
   })
   it('says when the one that was chosen is not there', async () => {

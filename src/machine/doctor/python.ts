@@ -15,7 +15,7 @@ export function describePython(probe: PythonProbe): Check[] {
   const { source, info, failure } = probe
   if (!source) return [{ ...base, status: 'missing', found: 'no python3 on PATH', fix }]
   if (!info) {
-    const why = failure?.status === 'timeout' ? 'gave no answer in time' : 'cannot be run'
+    const why = failure?.status === 'timeout' ? 'did not respond in time' : 'cannot be run'
     return [{ ...base, status: 'wrong', found: `python from ${source.from} ${why}`, fix }]
   }
   const found = `${info.version} from ${source.from}: ${info.executable}`

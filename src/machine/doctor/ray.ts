@@ -39,7 +39,7 @@ export async function checkRay(host: Host): Promise<Check> {
   const name = ['RAY_API_SERVER_ADDRESS', 'RAY_ADDRESS'].find((variable) => host.env[variable]?.trim())
   const address = name ? parseRayAddress(host.env[name] ?? '') : undefined
   if (name && !address) {
-    const fix = `set ${name} to a form Ray takes: http://host:8265, ray://host:10001 or host:6379`
+    const fix = `set ${name} to an address that Ray accepts: http://host:8265, ray://host:10001 or host:6379`
     return { ...base, status: 'wrong', found: `${name} is not an address`, fix }
   }
   const where =

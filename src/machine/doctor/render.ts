@@ -24,7 +24,7 @@ export function renderReport(report: Report): string {
   lines.push(
     report.ok
       ? `${pc.green('The embedded engine can run.')}`
-      : `${pc.red('The embedded engine cannot run')} until the required lines above are mended.`,
+      : `${pc.red('The embedded engine cannot run')} until the required lines above are fixed.`,
   )
   return lines.join('\n')
 }

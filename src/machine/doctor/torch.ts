@@ -25,6 +25,6 @@ export async function checkTorchWorker(host: Host, { source, info }: PythonProbe
   }
   const line = answer.stderr.trim().split('\n').at(-1)?.trim().slice(0, 200)
   const found =
-    answer.status === 'timeout' ? 'gave no answer in time' : `cannot be imported: ${line || 'no reason given'}`
+    answer.status === 'timeout' ? 'did not respond in time' : `cannot be imported: ${line || 'no reason given'}`
   return [{ ...base, status: 'wrong', found, fix: 'trinity setup torch' }]
 }

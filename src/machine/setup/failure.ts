@@ -1,7 +1,7 @@
 import { TrinityError } from '../../base/error.js'
 import type { Ended } from './command.js'
 
-const AGAIN = 'the same command goes on where it stopped'
+const AGAIN = 'the same command resumes where it stopped'
 
 /** Why an environment could not be made, from what venv or pip said last. */
 export function setupFailure(step: 'venv' | 'pip', { tail }: Ended, dir: string): TrinityError {
@@ -19,7 +19,7 @@ export function setupFailure(step: 'venv' | 'pip', { tail }: Ended, dir: string)
     return new TrinityError('setup/permission', 'the environment cannot be written', { path: dir, hint, cause })
   }
   if (step === 'venv') {
-    return new TrinityError('setup/venv', 'python3 -m venv failed: its venv module is missing or not whole', {
+    return new TrinityError('setup/venv', 'python3 -m venv failed: its venv module is missing or incomplete', {
       path: dir,
       hint: 'install it (Debian, Ubuntu: apt install python3-venv), or name another Python with --python',
       cause,

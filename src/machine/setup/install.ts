@@ -40,7 +40,7 @@ export async function install(plan: SetupPlan, tell: Tell): Promise<void> {
   const present = await installed(plan.dir)
   const missing = plan.installs.filter(({ packages }) => present[packages[0].split('>=')[0]] === undefined)
   if (missing.length === 0) {
-    tell('everything is there already')
+    tell('everything is already there')
     return
   }
   await checkSpace(plan)
@@ -83,7 +83,7 @@ async function checkSpace({ dir, disk }: SetupPlan): Promise<void> {
     try {
       const { bavail, bsize } = await statfs(folder)
       if (bavail * bsize >= disk) return
-      throw new TrinityError('setup/disk', `${bytes(bavail * bsize)} are free, about ${bytes(disk)} are needed`, {
+      throw new TrinityError('setup/disk', `${bytes(bavail * bsize)} is free, about ${bytes(disk)} is needed`, {
         path: folder,
         hint: 'free some space, or name another place with --dir',
       })

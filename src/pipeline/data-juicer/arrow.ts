@@ -78,7 +78,7 @@ export function fromArrow(bytes: Uint8Array, sent: readonly Experience[]): Exper
   try {
     table = tableFromIPC(bytes)
   } catch (cause) {
-    throw bad(`no Arrow stream: ${messageOf(cause)}`)
+    throw bad(`data that is not an Arrow stream: ${messageOf(cause)}`)
   }
   const rows = table.getChild(ROW)
   if (!rows) throw bad(`no column '${ROW}': an operator has removed it`)

@@ -3,9 +3,9 @@ import { type Experience, groupBy, tid } from '../../experience/experience.js'
 import { hasReward, operator, sift } from '../operator.js'
 
 export const dapoDynamicSampling = operator({
-  doc: 'Keeps task groups in which some answers are right and some are wrong. The batch shrinks; nothing is sampled anew.',
+  doc: 'Keeps task groups in which some answers are right and some are wrong. The batch shrinks; nothing is sampled again.',
   args: z.strictObject({
-    metric_key: z.string().default('accuracy').describe('Metric that says how right an answer is; else the reward.'),
+    metric_key: z.string().default('accuracy').describe('Metric that scores an answer; without it, the reward does.'),
     correct_threshold: z.number().default(0).describe('An answer is right when its score is above this.'),
   }),
   create: ({ metric_key, correct_threshold }) => {

@@ -4,7 +4,7 @@ import { hasReward, operator, statistics } from '../operator.js'
 
 const shaping = z.strictObject({
   stats_key: z.string().describe('Key of `info` that holds the number.'),
-  op_type: z.enum(['ADD', 'SUB', 'MUL', 'DIV']).default('ADD').describe('What is done with reward and number.'),
+  op_type: z.enum(['ADD', 'SUB', 'MUL', 'DIV']).default('ADD').describe('How the number changes the reward.'),
   weight: z.number().default(1).describe('Factor of the number.'),
 })
 type Shaping = z.output<typeof shaping>

@@ -12,6 +12,9 @@ import {
 } from './scalar.js'
 import { utf8Text } from './utf8.js'
 
+/** Columns of nulls need no bytes: more than that is no data. */
+const MOST_NULLS = 2 ** 31
+
 /** Gives the value of a row of a column as plain JavaScript. */
 export type Cell = (row: number) => unknown
 
@@ -27,6 +30,7 @@ const DIGITS: Record<TimeUnit, number> = {
  * words of 32 bits, a date as milliseconds, text with U+FFFD where bytes are wrong.
  */
 export function cellsOf(data: Data): Cell {
+  if (!(data.length <= capacityOf(data))) throw new RangeError('a column is shorter than its batch says')
   const cell = cellsOfType(data)
   return (row) => {
     if (row < 0 || row >= data.length) throw new RangeError(`a column ends before row ${row}`)
@@ -117,6 +121,17 @@ function itemsAt(data: Data, row: number): number[] {
   const [start, end] =
     fixed === undefined ? rangeAt(data, row, data.children[0].length) : [row * fixed, (row + 1) * fixed]
   return Array.from({ length: end - start }, (_, i) => start + i)
+}
+
+/** Rows that the buffers of a column hold; a damaged file may claim any number. */
+function capacityOf(data: Data): number {
+  const { type, values, valueOffsets, typeIds, children, stride } = data
+  if (DataType.isNull(type)) return MOST_NULLS
+  if (DataType.isUnion(type)) return typeIds.length
+  if (DataType.isStruct(type)) return Math.min(MOST_NULLS, ...children.map(({ length }) => length))
+  if (DataType.isFixedSizeList(type)) return stride > 0 ? children[0].length / stride : 0
+  if (valueOffsets) return data.length === 0 ? 0 : valueOffsets.length - 1
+  return DataType.isBool(type) ? values.length * 8 : values.length / stride
 }
 
 /** Offsets of a damaged file may point anywhere. */

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Message, Table, tableFromIPC, tableToIPC } from 'apache-arrow'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { type Cell, cellsOf } from './arrow-value.js'
+import { verifyHeader } from './arrow-verify.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
 import { readAt } from './read-at.js'
 import type { DataRow, RowSource } from './row-source.js'
@@ -162,9 +163,12 @@ async function messageAt(
   const metadata = view.getInt32(marked ? 4 : 0, true)
   if (metadata === 0) return { length: prefix }
   if (metadata < 0 || at + prefix + metadata > size) throw new Error(`broken message header at byte ${at}`)
-  const message = Message.decode(await read(at + prefix, metadata))
-  const length = prefix + metadata + Number(message.bodyLength)
-  if (at + length > size) throw new Error(`the file ends inside the message at byte ${at}`)
+  const header = await read(at + prefix, metadata)
+  verifyHeader(header)
+  const message = Message.decode(header)
+  const body = Number(message.bodyLength)
+  const length = prefix + metadata + body
+  if (!(body >= 0) || at + length > size) throw new Error(`the file ends inside the message at byte ${at}`)
   return { message, length }
 }
 

@@ -4,6 +4,7 @@ import { compressors } from 'hyparquet-compressors'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
 import { parsers, valuesOf } from './parquet-value.js'
+import { verifyMetadata, verifyPages } from './parquet-verify.js'
 import { readAt } from './read-at.js'
 import type { DataRow, RowSource } from './row-source.js'
 import { NotUtf8, notUtf8 } from './utf8.js'
@@ -40,7 +41,9 @@ export class ParquetSource implements RowSource {
       const { size } = await handle.stat()
       const slice = async (start: number, end = size) => (await readAt(handle, start, end - start)).buffer
       const file: AsyncBuffer = { byteLength: size, slice }
-      return new ParquetSource(path, handle, file, await parquetMetadataAsync(file))
+      const metadata = await parquetMetadataAsync(file)
+      verifyMetadata(metadata, size)
+      return new ParquetSource(path, handle, file, metadata)
     } catch (error) {
       await handle.close()
       throw malformed(path, error)
@@ -69,10 +72,14 @@ export class ParquetSource implements RowSource {
   }
 
   #group(group: number): Promise<DataRow[]> {
-    const { total_byte_size: bytes, num_rows: rows } = this.#metadata.row_groups[group]
+    const { total_byte_size: bytes, num_rows: rows, columns } = this.#metadata.row_groups[group]
     return this.#groups.get(group, Number(bytes), async () => {
       const rowStart = this.#firstRows[group]
       try {
+        for (const { meta_data: column } of columns) {
+          if (column)
+            await verifyPages((start, length) => readAt(this.#handle, start, length), column, this.#file.byteLength)
+        }
         return await parquetReadObjects({
           file: this.#file,
           metadata: this.#metadata,

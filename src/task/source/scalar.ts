@@ -13,6 +13,8 @@ export function integerOf(value: bigint): number | string {
 
 /** `unscaled` with the point `scale` digits from the right: a number where that is written the same, otherwise its digits. */
 export function decimalOf(unscaled: bigint, scale: number): number | string {
+  // No format has more than 76 digits; a damaged file may say two billion.
+  if (Math.abs(scale) > 100) throw new RangeError(`a decimal with ${scale} digits after the point`)
   if (scale <= 0) return integerOf(unscaled * 10n ** BigInt(-scale))
   const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0')
   const sign = unscaled < 0n ? '-' : ''

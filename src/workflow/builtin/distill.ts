@@ -32,9 +32,9 @@ export class OnPolicyDistillWorkflow extends SimpleWorkflow {
   async #teach(experience: Experience): Promise<void> {
     const teacher = this.auxiliary.chat(this.args.teacher)
     if (teacher.tokenizer.vocabSize !== this.model.tokenizer.vocabSize) {
-      throw new TrinityError('workflow/args', `teacher '${teacher.name}' has another vocabulary than the student`, {
+      throw new TrinityError('workflow/args', `teacher '${teacher.name}' has a different vocabulary than the student`, {
         path: 'explorer.auxiliary_models',
-        hint: 'distillation compares tokens: take a teacher of the same model family',
+        hint: 'distillation compares tokens: use a teacher of the same model family',
       })
     }
     const { tokens, promptLength, logprobs, actionMask } = experience

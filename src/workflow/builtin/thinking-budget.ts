@@ -6,7 +6,7 @@ import { SimpleWorkflow } from '../simple.js'
 import { workflowArgs } from '../workflow-args.js'
 
 const budgetArgs = z.strictObject({
-  thinking_token_budget: z.number().int().min(0).describe('Tokens the model may think.'),
+  thinking_token_budget: z.number().int().min(0).describe('Most tokens the model may think.'),
   reasoning_end_str: z.string().min(1).default('</think>'),
 })
 
@@ -15,7 +15,7 @@ const budgetArgs = z.strictObject({
  * it thought and it goes on from there; what was put there is not trained on. The reward is the configured one, if any.
  */
 export class ThinkingBudgetWorkflow extends SimpleWorkflow {
-  static override readonly doc: string = 'ends the thinking after so many tokens'
+  static override readonly doc: string = 'ends the thinking after a given number of tokens'
   static override readonly repeats = false
   static override readonly args = budgetArgs
   static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt', 'reward']
