@@ -1,0 +1,19 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readDamaged } from './damage.fixture.js'
+
+let dir: string
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'trinity-test-'))
+})
+afterAll(() => rm(dir, { recursive: true, force: true }))
+
+it.each(['values.parquet', 'lz4.parquet'])(
+  '%s, damaged: an error that names the file, and little memory',
+  async (name) => {
+    expect(await readDamaged(name, dir, 300)).toEqual([])
+    expect(process.memoryUsage().rss).toBeLessThan(1.5e9)
+  },
+)
