@@ -6,15 +6,22 @@ import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
 import type { RunFlags } from './run.js'
 import { deleteEarlier } from './start-over.js'
+import type { StrayWatch } from './stray.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
-export async function execute(resolved: Resolved, parsed: Parsed, options: RunFlags): Promise<ExitCode> {
+export async function execute(
+  resolved: Resolved,
+  parsed: Parsed,
+  options: RunFlags,
+  strays?: StrayWatch,
+): Promise<ExitCode> {
   const remarks = remarkLines(resolved.remarks)
   if (remarks.length > 0) process.stderr.write(`${remarks.join('\n')}\n`)
   if (options.fresh && !(await deleteEarlier(resolved, options.yes ?? false))) return 0
   const stop = new Stop()
   const view = createView({ title: titleOf(resolved) })
-  const signals = listenToSignals(stop, (text) => view.note(text))
+  const signals = listenToSignals(stop, (text) => view.note(text), strays?.exit)
+  if (strays) strays.onFailure = signals.fail
   try {
     const { end, steps } = await run(resolved, {
       view,
@@ -31,7 +38,7 @@ export async function execute(resolved: Resolved, parsed: Parsed, options: RunFl
     return 0
   } catch (error) {
     view.close()
-    if (!stop.now.aborted) throw error
+    if (stop.failure !== undefined || !stop.now.aborted) throw error
     process.stderr.write(`stopped immediately; to resume from the last checkpoint: ${commandOf(options)}\n`)
     return signals.code
   } finally {

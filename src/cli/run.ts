@@ -9,6 +9,7 @@ import { loadCatalog } from '../run/catalog.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
+import { type StrayWatch, watchStrays } from './stray.js'
 
 export interface RunFlags {
   config: string
@@ -23,6 +24,15 @@ export interface RunFlags {
 }
 
 export async function run(options: RunFlags): Promise<ExitCode> {
+  const strays = watchStrays()
+  try {
+    return await runWatched(options, strays)
+  } finally {
+    strays.close()
+  }
+}
+
+async function runWatched(options: RunFlags, strays: StrayWatch): Promise<ExitCode> {
   await usePlugins(options.pluginDir)
   const parsed = readConfig(options.config, { set: options.set })
   const facts = machineFacts()
@@ -34,7 +44,7 @@ export async function run(options: RunFlags): Promise<ExitCode> {
     return 0
   }
   const { execute } = await import('./execute.js')
-  return execute(resolved, parsed, options)
+  return execute(resolved, parsed, options, strays)
 }
 
 function asJson({ file, stages, remarks }: Resolved): string {

@@ -1,10 +1,11 @@
 import { basename } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import vm from 'node:vm'
 import { messageOf, TrinityError } from '../base/error.js'
 import { pluginFiles } from './files.js'
 import { type Host, hostSources, importHint, PACKAGE } from './host.js'
 import { installHooks } from './install.js'
+import { placeInStack, rememberPlugin } from './place.js'
 import { syntaxLine } from './syntax.js'
 
 /** A plugin that has been imported. */
@@ -29,6 +30,7 @@ export async function loadPlugins(dirs: readonly string[], host: Host): Promise<
     installHooks({ packageName: PACKAGE, sources: hostSources(host), entries, base: import.meta.url })
   }
   for (const file of fresh) {
+    rememberPlugin(file)
     try {
       await importNatively(pathToFileURL(file).href)
     } catch (error) {
@@ -64,11 +66,8 @@ function placeIn(file: string, error: unknown): { path: string; message?: string
   const syntax = /^(?:SyntaxError: )?(.+\.m?[jt]s:\d+:\d+): (.+)$/s.exec(messageOf(error))
   if (syntax) return { path: syntax[1], message: syntax[2] }
   const stack = (error instanceof Error && error.stack) || ''
-  const dir = file.slice(0, -basename(file).length)
-  for (const match of stack.matchAll(/((?:file:\/\/)?\/?[^\s():]*(?::[\\/][^\s():]*)?\.m?[jt]s):(\d+)(?::(\d+))?/g)) {
-    const path = match[1].startsWith('file:') ? fileURLToPath(match[1]) : match[1]
-    if (path.startsWith(dir)) return { path: [path, match[2], match[3]].filter(Boolean).join(':') }
-  }
+  const path = placeInStack(stack, [file.slice(0, -basename(file).length)])
+  if (path !== undefined) return { path }
   const line = error instanceof SyntaxError ? syntaxLine(file) : undefined
   return { path: line === undefined ? file : `${file}:${line}` }
 }

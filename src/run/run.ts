@@ -62,7 +62,8 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
       ended.push({ name: stage.name, end, steps })
       bestOf = best
     } catch (error) {
-      if (!stop.now.aborted && !isWrongUse(error)) view.end(await failed(stage, begun, options.command))
+      if ((stop.failure !== undefined || !stop.now.aborted) && !isWrongUse(error))
+        view.end(await failed(stage, begun, options.command))
       throw error
     }
     if (ended[i].end === 'stopped') break

@@ -60,3 +60,14 @@ it('hears nothing more once closed', () => {
   listenToSignals(stop, () => {}).close()
   expect(process.listenerCount('SIGINT')).toBe(listeners)
 })
+
+it('a failure outside of every call is saved like SIGTERM, and ends with 1', () => {
+  signals.fail(new Error('a stray one'))
+  expect([stop.gentle.aborted, stop.now.aborted, signals.code]).toEqual([true, false, 1])
+  expect(stop.failure).toMatchObject({ message: 'a stray one' })
+  expect(told[0]).toContain('a stray one')
+  vi.advanceTimersByTime(26_000)
+  expect([stop.now.aborted, exits]).toEqual([true, []])
+  vi.advanceTimersByTime(11_000)
+  expect(exits).toEqual([1])
+})

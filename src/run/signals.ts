@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error.js'
 import type { Stop } from './stop.js'
 
 /** SIGTERM gives a run this long to finish its step and save; whoever sends it will soon send SIGKILL. */
@@ -7,21 +8,27 @@ const FORCE_MS = 10_000
 
 export interface StopSignals {
   /** Exit code of a run that was stopped at once: 130 for Ctrl-C, 143 for SIGTERM. */
-  readonly code: 130 | 143
+  readonly code: 1 | 130 | 143
+  /** The run has failed outside of every call: like SIGTERM, but it ends with 1. */
+  fail(error: unknown): void
   close(): void
 }
 
 /** Ctrl-C once: finish the step, save, end. Twice: end now. SIGTERM: like once, with a deadline. */
-export function listenToSignals(stop: Stop, tell: (text: string) => void): StopSignals {
-  let code: 130 | 143 = 130
+export function listenToSignals(
+  stop: Stop,
+  tell: (text: string) => void,
+  exit: (code: number) => void = (code) => process.exit(code),
+): StopSignals {
+  let code: StopSignals['code'] = 130
   let timer: NodeJS.Timeout | undefined
   const force = () => {
     stop.force()
-    timer = setTimeout(() => process.exit(code), FORCE_MS)
+    timer = setTimeout(() => exit(code), FORCE_MS)
     timer.unref()
   }
   const interrupt = () => {
-    if (stop.now.aborted) process.exit(code)
+    if (stop.now.aborted) return exit(code)
     if (stop.gentle.aborted) {
       tell('stopping now')
       force()
@@ -37,12 +44,20 @@ export function listenToSignals(stop: Stop, tell: (text: string) => void): StopS
     timer ??= setTimeout(force, TERM_MS)
     timer.unref()
   }
+  const fail = (error: unknown) => {
+    code = 1
+    tell(`${messageOf(error)}; saving what is trained, for at most ${TERM_MS / 1000} s`)
+    stop.fail(error)
+    timer ??= setTimeout(force, TERM_MS)
+    timer.unref()
+  }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', terminate)
   return {
     get code() {
       return code
     },
+    fail,
     close: () => {
       clearTimeout(timer)
       process.off('SIGINT', interrupt)

@@ -88,10 +88,12 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
         return context.openMonitor({ config, role, logger: { ...own, warn: loud(own) } })
       }
       const result = await mode.run({ ...context, config, startFrom, checkpoints, logs, closers, openMonitor, note })
+      if (stop.failure !== undefined) throw stop.failure
       if (result.end === 'finished' && config.mode !== 'bench') await marker.write(result.steps)
       return result
-    } catch (error) {
-      if (!stop.now.aborted) logger.error('the run failed', error)
+    } catch (cause) {
+      const error = stop.failure ?? cause
+      if (stop.failure !== undefined || !stop.now.aborted) logger.error('the run failed', error)
       throw error
     }
   })

@@ -1,0 +1,27 @@
+import { dirname, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Folders that plugins were loaded from. */
+const folders = new Set<string>()
+
+/** Remembers where plugins lie, so that what they do later can be told to be theirs. */
+export function rememberPlugin(file: string): void {
+  folders.add(dirname(file) + sep)
+}
+
+const FRAME = /((?:file:\/\/)?\/?[^\s():]*(?::[\\/][^\s():]*)?\.m?[jt]s):(\d+)(?::(\d+))?/g
+
+/** File, line and column of the first place in a stack that lies in one of the folders. */
+export function placeInStack(stack: string, inside: Iterable<string>): string | undefined {
+  const all = [...inside]
+  for (const [, address, line, column] of stack.matchAll(FRAME)) {
+    const path = address.startsWith('file:') ? fileURLToPath(address) : address
+    if (all.some((folder) => path.startsWith(folder))) return [path, line, column].filter(Boolean).join(':')
+  }
+  return undefined
+}
+
+/** Where in a plugin something was thrown; undefined: not in one, as far as its stack says. */
+export function pluginPlace(error: unknown): string | undefined {
+  return error instanceof Error ? placeInStack(error.stack ?? '', folders) : undefined
+}

@@ -1,0 +1,66 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeBench } from '../../scripts/kill-test.mjs'
+import { cli, trinity } from './cli-kit.js'
+
+let dir: string
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'trinity-stray-'))
+  await makeBench(dir, { cli, steps: 200 })
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+let count = 0
+
+/** A run with the plugin of the bench and one more; the first rollout of the `at`-th task sets it off. */
+async function runWith(setOff: string, more: readonly string[] = []) {
+  const out = `out${++count}`
+  const plugins = join(dir, `plugins${count}`)
+  mkdirSync(plugins)
+  writeFileSync(
+    join(plugins, 'count.mjs'),
+    readFileSync(join(dir, 'plugins', 'count.mjs'), 'utf8').replace(
+      'const experiences',
+      `if (++globalThis.calls === 40) setOff()
+  const experiences`,
+    ) + `\nglobalThis.calls = 0\nfunction setOff() { ${setOff} }\n`,
+  )
+  const set = ['--set', `checkpoint_root_dir=${out}`, '--set', 'trainer.save_interval=1000']
+  const ended = await trinity(dir, ['run', '-c', 'offset0.yaml', '--plugin-dir', plugins, ...set, ...more])
+  return { ...ended, plugin: join(plugins, 'count.mjs'), job: join(dir, out, 'kill', 'job') }
+}
+
+describe('what a plugin does outside of its calls', { timeout: 120_000 }, () => {
+  it.each([
+    ['a forgotten promise', `Promise.reject(new Error('lost one'))`, /nobody waits for .*: lost one/],
+    ['a late throw', `setTimeout(() => { throw new Error('too late') }, 1)`, /nobody caught .*: too late/],
+    [
+      "an 'error' event",
+      `import('node:events').then(({ EventEmitter }) => setTimeout(() => new EventEmitter().emit('error', new Error('gone')), 1))`,
+      /nobody caught .*: gone/,
+    ],
+    ['process.exit', `setTimeout(() => process.exit(0), 1)`, /ended from inside .*process\.exit\(0\)/],
+  ])('%s fails the run, names the plugin, saves and logs', async (_, setOff, words) => {
+    const { code, stderr, stdout, plugin, job } = await runWith(setOff)
+    expect(code, stdout + stderr).toBe(1)
+    expect(stderr).toMatch(words)
+    expect(stderr).toContain(plugin)
+    expect(stderr).not.toMatch(/^ {4}at /m)
+    expect(stdout).not.toMatch(/^ *done/m)
+    const step = Number(readFileSync(join(job, 'latest_checkpointed_iteration.txt'), 'utf8'))
+    expect(step).toBeGreaterThan(0)
+    expect(readFileSync(join(job, 'log', 'run.log'), 'utf8')).toMatch(words)
+  })
+
+  it('process.exit while a plugin is loaded is no success', async () => {
+    const plugins = join(dir, 'exits')
+    mkdirSync(plugins)
+    writeFileSync(join(plugins, 'exits.mjs'), 'process.exit(0)\n')
+    const { code, stderr } = await trinity(dir, ['run', '-c', 'offset0.yaml', '--plugin-dir', plugins])
+    expect(code).toBe(1)
+    expect(stderr).toContain('exits.mjs')
+  })
+})
