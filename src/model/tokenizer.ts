@@ -28,6 +28,7 @@ export class Tokenizer {
   readonly #special: ReadonlySet<number>
   readonly #decoder: TokenDecoder
   readonly #bytes: (Uint8Array | undefined)[] = []
+  #longest: number | undefined
 
   constructor(files: TokenizerFiles) {
     this.path = files.path
@@ -49,6 +50,12 @@ export class Tokenizer {
   /** Reads tokenizer.json, tokenizer_config.json and chat_template.jinja of a model directory. */
   static async load(dir: string): Promise<Tokenizer> {
     return new Tokenizer(await readTokenizerFiles(dir))
+  }
+
+  /** No token stands for more characters than that. */
+  get longestToken(): number {
+    this.#longest ??= this.#vocab.reduce((most, token) => Math.max(most, token?.length ?? 0), 1)
+    return this.#longest
   }
 
   /** `addSpecial`: put the tokens around the text that the model expects around a plain text (often bos). */

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { modelOf, speaker, text } from '../../test/support/workflow-kit.js'
 import { responseLength } from '../experience/index.js'
 import type { ChatMessage } from '../model/index.js'
@@ -49,6 +49,21 @@ describe('RolloutModel.chat', () => {
       code: 'workflow/prompt-too-long',
       path: 'model.max_prompt_tokens',
     })
+  })
+
+  it('of a prompt that is far too long only the beginning is looked at, with the same result', async () => {
+    const encode = vi.spyOn(tokenizer, 'encode')
+    const limits = { maxModelLen: 64, maxPromptTokens: 10, truncatePrompts: true }
+    const content = 'long, '.repeat(200_000)
+    const [dummy] = await modelOf(await speaker(() => 'x'), { limits }).chat([user(content)])
+    expect(Math.max(...encode.mock.calls.map(([part]) => part.length))).toBeLessThan(content.length / 10)
+    encode.mockRestore()
+    expect(dummy.tokens).toEqual(tokenizer.encode(`<|user|>${content}`.slice(0, 1000)).slice(0, 11))
+    expect(dummy).toMatchObject({ promptLength: 10, truncateStatus: 'prompt_truncated' })
+    // A long text of few tokens is not called too long.
+    const few = modelOf(await speaker(() => 'x'), { limits: { ...limits, maxModelLen: 4096, maxPromptTokens: 2000 } })
+    const [fits] = await few.generate('<|assistant|>'.repeat(1990))
+    expect(fits.truncateStatus).toBeUndefined()
   })
 
   it('a conversation that does not fit from the start is a stand-in too', async () => {

@@ -115,7 +115,7 @@ export class RolloutModel implements ChatModel {
     const { tokenizer } = this
     const tokens =
       typeof prompt === 'string'
-        ? this.conversation.promptOf(prompt, temperature, (text) => tokenizer.encode(text))
+        ? this.conversation.promptOf(prompt, temperature, (text) => this.#encode(text))
         : this.conversation.promptOfTokens(Int32Array.from(prompt), temperature, (ids) =>
             tokenizer.decode(ids, { skipSpecial: false }),
           )
@@ -134,7 +134,7 @@ export class RolloutModel implements ChatModel {
     const { tools, enable_thinking, chat_template_kwargs, ...rest } = args
     const sampling = merged(rest, this.#parts.defaults ?? {})
     const text = this.#render(messages, { tools, enable_thinking, chat_template_kwargs })
-    const prompt = this.conversation.promptOf(text, sampling.temperature ?? 1, (part) => this.tokenizer.encode(part))
+    const prompt = this.conversation.promptOf(text, sampling.temperature ?? 1, (part) => this.#encode(part))
     return this.#call(prompt, sampling, { messages, tools, onText, signal })
   }
 
@@ -263,18 +263,38 @@ export class RolloutModel implements ChatModel {
     return { experience, sample: answer.sample, raw: answer.raw, promptTokens: prompt.tokens.length }
   }
 
+  /** The most tokens that a prompt may have. */
+  get #most(): number {
+    const { maxModelLen, maxPromptTokens } = this.#limits
+    return Math.max(1, Math.min(maxPromptTokens ?? maxModelLen, maxModelLen - 1))
+  }
+
+  /** Characters of a text that are enough to say that it is too long. */
+  get #looked(): number {
+    return (this.#most + MARGIN) * this.tokenizer.longestToken
+  }
+
+  /**
+   * The tokens of a prompt. Of a text that cannot fit only the beginning is looked at, where that alone is too long: a row
+   * of megabytes would take minutes to say the same.
+   */
+  #encode(text: string): Int32Array {
+    const looked = this.#looked
+    const begun = text.length > looked ? this.tokenizer.encode(text.slice(0, looked)) : undefined
+    return begun && begun.length >= this.#most + MARGIN ? begun : this.tokenizer.encode(text)
+  }
+
   #tooLong({ tokens: { length } }: Prompt): boolean {
     const { maxModelLen, maxPromptTokens } = this.#limits
     return length > (maxPromptTokens ?? Number.POSITIVE_INFINITY) || length >= maxModelLen
   }
 
   #truncated(prompt: Prompt, n: number, messages?: readonly ChatMessage[]): Answered[] {
-    const { maxModelLen, maxPromptTokens, truncatePrompts } = this.#limits
-    const most = Math.max(1, Math.min(maxPromptTokens ?? maxModelLen, maxModelLen - 1))
-    if (!truncatePrompts) {
+    const most = this.#most
+    if (!this.#limits.truncatePrompts) {
       throw new TrinityError(
         'workflow/prompt-too-long',
-        `the prompt has ${prompt.tokens.length} tokens; the limit is ${most}`,
+        `the prompt has ${prompt.tokens.length} tokens${prompt.text.length > this.#looked ? ' or more' : ''}; the limit is ${most}`,
         {
           path: 'model.max_prompt_tokens',
           hint: 'raise max_prompt_tokens, shorten the prompt, or set enable_prompt_truncation: true',
@@ -297,6 +317,8 @@ interface CallParts {
   readonly signal?: AbortSignal
 }
 
+/** Tokens beyond the limit after which the end of a text cannot change its beginning. */
+const MARGIN = 64
 const NOTHING = { finish: 'length', versions: [], cachedTokens: 0 } as const
 
 function keyOf({ content, tool_calls }: Said): string {
