@@ -1,4 +1,5 @@
 import { TrinityError } from '../base/error.js'
+import { inWords, systemError } from '../base/file/system-error.js'
 import { openLogDir } from '../base/log/log-dir.js'
 import type { Logger } from '../base/log/logger.js'
 import { type BestEval, Checkpoints, type JobIdentity } from '../checkpoint/index.js'
@@ -55,8 +56,9 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
   }
   for (const problem of unknownNames(config)) throw problem
   const { view, stop } = context
+  const dir = config.checkpoint_job_dir
   // before the first file: what lies there already is not this job's
-  await markJob(config.checkpoint_job_dir, jobName(config))
+  await inWords(markJob(dir, jobName(config)), dir, 'config/unusable-folder')
   return withClosers(async (closers) => {
     /** Into the log and onto the screen. */
     const loud = (log: Logger) => (text: string) => {
@@ -92,7 +94,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       if (result.end === 'finished' && config.mode !== 'bench') await marker.write(result.steps)
       return result
     } catch (cause) {
-      const error = stop.failure ?? cause
+      const error = stop.failure ?? systemError(cause, dir)
       if (stop.failure !== undefined || !stop.now.aborted) logger.error('the run failed', error)
       throw error
     }

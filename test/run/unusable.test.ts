@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { exitCodeOf, formatError } from '../../src/cli/print.js'
 import { workflows } from '../../src/workflow/index.js'
@@ -112,5 +113,28 @@ describe('a run in which nothing can be trained on', () => {
     expect(steps).toBeGreaterThan(0)
     const rows = bench.metrics('explorer', name)
     expect(rows.some((row) => row['rollout/failed/invalid_reward'] > 0)).toBe(true)
+  })
+})
+
+describe('a folder that cannot be written to', () => {
+  it('is said in words, before anything runs, with 2', async () => {
+    const file = join(bench.dir, 'tasks.jsonl')
+    const { code, line, hint } = await outcome({ checkpoint_root_dir: join(file, 'below') })
+    expect(code).toBe(2)
+    expect(line).toContain('is a file, not a folder')
+    expect(hint).toContain('checkpoint_root_dir')
+  })
+
+  it('in the middle of a run names the file and the fix', async () => {
+    const keys = { name, 'trainer.save_interval': 1 }
+    await bench.run({ ...keys, 'buffer.total_steps': 1 })
+    // in the place of a file that every checkpoint writes
+    const place = bench.job(name, 'latest_checkpointed_iteration.txt')
+    rmSync(place)
+    mkdirSync(place)
+    const { code, line, hint } = await outcome(keys)
+    expect(code).toBe(1)
+    expect(line).toContain(place)
+    expect(hint).toContain('fix')
   })
 })

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { inWords, systemError } from './system-error.js'
 
 /** The name of a file for which this one was being written when the process died, or the name itself. */
 export function finalName(name: string): string {
@@ -12,7 +13,7 @@ export function finalName(name: string): string {
  */
 export async function atomicFile(path: string, write: (handle: FileHandle) => Promise<void>): Promise<void> {
   const beside = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
-  const handle = await open(beside, 'wx')
+  const handle = await inWords(open(beside, 'wx'))
   try {
     await write(handle)
     await handle.sync()
@@ -21,7 +22,7 @@ export async function atomicFile(path: string, write: (handle: FileHandle) => Pr
   } catch (error) {
     await handle.close().catch(() => {})
     await rm(beside, { force: true })
-    throw error
+    throw systemError(error, path)
   }
 }
 

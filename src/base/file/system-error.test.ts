@@ -1,0 +1,59 @@
+import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { TrinityError } from '../error.js'
+import { atomicFile } from './atomic-file.js'
+import { inWords, systemError } from './system-error.js'
+
+let dir: string
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'trinity-system-'))
+})
+afterAll(() => rm(dir, { recursive: true, force: true }))
+
+it.runIf(process.platform === 'linux')('a full disk names the file, although the call does not', async () => {
+  const path = join(dir, 'state.json')
+  const written = atomicFile(path, async () => {
+    const full = await open('/dev/full', 'w')
+    try {
+      await full.writeFile('x')
+    } finally {
+      await full.close()
+    }
+  })
+  await expect(written).rejects.toMatchObject({
+    code: 'file/enospc',
+    path,
+    message: expect.stringMatching(/^the disk is full: cannot write .*state\.json \(ENOSPC/),
+    hint: expect.stringContaining('goes on from the last checkpoint'),
+  })
+})
+
+it('a file in the way of a folder, and a folder in the way of a file', async () => {
+  const file = join(dir, 'file')
+  await writeFile(file, '')
+  const below = join(file, 'a', 'b')
+  await expect(inWords(mkdir(below, { recursive: true }))).rejects.toMatchObject({
+    code: 'file/enotdir',
+    message: expect.stringContaining('is a file, not a folder'),
+  })
+  await expect(inWords(mkdir(file), undefined, 'config/folder')).rejects.toMatchObject({
+    code: 'config/folder',
+    path: file,
+  })
+  await expect(inWords(writeFile(dir, ''))).rejects.toMatchObject({ code: 'file/eisdir', path: dir })
+})
+
+it.each(['EACCES', 'EROFS', 'EDQUOT', 'EMFILE', 'SQLITE_FULL'])('%s has words and a fix', (code) => {
+  const told = systemError(Object.assign(new Error(`${code}: so it is, open '/a/b'`), { code }), '/a/b')
+  expect(told).toBeInstanceOf(TrinityError)
+  expect(told).toMatchObject({ path: '/a/b', hint: expect.stringMatching(/\w{4}/) })
+})
+
+it('leaves everything else as it is', () => {
+  const errors = [new Error('x'), new TrinityError('a/b', 'c'), undefined, 'text']
+  expect(errors.map((error) => systemError(error))).toEqual(errors)
+  const faster = Object.assign(new Error('there already'), { code: 'EEXIST', syscall: 'link' })
+  expect(systemError(faster)).toBe(faster)
+})

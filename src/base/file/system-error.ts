@@ -1,0 +1,63 @@
+import { messageOf, TrinityError } from '../error.js'
+
+interface Meaning {
+  readonly what: (place: string) => string
+  readonly hint: string
+}
+
+const ELSEWHERE = 'or give another place (checkpoint_root_dir)'
+const FULL = `free some space there, ${ELSEWHERE}; the same command goes on from the last checkpoint`
+const OPEN_FILES = 'raise the number of open files (ulimit -n), or lower explorer.runner_per_model'
+
+/** What the codes of the operating system mean for somebody who runs this. */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  ENOSPC: { what: (place) => `the disk is full: cannot write ${place}`, hint: FULL },
+  SQLITE_FULL: { what: (place) => `the disk is full: cannot write ${place}`, hint: FULL },
+  EDQUOT: { what: (place) => `the disk quota is used up: cannot write ${place}`, hint: FULL },
+  EACCES: { what: (place) => `no permission for ${place}`, hint: `change the rights of the folder, ${ELSEWHERE}` },
+  EPERM: { what: (place) => `no permission for ${place}`, hint: `change the rights of the folder, ${ELSEWHERE}` },
+  EROFS: { what: (place) => `the file system of ${place} is read-only`, hint: `mount it for writing, ${ELSEWHERE}` },
+  ENOTDIR: { what: (place) => `a part of ${place} is a file, not a folder`, hint: `move the file away, ${ELSEWHERE}` },
+  EEXIST: { what: (place) => `${place} is a file, not a folder`, hint: `move the file away, ${ELSEWHERE}` },
+  EISDIR: {
+    what: (place) => `${place} is a folder, a file is wanted there`,
+    hint: `move the folder away, ${ELSEWHERE}`,
+  },
+  EMFILE: { what: (place) => `too many open files: cannot open ${place}`, hint: OPEN_FILES },
+  ENFILE: { what: (place) => `too many open files: cannot open ${place}`, hint: OPEN_FILES },
+}
+
+/** Said of failures whose file nobody knows. */
+const SOME_FILE = 'a file'
+
+/**
+ * An error of the operating system in words, with the file and a fix; any other error as it is. `path` is for calls that
+ * do not tell their file: a write to an open one.
+ */
+export function systemError(error: unknown, path?: string, code?: string): unknown {
+  const { code: errno = '', path: own, syscall } = (error ?? {}) as NodeJS.ErrnoException
+  if (error instanceof TrinityError || !Object.hasOwn(MEANINGS, errno)) return error
+  // Elsewhere it says that somebody was faster.
+  if (errno === 'EEXIST' && syscall !== 'mkdir') return error
+  const { what, hint } = MEANINGS[errno]
+  const file = own ?? path
+  return new TrinityError(code ?? `file/${errno.toLowerCase()}`, `${what(file ?? SOME_FILE)} (${shortOf(error)})`, {
+    path: file,
+    hint,
+    cause: error,
+  })
+}
+
+/** `ENOSPC: no space left on device, write`, without the path that is named already. */
+function shortOf(error: unknown): string {
+  return messageOf(error).replace(/ '.*$/s, '')
+}
+
+/** Does something with files; what the system says against it is told in words. */
+export async function inWords<T>(work: Promise<T>, path?: string, code?: string): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw systemError(error, path, code)
+  }
+}
