@@ -175,7 +175,7 @@ describe('dpo', () => {
     expect(answers(make('dpo', { prompt: ask, chosen, rejected }))).toEqual(wanted)
     const withSystem = make('dpo', { prompt: 'q', chosen, rejected }, { system_prompt: 'S' })
     expect(answers(withSystem)[0]).toBe('system:S;user:q;assistant:')
-    expect(() => make('dpo', { prompt: 'q', chosen, rejected: 'bad' })).toThrow('one is a whole conversation')
+    expect(() => make('dpo', { prompt: 'q', chosen, rejected: 'bad' })).toThrow('one answer is a whole conversation')
     const other = [{ role: 'user', content: 'p' }, rejected[1]]
     expect(() => make('dpo', { prompt: 'q', chosen, rejected: other })).toThrow('do not begin alike')
   })
