@@ -80,6 +80,8 @@ export interface ModelSpec {
   readonly maxModelLen?: number
   /** Recompute activations in the backward pass instead of keeping them. */
   readonly gradientCheckpointing?: boolean
+  /** Jinja source that is saved with the weights in place of the tokenizer's own chat template. */
+  readonly chatTemplate?: string
 }
 
 /** A model that only scores: reference, teacher. Holds no gradient and no optimizer state. */

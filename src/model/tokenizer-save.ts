@@ -1,4 +1,4 @@
-import { copyFile } from 'node:fs/promises'
+import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 
@@ -14,8 +14,11 @@ const tokenizerFiles = [
   'tokenizer.model',
 ]
 
-/** Copies the tokenizer of a model directory; the names of the files that were there. */
-export async function copyTokenizer(from: string, to: string): Promise<string[]> {
+/**
+ * Copies the tokenizer of a model directory; the names of the files that were there. `template`: Jinja source in place of
+ * its own; a file of its own counts more than the entry in tokenizer_config.json.
+ */
+export async function copyTokenizer(from: string, to: string, template?: string): Promise<string[]> {
   const copied: string[] = []
   for (const name of tokenizerFiles) {
     try {
@@ -26,5 +29,6 @@ export async function copyTokenizer(from: string, to: string): Promise<string[]>
       throw new TrinityError('tokenizer/copy', `cannot copy ${name} from ${from} to ${to}`, { path: from, cause })
     }
   }
+  if (template !== undefined) await writeFile(join(to, 'chat_template.jinja'), template)
   return copied
 }

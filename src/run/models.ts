@@ -6,6 +6,7 @@ import type { EngineContext } from '../engine/description.js'
 import { engineNamed, type OpenEngine } from '../engine/registry.js'
 import { loraSpec, recomputes } from '../engine/spec.js'
 import type { OpenAuxiliary } from '../explorer/index.js'
+import { templateSource } from '../model/chat-template.js'
 import { readModelConfig } from '../model/index.js'
 import type { RunView } from '../monitor/view.js'
 import { trainerNeeds } from '../trainer/index.js'
@@ -81,9 +82,11 @@ export async function openTrained(context: ModelContext, { engine: engineOf, dir
   const common = { seed: config.explorer.rollout_model.seed, maxModelLen: config.model.max_model_len ?? undefined }
   view.phase('model', 'opening the policy')
   const lora = loraSpec(config)
+  const template = config.model.custom_chat_template
+  const chatTemplate = template === null ? undefined : (await templateSource(template)).source
   const gradientCheckpointing = recompute('actor_rollout_ref')
   const policy = closers.add(
-    await engine.openTrain({ ...common, path: dir, lora, gradientCheckpointing }, nextCall(signal)),
+    await engine.openTrain({ ...common, path: dir, lora, gradientCheckpointing, chatTemplate }, nextCall(signal)),
   )
   for (const note of policy.info.notes ?? []) view.note(note)
   let reference: ScoreModel | undefined

@@ -157,12 +157,14 @@ class Checkpoints(unittest.TestCase):
         path = tiny("qwen2")
         with open(os.path.join(path, "tokenizer_config.json"), "w") as file:
             file.write("{}")
-        model = opened(World.alone(), {"path": path, "lora": LORA}, "bfloat16")
+        model = opened(World.alone(), {"path": path, "lora": LORA, "chatTemplate": "{{ mine }}"}, "bfloat16")
         steps(model, 1)
         model.save(self.path("lora"))
+        with open(self.path("lora", "huggingface", "chat_template.jinja")) as file:
+            self.assertEqual(file.read(), "{{ mine }}")
         self.assertEqual(
             sorted(os.listdir(self.path("lora", "huggingface"))),
-            ["config.json", "generation_config.json", "model.safetensors", "tokenizer_config.json"],
+            ["chat_template.jinja", "config.json", "generation_config.json", "model.safetensors", "tokenizer_config.json"],
         )
         merged = load_file(self.path("lora", "huggingface", "model.safetensors"))
         self.assertNotIn("lm_head.weight", merged)

@@ -89,6 +89,10 @@ def _write_weights(model: ScoreModel, folder: str, hashes: Hashes) -> None:
             entries.append(_entry(name, buffer, None, world))
     with model.present():
         _write_folder(world, folder, "model.safetensors", entries, {"config.json": _config(model)}, hashes, model.spec["path"])
+    if world.first and model.spec.get("chatTemplate") is not None:
+        # a file of its own counts more than the entry in tokenizer_config.json
+        with open(os.path.join(folder, "chat_template.jinja"), "w", encoding="utf-8") as file:
+            file.write(model.spec["chatTemplate"])
 
 
 def load(model: TrainModel, folder: str) -> None:

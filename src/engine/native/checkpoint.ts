@@ -59,7 +59,7 @@ export async function saveHuggingFace(model: NativeModel, dir: string, signal: A
   const slot = base.length < model.params.length ? 'merged' : 'weight'
   await writeTensors(model, join(dir, 'model.safetensors'), base, ({ name }) => name, slot, signal)
   await writeJsonFile(join(dir, 'config.json'), savedConfig(model))
-  await copyTokenizer(model.spec.path, dir)
+  await copyTokenizer(model.spec.path, dir, model.spec.chatTemplate)
   const generation = 'generation_config.json'
   await copyFile(join(model.spec.path, generation), join(dir, generation)).catch(ignoreMissing)
 }

@@ -6,6 +6,7 @@ import { defineLoss } from '../../graph/index.js'
 import { createModel } from '../../model/create.js'
 import { openModelDir } from '../../model/dir.js'
 import { readSafetensors } from '../../model/safetensors.js'
+import { Tokenizer } from '../../model/tokenizer.js'
 import type { AdamStep, Call, Row, TrainModel } from '../contract.js'
 import { NativeEngine } from './engine.js'
 
@@ -127,6 +128,13 @@ describe('the native engine trains', () => {
     const again = await engine.openTrain({ path, lora: { ...lora, path: join(state, 'lora_adapter') } }, call())
     expect(await logprobs(again)).toEqual(await logprobs(model))
     await Promise.all([model.close(), again.close()])
+  })
+
+  it('a chat template of its own with the weights', async () => {
+    const model = await engine.openTrain({ path, chatTemplate: '{{ mine }}' }, call())
+    await model.save(join(dir, 'template'), call())
+    await model.close()
+    expect((await Tokenizer.load(join(dir, 'template', 'huggingface'))).chatTemplate).toBe('{{ mine }}')
   })
 
   it('a critic from a language model, saved as a token classifier', async () => {
