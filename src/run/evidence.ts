@@ -1,6 +1,7 @@
 import { lstat, open } from 'node:fs/promises'
 import Libsql from 'libsql'
 import { fromJsonLine } from '../experience/jsonl.js'
+import { isInside, realFolder } from './real-folder.js'
 
 /** Whose a file of experiences is, and how one knows. */
 export type Evidence = { readonly ours: true } | { readonly ours: false; readonly why: string }
@@ -8,15 +9,21 @@ export type Evidence = { readonly ours: true } | { readonly ours: false; readonl
 const NO_MARK = 'nothing in it says that this job has made it'
 const HEADER = 'SQLite format 3\0'
 
+/** A job by its name and its folder, without links in it. */
+export interface Owner {
+  readonly job: string
+  readonly folder: string
+}
+
 /** `marked`: this job has made a file of this name. Looks only, and never through a link. */
-export async function evidenceOf(file: string, jobs: readonly string[], marked: boolean): Promise<Evidence> {
+export async function evidenceOf(file: string, owners: readonly Owner[], marked: boolean): Promise<Evidence> {
   const info = await lstat(file)
   if (info.isSymbolicLink()) return { ours: false, why: 'it is a link' }
   if (info.isDirectory()) return { ours: false, why: 'it is a folder' }
   if (!info.isFile()) return { ours: false, why: 'it is no regular file' }
   if (info.size === 0) return marked ? { ours: true } : { ours: false, why: NO_MARK }
   const begin = await beginning(file)
-  if (begin.startsWith(HEADER)) return ofDatabase(file, jobs, marked)
+  if (begin.startsWith(HEADER)) return ofDatabase(await realFolder(file), owners, marked)
   if (!marked) return { ours: false, why: NO_MARK }
   return isExperience(begin) ? { ours: true } : { ours: false, why: 'it does not hold experiences' }
 }
@@ -27,7 +34,7 @@ export async function isDatabase(file: string): Promise<boolean> {
   return begin === '' || begin.startsWith(HEADER)
 }
 
-function ofDatabase(file: string, jobs: readonly string[], marked: boolean): Evidence {
+function ofDatabase(file: string, owners: readonly Owner[], marked: boolean): Evidence {
   let db: Libsql.Database | undefined
   try {
     db = new Libsql(file)
@@ -35,10 +42,15 @@ function ofDatabase(file: string, jobs: readonly string[], marked: boolean): Evi
     const tables = rows.map(({ name }) => name)
     const foreign = foreignTables(tables)
     if (foreign.length > 0) return { ours: false, why: `it has other tables: ${foreign.join(', ')}` }
-    const owners = tables.includes('trinity_job') ? db.prepare('SELECT name FROM trinity_job').all() : []
-    const owner = (owners[0] as { name?: unknown } | undefined)?.name
-    if (owner === undefined) return marked ? { ours: true } : { ours: false, why: NO_MARK }
-    return jobs.includes(String(owner)) ? { ours: true } : { ours: false, why: `it belongs to job '${owner}'` }
+    const jobs = tables.includes('trinity_job') ? db.prepare('SELECT * FROM trinity_job').all() : []
+    const { name, folder } = (jobs[0] ?? {}) as { name?: unknown; folder?: unknown }
+    if (name === undefined) return marked ? { ours: true } : { ours: false, why: NO_MARK }
+    const same = owners.filter(({ job }) => job === name)
+    if (same.length === 0) return { ours: false, why: `it belongs to job '${name}'` }
+    // earlier releases wrote down the name alone; a database in the folder of the job has moved along with it
+    const home = typeof folder === 'string' ? folder : undefined
+    const ours = home === undefined || same.some((one) => one.folder === home || isInside(file, one.folder))
+    return ours ? { ours: true } : { ours: false, why: `it belongs to job '${name}' in ${home}` }
   } catch (error) {
     return marked ? { ours: true } : { ours: false, why: `it cannot be read: ${(error as Error).message}` }
   } finally {

@@ -22,6 +22,7 @@ import { markJob, markNewFile } from '../checkpoint/job-mark.js'
 import { LocalMonitor } from '../monitor/local.js'
 import { startOver } from './fresh.js'
 import { leftovers } from './leftovers.js'
+import { claimFile } from './outside.js'
 import { StageMeta } from './stage-meta.js'
 
 vi.mock('node:fs/promises', { spy: true })
@@ -292,6 +293,21 @@ describe('files outside the folder of the job', () => {
     await expect(startOver(resolved(sql(foreign)))).rejects.toThrow("belongs to job 'p/other'")
     await expect(startOver(resolved(sql(shared)))).rejects.toThrow('customers')
     expect([job, foreign, shared].map((path) => existsSync(path))).toEqual([true, true, true])
+  })
+
+  it('of a job of the same name in another folder stop everything', async () => {
+    const shared = join(dir, 'shared.db')
+    const [here, there] = ['here', 'there'].map((root) =>
+      resolved([...sql(shared), `checkpoint_root_dir=${join(dir, root)}`]),
+    )
+    for (const { stages } of [here, there]) await work(stages[0].config.checkpoint_job_dir)
+    await claimFile(here.stages[0].config, `sqlite:///${shared}`)
+    const [first, second] = [here, there].map(({ stages }) => stages[0].config.checkpoint_job_dir)
+    await expect(startOver(there)).rejects.toThrow(`belongs to job 'p/job' in ${first}`)
+    expect(existsSync(shared)).toBe(true)
+    expect(existsSync(join(second, 'global_step_1', 'run_state.json'))).toBe(true)
+    await startOver(here)
+    expect(existsSync(shared)).toBe(false)
   })
 
   it.each(['folder', 'link', 'file', 'database'])('a %s without a sign of this job stays', async (kind) => {

@@ -9,6 +9,7 @@ import { type Inventory, takeInventory, withJournals } from './inventory.js'
 import { jobName } from './job-name.js'
 import { isJobFile, rolesIn } from './known-files.js'
 import { experienceFiles, isThere } from './outside.js'
+import { realFolder } from './real-folder.js'
 import { isStageMeta, stageMetaPath } from './stage-meta.js'
 
 /** What an earlier run has left, and what of it may go. */
@@ -23,8 +24,9 @@ export async function leftovers({ stages }: Resolved): Promise<Leftovers> {
   const jobs = stages.map(({ config }) => jobName(config))
   const dirs = stages.map(({ config }) => config.checkpoint_job_dir)
   const marked = new Set((await Promise.all(dirs.map((dir, i) => markedFiles(dir, jobs[i])))).flat())
+  const owners = await Promise.all(dirs.map(async (dir, i) => ({ job: jobs[i], folder: await realFolder(dir) })))
   const evidence = async (file: string): Promise<Evidence> =>
-    (await isThere(file)) ? evidenceOf(file, jobs, marked.has(file)) : { ours: false, why: 'it is not there' }
+    (await isThere(file)) ? evidenceOf(file, owners, marked.has(file)) : { ours: false, why: 'it is not there' }
   for (const { config } of stages) await add(all, config.checkpoint_job_dir, await inventoryOf(config, evidence))
   for (const file of new Set(stages.flatMap(({ config }) => experienceFiles(config)))) {
     if (!(await isThere(file)) || all.ours.includes(file)) continue

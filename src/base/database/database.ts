@@ -45,8 +45,9 @@ export interface Dialect {
 }
 
 export function openDatabase(url: string): Promise<Database> {
-  if (url.startsWith('sqlite:')) return openSqlite(sqlitePath(url))
-  if (/^postgres(ql)?(\+\w+)?:\/\//.test(url)) return openPostgres(url.replace(/^postgres(ql)?(\+\w+)?:/, 'postgres:'))
+  if (/^sqlite:/i.test(url)) return openSqlite(sqlitePath(url))
+  if (/^postgres(ql)?(\+\w+)?:\/\//i.test(url))
+    return openPostgres(url.replace(/^postgres(ql)?(\+\w+)?:/i, 'postgres:'))
   throw new TrinityError('database/url', `'${withoutPassword(url)}' is not a database that Trinity can use`, {
     path: withoutPassword(url),
     hint: 'use sqlite:///relative/or//absolute/file.db or postgresql://user@host/database',

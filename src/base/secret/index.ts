@@ -8,4 +8,4 @@ export {
   rememberUrl,
 } from './known.js'
 export { isSecretEntry, isSecretName, isSecretVariable } from './name.js'
-export { HIDDEN, isHarmless, withoutPassword } from './url.js'
+export { HIDDEN, isHarmless, looksLikeUrl, withoutPassword } from './url.js'

@@ -26,7 +26,18 @@ it('looks at the value where a key may be a column', () => {
 })
 
 it('takes every KEY and TOKEN of the environment for a secret', () => {
-  for (const name of ['SERPER_KEY', 'HF_TOKEN', 'KEY', 'MY_TOKEN_2', 'DB_DSN', 'X_AUTH', 'DB_PWD', 'GH_CREDENTIALS'])
+  for (const name of [
+    'SERPER_KEY',
+    'HF_TOKEN',
+    'KEY',
+    'MY_TOKEN_2',
+    'DB_DSN',
+    'X_AUTH',
+    'DB_PWD',
+    'GH_CREDENTIALS',
+    'GIT_CRED',
+    'DB_CREDS',
+  ])
     expect(isSecretVariable(name), name).toBe(true)
   for (const name of ['PWD', 'HOME', 'TOKENIZERS_PARALLELISM', 'MAX_TOKENS', 'MODEL_PATH', 'DATABASE_URL'])
     expect(isSecretVariable(name), name).toBe(false)

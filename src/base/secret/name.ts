@@ -1,6 +1,6 @@
 /** Words that make any name secret. */
 const SURE =
-  /^(\w*(password|passwd|passphrase|secret|credential|apikey|accesskey)s?|pass|auth|authorization|bearer|cookies?|dsn|jwt|signature|sig)$/
+  /^(\w*(password|passwd|passphrase|secret|credential|apikey|accesskey)s?|creds?|pass|auth|authorization|bearer|cookies?|dsn|jwt|signature|sig)$/
 /** What stands before `key` in the name of a key that opens something; `prompt_key` names a column. */
 const KEYS =
   /^(api|access|secret|private|sign|signing|encryption|account|master|auth|service|ssh|subscription|license|deploy|admin|client|shared|session|app|storage|openai|wandb|hf|azure|aws|google|anthropic|dashscope|tinker)$/

@@ -13,10 +13,30 @@ const SCHEME = /[a-z][a-z\d+.-]{0,30}:\/\//i
 /** Where a URL ends in a running text. */
 const IN_TEXT = new RegExp(`(${SCHEME.source})([^\\s"'\`<>]*)`, 'gi')
 
+/** Schemes that are known well enough to be seen where the rest of the URL is written wrongly. */
+const KNOWN = '(?:postgres(?:ql)?|mysql|mariadb|sqlite|redis|mongodb|amqp|https?|ftp|ssh)s?(?:\\+\\w{1,20})?'
+/**
+ * What somebody meant for a URL with a password in it: a colon or a slash is missing, or the whole scheme. As above, a
+ * password goes up to the last at sign.
+ */
+const MEANT = new RegExp(`^(\\s*(?:${KNOWN}[:/]+)?)([^\\s:@/?#"'\`<>]*):([^\\s"'\`<>]*)@(?=[^\\s@]*$)`, 'i')
+/** The same in a running text, where only what a scheme, a port, a path or a number of a host shows is a URL. */
+const MEANT_IN_TEXT = new RegExp(
+  `((?<![\\w.%+-])${KNOWN}(?:://?|:|//)[\\w.%+-]{0,64}):([^\\s"'\`<>:/][^\\s"'\`<>]{0,200})@(?=[\\w[])` +
+    `|((?<![\\w.%+:/-])[\\w.%+-]{1,64}):([^\\s"'\`<>/]{1,200})@(?=(?:[\\w-]{1,63}\\.)*[\\w-]{1,63}(?::\\d|/)|\\d{1,3}(?:\\.\\d{1,3}){3}|localhost\\b|\\[)`,
+  'gi',
+)
+
+/** Whether a text that stands for a file or a database is no path: it has a scheme, or a user and a password. */
+export function looksLikeUrl(path: string): boolean {
+  if (/^\s*(\.{0,2}[/\\]|[a-z]:[/\\])/i.test(path)) return false
+  return new RegExp(`^\\s*(?:[a-z][a-z\\d+.-]+:[/\\\\]|${KNOWN}(?::|//))`, 'i').test(path) || /:.*@/.test(path)
+}
+
 /** A URL without its password and without secrets in its query. The whole text is taken for the URL. */
 export function withoutPassword(url: string): string {
   const scheme = new RegExp(`^${SCHEME.source}`, 'i').exec(url.trimStart())?.[0]
-  if (scheme === undefined) return withoutAssignments(url)
+  if (scheme === undefined) return withoutAssignments(url.replace(MEANT, hideMeant))
   const begin = url.indexOf(scheme) + scheme.length
   return url.slice(0, begin) + withoutAssignments(bare(url.slice(begin)))
 }
@@ -24,13 +44,19 @@ export function withoutPassword(url: string): string {
 /** A text with every URL in it treated so, and every `secret_name=value` and `Authorization: …`. */
 export function withoutCredentials(text: string): string {
   const urls = text.replace(IN_TEXT, (_, scheme: string, rest: string) => scheme + bare(rest))
-  return withoutAssignments(urls).replace(AUTHORIZATION, (_, head: string) => `${head}${HIDDEN}`)
+  const meant = urls.replace(MEANT_IN_TEXT, (whole, a = '', b = '', c = '', d = '') =>
+    isHarmless(b || d) ? whole : `${a || c}:${HIDDEN}@`,
+  )
+  return withoutAssignments(meant).replace(AUTHORIZATION, (_, head: string) => `${head}${HIDDEN}`)
 }
 
 /** The passwords of a URL, as written and decoded. */
 export function passwordsOf(url: string): string[] {
   const begin = SCHEME.exec(url)
-  if (begin?.index !== 0) return []
+  if (begin?.index !== 0) {
+    const password = MEANT.exec(url)?.[3] ?? ''
+    return [...new Set([password, decoded(password)])].filter((one) => !isHarmless(one))
+  }
   const rest = url.slice(begin[0].length)
   const [colon, at] = userInfo(rest) ?? [0, 0]
   const found = at > 0 ? [rest.slice(colon + 1, at)] : []
@@ -48,6 +74,10 @@ function userInfo(rest: string): [colon: number, at: number] | undefined {
   const colon = rest.indexOf(':')
   if (at < 0 || colon < 0 || colon > at || /[/?#]/.test(rest.slice(0, colon))) return undefined
   return [colon, at]
+}
+
+function hideMeant(whole: string, scheme: string, user: string, password: string): string {
+  return isHarmless(password) ? whole : `${scheme}${user}:${HIDDEN}@`
 }
 
 function bare(rest: string): string {

@@ -1,11 +1,19 @@
 import type { Database, DatabaseValue, Transaction } from '../../base/database/database.js'
 import { TrinityError } from '../../base/error.js'
 
+/** Where the job is at home that opens a database. */
+export interface JobHome {
+  /** Folder of the job, without links in it: two jobs of one name in two folders are two jobs. */
+  readonly folder: string
+  /** The database lies in that folder, so it has moved along with it. */
+  readonly inside: boolean
+}
+
 /** A database belongs to one job, and knows who has written to it and how far each producer is. */
-export async function claimJob(db: Database, job: string | undefined): Promise<void> {
+export async function claimJob(db: Database, job: string | undefined, home?: JobHome): Promise<void> {
   await db.transaction(async (tx) => {
     if (db.dialect.lockSchema) await tx.query(db.dialect.lockSchema)
-    await tx.query('CREATE TABLE IF NOT EXISTS trinity_job (name TEXT PRIMARY KEY)')
+    await tx.query('CREATE TABLE IF NOT EXISTS trinity_job (name TEXT PRIMARY KEY, folder TEXT)')
     await tx.query(
       `CREATE TABLE IF NOT EXISTS trinity_producers (
         buffer TEXT NOT NULL, producer TEXT NOT NULL, finished INTEGER NOT NULL, mark TEXT,
@@ -18,9 +26,31 @@ export async function claimJob(db: Database, job: string | undefined): Promise<v
     else if (owner.name !== job) {
       throw new TrinityError('buffer/other-job', `${db.where} belongs to job '${owner.name}', this is job '${job}'`, {
         path: db.where,
-        hint: 'give each job a database of its own, or delete the file to start over',
+        hint: 'give each job a database of its own, or delete the file to start afresh',
       })
     }
+    if (home) await claimHome(tx, db.where, job, home)
+  })
+}
+
+async function claimHome(
+  tx: Pick<Transaction, 'query'>,
+  where: string,
+  job: string,
+  { folder, inside }: JobHome,
+): Promise<void> {
+  const [owner] = await tx.query('SELECT * FROM trinity_job')
+  // earlier releases wrote down the name alone
+  if (!('folder' in owner)) await tx.query('ALTER TABLE trinity_job ADD COLUMN folder TEXT')
+  const known = owner.folder ?? null
+  if (known === folder) return
+  if (known === null || inside) {
+    await tx.query('UPDATE trinity_job SET folder = ?', [folder])
+    return
+  }
+  throw new TrinityError('buffer/other-job', `${where} belongs to job '${job}' in ${known}, this one is in ${folder}`, {
+    path: where,
+    hint: `give each job a database of its own. If the folder of the job has moved, and nothing works in the old one, take the database over: UPDATE trinity_job SET folder = '${folder.replaceAll("'", "''")}'`,
   })
 }
 
