@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Libsql from 'libsql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from './database.js'
 import { openSqlite } from './sqlite.js'
@@ -85,4 +86,35 @@ it('a file that is no database is an error with its path', async () => {
   const file = join(dir, 'text.db')
   writeFileSync(file, 'this is no database, however long one looks at it\n'.repeat(100))
   await expect(openSqlite(file)).rejects.toMatchObject({ code: 'database/open', path: file })
+})
+
+describe('a file that another process is at work on', () => {
+  /** Keeps everybody out, as a process does that makes the file, and switches it to its journal. */
+  const held = (name: string) => {
+    const file = join(dir, name)
+    const other = new Libsql(file)
+    other.exec('PRAGMA journal_mode = PERSIST; CREATE TABLE x (a TEXT); BEGIN EXCLUSIVE; INSERT INTO x VALUES (1)')
+    return { file, release: () => other.exec('COMMIT') }
+  }
+
+  it('is waited for when it is opened', async () => {
+    const { file, release } = held('new.db')
+    setTimeout(release, 500)
+    const [db, same] = await Promise.all([openSqlite(file), openSqlite(file)])
+    await db.transaction((tx) => tx.query('CREATE TABLE t (a TEXT)'))
+    expect(await same.query('SELECT count(*) AS n FROM t')).toEqual([{ n: 0 }])
+    await Promise.all([db.close(), same.close()])
+  })
+
+  it('is not waited for without end: who is in the way is said', async () => {
+    const { file, release } = held('held.db')
+    await expect(openSqlite(file, 600)).rejects.toMatchObject({
+      code: 'database/busy',
+      path: file,
+      message: expect.stringMatching(/another process .*0\.6 s/),
+    })
+    release()
+    // nothing of the failed attempt is left
+    await (await openSqlite(file)).close()
+  })
 })

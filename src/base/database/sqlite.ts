@@ -3,6 +3,8 @@ import { dirname, resolve } from 'node:path'
 import { types } from 'node:util'
 import Libsql from 'libsql'
 import { messageOf, TrinityError } from '../error.js'
+import { systemError } from '../file/system-error.js'
+import { whileBusy } from './busy.js'
 import type { Database, DatabaseRow, DatabaseValue, Dialect, Transaction } from './database.js'
 import { Mutex } from './mutex.js'
 
@@ -19,7 +21,8 @@ const dialect: Dialect = {
 
 /** Milliseconds a statement waits, blocking, for another process; after that the wait goes on asynchronously. */
 const BUSY_MS = 200
-const BUSY_ATTEMPTS = 300
+/** How long another process may keep the file locked before that is a failure. */
+const BUSY_LIMIT_MS = 60_000
 /** An experience of usual length lies in one page, not in a chain of small ones. */
 const PAGE_BYTES = 16384
 const ROWS_AT_ONCE = 32
@@ -28,15 +31,18 @@ const ROWS_AT_ONCE = 32
  * One connection per file and process, shared by all who open it: two connections of one process would wait for each
  * other's transaction with the event loop blocked.
  */
-const open = new Map<string, { connection: Connection; users: number }>()
+const open = new Map<string, { connection: Promise<Connection>; users: number }>()
 
-export async function openSqlite(path: string): Promise<Database> {
+export async function openSqlite(path: string, busyLimitMs = BUSY_LIMIT_MS): Promise<Database> {
   const file = resolve(path)
-  const found = open.get(file) ?? { connection: new Connection(file), users: 0 }
+  const found = open.get(file) ?? { connection: Connection.open(file, busyLimitMs), users: 0 }
   open.set(file, found)
   found.users++
+  const connection = await found.connection.catch((error: unknown) => {
+    if (open.get(file) === found) open.delete(file)
+    throw error
+  })
   let closed = false
-  const { connection } = found
   return {
     dialect,
     where: path,
@@ -60,28 +66,40 @@ function withBytes(row: DatabaseRow): DatabaseRow {
 }
 
 class Connection {
+  readonly #file: string
   readonly #db: Libsql.Database
+  readonly #limitMs: number
   readonly #mutex = new Mutex()
   readonly #statements = new Map<string, Libsql.Statement<unknown[]>>()
   readonly #tx: Transaction
 
-  constructor(file: string) {
-    mkdirSync(dirname(file), { recursive: true })
+  private constructor(file: string, db: Libsql.Database, limitMs: number) {
+    this.#file = file
+    this.#db = db
+    this.#limitMs = limitMs
+    this.#tx = {
+      query: async (sql, values = []) => this.#query(sql, values),
+      insert: async (table, columns, rows, ids) => this.#insert(table, columns, rows, ids),
+    }
+  }
+
+  static async open(file: string, limitMs: number): Promise<Connection> {
+    let db: Libsql.Database | undefined
     try {
-      this.#db = new Libsql(file)
-      this.#db.exec(
-        `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = ${PAGE_BYTES};
-         PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL`,
-      )
+      mkdirSync(dirname(file), { recursive: true })
+      const opened = new Libsql(file)
+      db = opened
+      opened.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = ${PAGE_BYTES}`)
+      await whileBusy(file, limitMs, () => opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL'))
+      return new Connection(file, opened, limitMs)
     } catch (cause) {
+      db?.close()
+      const told = systemError(cause, file)
+      if (told instanceof TrinityError) throw told
       throw new TrinityError('database/open', `cannot open ${file} as a SQLite database: ${messageOf(cause)}`, {
         path: file,
         cause,
       })
-    }
-    this.#tx = {
-      query: async (sql, values = []) => this.#query(sql, values),
-      insert: async (table, columns, rows, ids) => this.#insert(table, columns, rows, ids),
     }
   }
 
@@ -104,20 +122,8 @@ class Connection {
     })
   }
 
-  async #begin(): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        this.#db.exec('BEGIN IMMEDIATE')
-        return
-      } catch (error) {
-        if (
-          !/busy|locked/i.test(`${(error as { code?: string }).code} ${messageOf(error)}`) ||
-          attempt >= BUSY_ATTEMPTS
-        )
-          throw error
-        await new Promise((resolve) => setTimeout(resolve, 20 * Math.random()))
-      }
-    }
+  #begin(): Promise<unknown> {
+    return whileBusy(this.#file, this.#limitMs, () => this.#db.exec('BEGIN IMMEDIATE'))
   }
 
   #statement(sql: string): Libsql.Statement<unknown[]> {
