@@ -1,6 +1,20 @@
+import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BASE, errorsOf, parse, resolve, resolveAll, withKeys } from '../../test/config-kit.js'
-import { MAX_NAME_BYTES } from './name.js'
+import {
+  asideName,
+  BENCH,
+  BEST_EVAL,
+  JOB,
+  LATEST_FULL,
+  LATEST_WEIGHTS,
+  MARKS,
+  metaName,
+  stepName,
+} from '../checkpoint/layout.js'
+import { lockName } from '../checkpoint/lock.js'
+import { STAGE_META } from '../run/stage-meta.js'
+import { layoutFault, MAX_NAME_BYTES } from './name.js'
 
 const BAD: [string, RegExp][] = [
   ['""', /empty/],
@@ -15,6 +29,9 @@ const BAD: [string, RegExp][] = [
   ['"a\\nb"', /control character in it: a\\nb/],
   ['"a\\0b"', /control character/],
   ['"a\\e[31mb"', /control character/],
+  ['"a\\u200bb"', /invisible character in it: a\\u200bb/],
+  ['"a\\u202eb"', /invisible character/],
+  ['"a\\u2066b"', /invisible character/],
   ['n'.repeat(256), /256 bytes/],
   ['é'.repeat(128), /256 bytes/],
 ]
@@ -85,4 +102,42 @@ describe('names', () => {
       expect(withKeys({ name: JSON.stringify(name) }).checkpoint_job_dir).toBe(`/w/Trinity-RFT/${name}`)
     }
   })
+
+  it.each(['global_step_3', 'global_step_3.tmp-1-0123abcd', 'Global_Step_3', '.trinity'])(
+    '%s is what a run calls a folder of its own',
+    (name) => {
+      for (const key of ['project', 'group', 'name']) {
+        expect(errorsOf(() => parse(BASE, { set: [`${key}=${name}`] })).map((one) => one.key)).toEqual([key])
+      }
+    },
+  )
+
+  it.each(['log', 'buffer', 'monitor', 'bench', 'run_meta.json', 'LOG'])(
+    '%s is refused where it could lie in the folder of another run',
+    (name) => {
+      const stage = () => parse(`${BASE}stages: [{stage_name: ${name}}]`)
+      expect(errorsOf(stage).map((one) => one.key)).toEqual(['stages[0].stage_name'])
+      expect(errorsOf(() => parse(BASE, { set: ['group=g', `name=${name}`] })).map((one) => one.key)).toEqual(['name'])
+      expect(() => parse(BASE, { set: [`project=${name}`, `name=${name}`] })).not.toThrow()
+    },
+  )
+
+  it('cover everything that a run has in its folder', () => {
+    const { log, monitor, buffer } = withKeys({})
+    const folders = [log.save_dir, monitor.cache_dir, buffer.cache_dir].map((path) => basename(String(path)))
+    const files = [LATEST_FULL, LATEST_WEIGHTS, JOB, BEST_EVAL, metaName('run'), STAGE_META, lockName('trainer')]
+    for (const name of [...folders, BENCH, ...files, MARKS, stepName(3), asideName(stepName(3), 'damaged')]) {
+      expect(layoutFault(name, true), name).toBeDefined()
+    }
+  })
+})
+
+it('a home folder that only a shell knows is no root', () => {
+  for (const root of ['~', '~/runs', '~me/runs']) {
+    const set = [`checkpoint_root_dir=${JSON.stringify(root)}`]
+    expect(errorsOf(() => parse(BASE, { set }))).toEqual([
+      expect.objectContaining({ key: 'checkpoint_root_dir', hint: expect.stringContaining('oc.env:HOME') }),
+    ])
+  }
+  expect(withKeys({ checkpoint_root_dir: './~' }).checkpoint_root_dir).toBe('/w/~')
 })

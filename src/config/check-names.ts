@@ -1,4 +1,4 @@
-import { nameFault } from './name.js'
+import { layoutFault, nameFault } from './name.js'
 import { at, type MapNode, type ScalarNode } from './node.js'
 import type { Problems } from './problem.js'
 import type { Config } from './section/config.js'
@@ -17,13 +17,30 @@ export function checkNames(
   problems: Problems,
   keyOf: (key: string) => string = (key) => key,
 ): void {
+  checkRoot(config, tree, problems, keyOf)
+  // without a group a run lies beside other runs, with one it may lie in the folder of a run of that name
+  const folders: Record<string, boolean> = { project: false, group: false, name: config.group !== '' }
   for (const [key, name, mayBeEmpty] of namesIn(config)) {
-    const fault = mayBeEmpty && name === '' ? undefined : nameFault(name)
+    const inFolder = Object.hasOwn(folders, key) ? layoutFault(name, folders[key]) : undefined
+    const fault = mayBeEmpty && name === '' ? undefined : (nameFault(name) ?? inFolder)
     if (fault === undefined) continue
     const node = at(tree, key)
     const mark = node?.mark ?? tree.mark
     problems.error('name', keyOf(key), `the name ${fault}`, mark, hintOf(node?.kind === 'scalar' ? node : undefined))
   }
+}
+
+/** Only a shell knows what `~` means: here it would be a folder of that name. */
+function checkRoot(
+  { checkpoint_root_dir: root }: Config,
+  tree: MapNode,
+  problems: Problems,
+  keyOf: (key: string) => string,
+): void {
+  if (!/^~[^/\\]*([/\\]|$)/.test(root)) return
+  const [key, mark] = ['checkpoint_root_dir', at(tree, 'checkpoint_root_dir')?.mark ?? tree.mark]
+  const hint = 'write the path in full, ${oc.env:HOME}/…, or ./~ for a folder of that name'
+  problems.error('value', keyOf(key), `${root} is not the home folder: '~' is not expanded here`, mark, hint)
 }
 
 /** Also for the name of a stage, which stands in no configuration of its own. */

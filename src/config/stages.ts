@@ -2,7 +2,7 @@ import { checkNames, hintOf } from './check-names.js'
 import type { Dict } from './field.js'
 import { noteIdleKeys } from './idle.js'
 import { mergeStage } from './merge.js'
-import { nameFault } from './name.js'
+import { layoutFault, nameFault } from './name.js'
 import { at, child, type MapNode, type ScalarNode, without } from './node.js'
 import type { Problems } from './problem.js'
 import { type Config, config } from './section/config.js'
@@ -42,7 +42,8 @@ export function parseStages(tree: MapNode, file: string, problems: Problems): Pa
     const nameNode = child(stage, 'stage_name')
     const name = nameNode?.kind === 'scalar' && nameNode.type !== 'null' ? nameNode.text : ''
     const key = `stages[${i}].stage_name`
-    const fault = nameNode?.kind === 'scalar' && nameNode.type !== 'null' ? nameFault(name) : undefined
+    const given = nameNode?.kind === 'scalar' && nameNode.type !== 'null'
+    const fault = given ? (nameFault(name) ?? layoutFault(name, true)) : undefined
     if (fault !== undefined) {
       problems.error('name', key, `the name ${fault}`, nameNode?.mark, hintOf(nameNode as ScalarNode))
     }
