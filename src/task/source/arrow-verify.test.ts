@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dir, { recursive: true, force: true }))
 
-it.each(['values.feather', 'replaced.arrow', 'grown.arrow'])(
+it.each(['values.feather', 'replaced.arrow', 'grown.arrow', 'lz4.feather', 'zstd.feather'])(
   '%s, damaged: an error that names the file, and little memory',
   async (name) => {
     expect(await readDamaged(name, dir, 300)).toEqual([])

@@ -1,12 +1,18 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { Message, Table, tableFromIPC, tableToIPC } from 'apache-arrow'
+import { CompressionType, compressionRegistry, Message, Table, tableFromIPC, tableToIPC } from 'apache-arrow'
+import { decompressZstd } from 'hyparquet-compressors'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { type Cell, cellsOf } from './arrow-value.js'
 import { verifyHeader } from './arrow-verify.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
+import { decodeLz4Frame } from './lz4-frame.js'
 import { readAt } from './read-at.js'
 import type { DataRow, RowSource } from './row-source.js'
 import { NotUtf8, notUtf8 } from './utf8.js'
+
+// Feather files are compressed unless their writer is told otherwise.
+compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: decodeLz4Frame })
+compressionRegistry.set(CompressionType.ZSTD, { decode: (bytes) => decompressZstd(bytes).slice() })
 
 /** Where one encapsulated message lies in the file. */
 interface Span {
@@ -184,7 +190,6 @@ async function schemaFromFooter(handle: FileHandle): Promise<Uint8Array> {
 function malformed(path: string, error: unknown): TrinityError {
   return new TrinityError('data/malformed', `cannot read the Arrow file: ${messageOf(error)}`, {
     path,
-    hint: /codec/.test(messageOf(error)) ? 'write it without compression, or as Parquet' : undefined,
     cause: error,
   })
 }

@@ -1,4 +1,5 @@
 import { TrinityError } from '../../base/error.js'
+import type { Copy } from './compressed.js'
 import { OffsetFile, type RecordScanner } from './offset-file.js'
 import type { DataRow, RowSource } from './row-source.js'
 import { recordText } from './utf8.js'
@@ -75,19 +76,22 @@ export class CsvSource implements RowSource {
   readonly #file: OffsetFile
   readonly #separator: string
   readonly #header: readonly string[]
+  readonly #copy?: Copy
 
-  private constructor(file: OffsetFile, separator: string, header: readonly string[]) {
+  private constructor(file: OffsetFile, separator: string, header: readonly string[], copy?: Copy) {
+    this.#copy = copy
     this.#file = file
     this.#separator = separator
     this.#header = header
   }
 
-  static async open(path: string, separator = ','): Promise<CsvSource> {
-    const file = await OffsetFile.open(path, new CsvScanner(separator))
+  /** `copy`: what is read instead of a compressed file. */
+  static async open(path: string, separator = ',', copy?: Copy): Promise<CsvSource> {
+    const file = await OffsetFile.open(path, new CsvScanner(separator), copy?.path)
     try {
       const header = file.length > 0 ? parseRecord(await headerOf(file), separator) : []
       const twice = header.find((name, i) => header.indexOf(name) !== i)
-      if (twice === undefined) return new CsvSource(file, separator, header)
+      if (twice === undefined) return new CsvSource(file, separator, header, copy)
       throw new TrinityError('data/malformed', `the column '${twice}' occurs twice in the header`, {
         path: `${path}:1`,
       })
@@ -114,8 +118,9 @@ export class CsvSource implements RowSource {
     return `${this.#file.path}:${await this.#file.line(index + 1)}`
   }
 
-  close(): Promise<void> {
-    return this.#file.close()
+  async close(): Promise<void> {
+    await this.#file.close()
+    await this.#copy?.release()
   }
 
   async #parse(record: Buffer, index: number): Promise<DataRow> {

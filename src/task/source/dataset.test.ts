@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -135,6 +135,26 @@ describe('directories', () => {
       code: 'data/malformed',
       message: expect.stringContaining('train/state.json'),
     })
+  })
+
+  it('follows links to folders, but not in circles', async () => {
+    const target = await tree({ 'train.jsonl': [1] })
+    const dir = await tree({ 'test.jsonl': [2] })
+    await symlink(target, join(dir, 'linked'))
+    await symlink(dir, join(target, 'back'))
+    expect(await numbers(dir)).toEqual([1])
+  })
+
+  it('reads the files that a pattern stands for', async () => {
+    const dir = await tree({
+      'a/part-1.jsonl': [1],
+      'a/part-2.jsonl': [2],
+      'b/part-3.jsonl': [3],
+      'a/other.jsonl': [4],
+    })
+    expect(await numbers(join(dir, 'a/part-*.jsonl'))).toEqual([1, 2])
+    expect(await numbers(join(dir, '**/part-[23].jsonl'), 'train[1:]')).toEqual([3])
+    await expect(numbers(join(dir, 'c-*.jsonl'))).rejects.toMatchObject({ code: 'data/not-found' })
   })
 
   it('refuses one split in two formats', async () => {

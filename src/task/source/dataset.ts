@@ -1,10 +1,10 @@
-import type { Dirent } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, posix, resolve } from 'node:path'
 import { TrinityError } from '../../base/error.js'
 import { nearest } from '../../base/nearest.js'
 import { looksLikeRepoId, openRepo, type Repo } from '../../hub/index.js'
 import { ConcatSource, SliceSource } from './combine.js'
+import { globToRegExp } from './glob.js'
 import { type FileTree, findSplits, type Splits } from './layout.js'
 import { dataFileKind, openDataFile } from './open-file.js'
 import type { RowSource } from './row-source.js'
@@ -49,6 +49,8 @@ async function openTerms(spec: DatasetSpec, terms: SplitTerm[]): Promise<RowSour
     const splits = await findSplits(tree, spec.subset_name)
     return openParts(terms, ({ name }) => filesOf(tree, splits, name).map((file) => join(spec.path, file)))
   }
+  const matching = await filesOfGlob(spec.path)
+  if (matching.length > 0) return openParts(terms, () => matching)
   if (looksLikeRepoId(spec.path)) return openFromHub(spec, terms)
   throw new TrinityError('data/not-found', `there is no data set at '${spec.path}'`, {
     path: resolve(spec.path),
@@ -143,15 +145,36 @@ function filesOf(tree: FileTree, splits: Splits, split: string): string[] {
 }
 
 async function localTree(dir: string): Promise<FileTree> {
-  const entries: Dirent[] = await readdir(dir, { recursive: true, withFileTypes: true })
-  const files: string[] = []
-  for (const entry of entries) {
-    const path = join(entry.parentPath ?? entry.path, entry.name)
-    // The cache of the hub is made of links.
-    const isFile = entry.isFile() || (entry.isSymbolicLink() && (await stat(path).catch(() => undefined))?.isFile())
-    if (isFile) files.push(path.slice(join(dir, '/').length).replaceAll('\\', '/'))
-  }
+  const files = await filesBelow(dir, '', [])
   return { name: `'${dir}'`, files: files.sort(), text: (path) => readFile(join(dir, path), 'utf8') }
+}
+
+/** Links are followed (the cache of the hub is made of them), but not in circles. */
+async function filesBelow(dir: string, prefix: string, above: readonly string[]): Promise<string[]> {
+  const real = await realpath(join(dir, prefix))
+  if (above.includes(real)) return []
+  const entries = await readdir(join(dir, prefix), { withFileTypes: true })
+  const found = await Promise.all(
+    entries.map(async (entry) => {
+      const path = prefix + entry.name
+      const kind = entry.isSymbolicLink() ? await stat(join(dir, path)).catch(() => undefined) : entry
+      if (kind?.isDirectory()) return filesBelow(dir, `${path}/`, [...above, real])
+      return kind?.isFile() ? [path] : []
+    }),
+  )
+  return found.flat()
+}
+
+/** The files that a path with `*`, `?`, `[…]` or `{…}` stands for. */
+async function filesOfGlob(path: string): Promise<string[]> {
+  const parts = path.split('/')
+  const first = parts.findIndex((part) => /[*?[{]/.test(part))
+  if (first < 0) return []
+  const dir = parts.slice(0, first).join('/') || (path.startsWith('/') ? '/' : '.')
+  if (!(await stat(dir).catch(() => undefined))?.isDirectory()) return []
+  const pattern = globToRegExp(parts.slice(first).join('/'))
+  const { files } = await localTree(dir)
+  return files.filter((file) => pattern.test(file)).map((file) => join(dir, file))
 }
 
 async function neighbors(path: string): Promise<string> {

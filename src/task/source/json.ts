@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { messageOf, TrinityError } from '../../base/error.js'
+import type { Copy } from './compressed.js'
 import { parseJson } from './exact-json.js'
 import { JsonlSource } from './jsonl.js'
 import { type DataRow, ListSource, type RowSource } from './row-source.js'
@@ -12,16 +13,17 @@ const LARGEST = 0x1fffffe8
  * A `.json` file: a list of objects, or an object with the list under `data`. Many `.json` files of the field hold
  * JSON lines instead; those are read as such.
  */
-export async function openJson(path: string): Promise<RowSource> {
-  const { size } = await stat(path)
-  if (await looksLikeLines(path)) return JsonlSource.open(path)
+export async function openJson(path: string, copy?: Copy): Promise<RowSource> {
+  const onDisk = copy?.path ?? path
+  const { size } = await stat(onDisk)
+  if (await looksLikeLines(onDisk)) return JsonlSource.open(path, copy)
   if (size > LARGEST) {
     throw new TrinityError('data/too-large', `${path} is one JSON document of ${(size / 1e9).toFixed(1)} GB`, {
       path,
       hint: 'turn it into JSON lines, which are read piece by piece: jq -c ".[]" file.json > file.jsonl',
     })
   }
-  const text = await recordText(await readFile(path), async () => path)
+  const text = await recordText(await readFile(onDisk), async () => path)
   let value: unknown
   try {
     value = parseJson(text.replace(/^\uFEFF/, ''))
@@ -37,6 +39,7 @@ export async function openJson(path: string): Promise<RowSource> {
   }
   const odd = list.findIndex((row) => row === null || typeof row !== 'object' || Array.isArray(row))
   if (odd >= 0) throw new TrinityError('data/malformed', `row ${odd} is not an object`, { path })
+  await copy?.release()
   return new ListSource(list as DataRow[], path)
 }
 

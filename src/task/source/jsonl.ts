@@ -1,4 +1,5 @@
 import { messageOf, TrinityError } from '../../base/error.js'
+import type { Copy } from './compressed.js'
 import { parseJson } from './exact-json.js'
 import { OffsetFile, type RecordScanner } from './offset-file.js'
 import type { DataRow, RowSource } from './row-source.js'
@@ -36,16 +37,16 @@ class LineScanner implements RecordScanner {
 /** One JSON object per line. */
 export class JsonlSource implements RowSource {
   readonly #file: OffsetFile
-  readonly #release?: () => Promise<void>
+  readonly #copy?: Copy
 
-  private constructor(file: OffsetFile, release?: () => Promise<void>) {
+  private constructor(file: OffsetFile, copy?: Copy) {
     this.#file = file
-    this.#release = release
+    this.#copy = copy
   }
 
-  /** `onDisk` and `release` belong to a decompressed copy. */
-  static async open(path: string, onDisk?: string, release?: () => Promise<void>): Promise<JsonlSource> {
-    return new JsonlSource(await OffsetFile.open(path, new LineScanner(), onDisk), release)
+  /** `copy`: what is read instead of a compressed file. */
+  static async open(path: string, copy?: Copy): Promise<JsonlSource> {
+    return new JsonlSource(await OffsetFile.open(path, new LineScanner(), copy?.path), copy)
   }
 
   get length(): number {
@@ -67,7 +68,7 @@ export class JsonlSource implements RowSource {
 
   async close(): Promise<void> {
     await this.#file.close()
-    await this.#release?.()
+    await this.#copy?.release()
   }
 
   async #parse(line: Buffer, index: number): Promise<DataRow> {

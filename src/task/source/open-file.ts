@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { TrinityError } from '../../base/error.js'
-import { decompress } from './compressed.js'
+import { type Copy, decompress } from './compressed.js'
 import { CsvSource } from './csv.js'
 import { openJson } from './json.js'
 import { JsonlSource } from './jsonl.js'
@@ -18,6 +18,18 @@ const ENDINGS: Record<string, DataFormat> = {
   parquet: 'parquet',
   arrow: 'arrow',
   feather: 'arrow',
+}
+
+/** The formats that are compressed as a whole. */
+const TEXT = new Set<DataFormat>(['jsonl', 'json', 'csv', 'tsv'])
+
+/** How to make a file readable that is not, by its ending. */
+const CONVERT: Record<string, string> = {
+  bz2: 'decompress it first: bunzip2 -k file.jsonl.bz2',
+  xz: 'decompress it first: xz -dk file.jsonl.xz',
+  zip: 'unpack it first: unzip file.zip',
+  txt: "turn each line into a record: jq -R -c '{text: .}' file.txt > file.jsonl",
+  xlsx: 'save it as CSV',
 }
 
 /** Files that lie in data set directories and hold no rows. */
@@ -43,7 +55,7 @@ export function dataFileKind(path: string): DataFileKind | undefined {
   const last = parts.at(-1) ?? ''
   if (last === 'gz' || last === 'zst') {
     const format = parts.length > 2 ? ENDINGS[parts.at(-2) as string] : undefined
-    return format === 'jsonl' || format === 'json' ? { format: 'jsonl', compression: last } : undefined
+    return format && TEXT.has(format) ? { format, compression: last } : undefined
   }
   const format = parts.length > 1 ? ENDINGS[last] : undefined
   return format && { format }
@@ -54,24 +66,32 @@ export async function openDataFile(path: string): Promise<RowSource> {
   if (!kind) {
     throw new TrinityError('data/unsupported', `cannot tell the format of '${basename(path)}' from its name`, {
       path,
-      hint: `a data file ends in ${Object.keys(ENDINGS)
-        .map((ending) => `.${ending}`)
-        .join(', ')}, .jsonl.gz or .jsonl.zst`,
+      hint:
+        CONVERT[path.split('.').at(-1)?.toLowerCase() ?? ''] ??
+        `a data file ends in ${Object.keys(ENDINGS)
+          .map((ending) => `.${ending}`)
+          .join(', ')}; those of text may be compressed: .gz, .zst`,
     })
   }
-  if (kind.compression) {
-    const copy = await decompress(path, kind.compression)
-    return JsonlSource.open(path, copy.path, copy.release)
+  const copy = kind.compression && (await decompress(path, kind.compression))
+  try {
+    return await openAs(kind.format, path, copy)
+  } catch (error) {
+    await copy?.release()
+    throw error
   }
-  switch (kind.format) {
+}
+
+async function openAs(format: DataFormat, path: string, copy?: Copy): Promise<RowSource> {
+  switch (format) {
     case 'jsonl':
-      return JsonlSource.open(path)
+      return JsonlSource.open(path, copy)
     case 'json':
-      return openJson(path)
+      return openJson(path, copy)
     case 'csv':
-      return CsvSource.open(path)
+      return CsvSource.open(path, ',', copy)
     case 'tsv':
-      return CsvSource.open(path, '\t')
+      return CsvSource.open(path, '\t', copy)
     // Loaded only when used: together they take a third of a second to import.
     case 'parquet':
       return (await import('./parquet.js')).ParquetSource.open(path)

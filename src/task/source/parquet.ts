@@ -9,6 +9,14 @@ import { readAt } from './read-at.js'
 import type { DataRow, RowSource } from './row-source.js'
 import { NotUtf8, notUtf8 } from './utf8.js'
 
+/** The library reads LZ4 of nothing, which is what the dictionary of an empty column is, as damage. */
+const decompressors = Object.fromEntries(
+  Object.entries(compressors).map(([codec, decode]) => [
+    codec,
+    (input: Uint8Array, length: number) => (length === 0 ? new Uint8Array(0) : decode(input, length)),
+  ]),
+)
+
 /** A Parquet file, one row group in memory at a time (more while they fit the budget). */
 export class ParquetSource implements RowSource {
   readonly length: number
@@ -83,7 +91,7 @@ export class ParquetSource implements RowSource {
         return await parquetReadObjects({
           file: this.#file,
           metadata: this.#metadata,
-          compressors,
+          compressors: decompressors,
           parsers,
           rowStart,
           rowEnd: rowStart + Number(rows),

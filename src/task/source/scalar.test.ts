@@ -53,6 +53,22 @@ describe('dictionaries of an Arrow stream', () => {
   })
 })
 
+it.each(['lz4.feather', 'zstd.feather'])('%s: a compressed Arrow file', async (name) => {
+  const rows = await read(fixture(name))
+  expect(rows).toEqual([
+    { text: 'ab'.repeat(200), n: 1 },
+    { text: null, n: 2 },
+    { text: 'é', n: 3 },
+  ])
+})
+
+it('an empty column of a Parquet file compressed by LZ4', async () => {
+  expect(await read(fixture('lz4.parquet'))).toEqual([
+    { n: 1, none: null },
+    { n: 2, none: null },
+  ])
+})
+
 it.each(['latin1.parquet', 'latin1.feather'])('%s: text that is not UTF-8 is named by its row', async (name) => {
   const source = await openDataFile(fixture(name))
   expect(await source.row(0)).toEqual({ text: 'ok' })

@@ -94,6 +94,16 @@ describe('JSON lines', () => {
     expect((await failure(read(await file('jsonl.gz', 'no')))).message).toContain('cannot decompress')
   })
 
+  it.each([
+    ['json.gz', gzipSync('[{"a":1},{"a":2}]'), [{ a: 1 }, { a: 2 }]],
+    ['json.gz', gzipSync('{"a":1}\n{"a":2}'), [{ a: 1 }, { a: 2 }]],
+    ['csv.gz', gzipSync('a,b\n1,x\n'), [{ a: '1', b: 'x' }]],
+    // The line {"a":1}, as pyarrow compresses it.
+    ['jsonl.zst', Buffer.from('28b52ffd20084100007b2261223a317d0a', 'hex'), [{ a: 1 }]],
+  ])('reads .%s', async (ending, bytes, rows) => {
+    expect(await read(await file(ending, bytes))).toEqual(rows)
+  })
+
   it('notices a file that becomes shorter', async () => {
     const path = await file('jsonl', '{"a":1}\n{"a":2}\n')
     const source = await opened(path)
@@ -178,7 +188,10 @@ describe('any file', () => {
   })
 
   it('says which endings it knows', async () => {
-    expect((await failure(openDataFile(await file('xlsx', '')))).hint).toContain('.parquet')
+    expect((await failure(openDataFile(await file('dat', '')))).hint).toContain('.parquet')
+    for (const ending of ['jsonl.bz2', 'jsonl.xz', 'txt', 'xlsx', 'zip']) {
+      expect((await failure(openDataFile(await file(ending, '')))).hint).toMatch(/first|turn|save/)
+    }
   })
 
   it('needs memory for positions only: 8 bytes per record', async () => {
