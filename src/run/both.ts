@@ -1,4 +1,3 @@
-import type { ExperienceBuffer } from '../buffer/index.js'
 import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { ExplorerSync } from '../explorer/index.js'
@@ -12,11 +11,8 @@ import { openAuxiliary, openBase, openSamplers, openTrained } from './models.js'
 import { openPipeline } from './pipeline.js'
 import { cutOf, loadSamplers, snapshotOf, startSamplers, stepOf } from './resume.js'
 import { runSides } from './sides.js'
-import { watchStalls } from './stall.js'
+import { bufferWaits, STALL_S, watchStalls } from './stall.js'
 import { expectedSteps, openEvalTasksets, openScheduler } from './tasks.js'
-
-/** A wait that is longer is worth a line. */
-const STALL_S = 60
 
 /** Explorer and trainer in this process: two loops that share the buffer and the synchronizer, and nothing else. */
 export async function runBoth(job: Job): Promise<ModeEnd> {
@@ -145,10 +141,6 @@ function explorerSide(sync: Synchronizer): ExplorerSync {
     },
     afterStep: (step, signal) => sync.explorerAfterStep(step, signal),
   }
-}
-
-async function bufferWaits(buffer: ExperienceBuffer): Promise<string[]> {
-  return (await buffer.state()).waiting.map(({ who, reason }) => `${who} waits for ${reason}`)
 }
 
 /** A step of its own where the last step has an evaluation already, of older weights. */

@@ -10,6 +10,7 @@ import type { Job, ModeEnd } from './job.js'
 import { FinishMarker } from './marker.js'
 import { openAuxiliary, openBase, openSamplers } from './models.js'
 import { openPipeline } from './pipeline.js'
+import { bufferWaits, STALL_S, watchStalls } from './stall.js'
 import { RunOver } from './stop.js'
 import { openEvalTasksets, openScheduler } from './tasks.js'
 
@@ -72,6 +73,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   await buffer.put([], { who: name })
   monitor.rewind(mark?.step ?? -1)
   if (mark) note(`resumes behind step ${mark.step}`)
+  closers.add(watchStalls({ reasons: () => bufferWaits(buffer), seconds: STALL_S, note }))
   const stopped = await announced(
     board,
     () => explorer.step,

@@ -1,4 +1,13 @@
+import type { ExperienceBuffer } from '../buffer/index.js'
+
 const LOOK_MS = 1000
+/** A wait that is longer is worth a line. */
+export const STALL_S = 60
+
+/** Who waits at a buffer, and what for. */
+export async function bufferWaits(buffer: Pick<ExperienceBuffer, 'state'>): Promise<string[]> {
+  return (await buffer.state()).waiting.map(({ who, reason }) => `${who} waits for ${reason}`)
+}
 
 export interface StallOptions {
   /** Who waits for whom, right now. */

@@ -8,6 +8,7 @@ import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
 import type { Job, ModeEnd } from './job.js'
 import { endedEarlier } from './marker.js'
 import { openBase, openTrained, type TrainedModels } from './models.js'
+import { bufferWaits, STALL_S, watchStalls } from './stall.js'
 
 /** The trainer alone: on a data set, or on what explorers of other processes put into a database. */
 export async function runTrain(job: Job): Promise<ModeEnd> {
@@ -46,6 +47,7 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   monitor.rewind(saved?.step ?? -1)
   await checkpoints.discardAfter(saved?.step ?? 0)
   if (saved) note(`resumes from step ${saved.step}: ${saved.dir}`)
+  closers.add(watchStalls({ reasons: () => bufferWaits(buffer), seconds: STALL_S, note }))
   // The others hear of this process only now: what a killed one had left too much is gone.
   const run = async () => (await trainer.run(stop.now, stop.gentle)) === 'stopped'
   const stopped = fromFile ? await run() : await announced(board, () => trainer.step, run)
