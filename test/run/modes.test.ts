@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -292,6 +292,21 @@ describe('mode bench', () => {
     await bench.run({ name, mode: 'bench', 'explorer.bench_on_latest_checkpoint': true }, { view })
     expect(view.steps).toEqual(['explorer 6'])
     expect(view.summary?.bestEval).toMatchObject({ step: 6, metric: 'bench/held/reward/mean@1' })
+  })
+
+  it('passes damaged weights over with a note, and refuses to go on without any', async () => {
+    await bench.run({ name, 'trainer.save_interval': 2, 'explorer.eval_interval': 0 })
+    const weights = bench.job(name, 'global_step_6', 'actor', 'huggingface')
+    const file = join(weights, readdirSync(weights)[0])
+    const bytes = readFileSync(file)
+    bytes[bytes.length - 2] ^= 1
+    writeFileSync(file, bytes)
+    const view = new Recorder()
+    await bench.run({ name, mode: 'bench' }, { view })
+    expect(view.steps).toEqual(['explorer 0', 'explorer 2', 'explorer 4'])
+    expect(view.notes.join()).toContain(`${weights} is not evaluated, because it is damaged`)
+    const latest = bench.run({ name, mode: 'bench', 'explorer.bench_on_latest_checkpoint': true })
+    await expect(latest).rejects.toMatchObject({ code: 'checkpoint/damaged' })
   })
 
   it('needs something to evaluate', async () => {
