@@ -45,7 +45,7 @@ export interface OperatorEntry {
  * import { operator, operators } from 'trinity-rft/data'
  *
  * operators.add('min_tokens', operator({
- *   doc: 'keeps experiences with at least so many tokens',
+ *   doc: 'keeps experiences with at least this many tokens',
  *   args: z.strictObject({ tokens: z.number().default(2) }),
  *   create: ({ tokens }) => ({
  *     process: (all) => ({ experiences: all.filter((one) => one.tokens.length >= tokens) }),

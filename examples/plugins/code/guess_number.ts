@@ -1,4 +1,4 @@
-// An environment of your own in one file: a number is to be found, and every guess narrows the range.
+// An environment of your own in one file: find a number; every guess narrows the range.
 import { type Environment, type EpisodeSpec, environment, environments, Pcg64, type Transition, z } from 'trinity-rft'
 
 class GuessNumber implements Environment {
@@ -28,7 +28,7 @@ class GuessNumber implements Environment {
 environments.add(
   'guess_number',
   environment({
-    doc: 'find a number; the range that is left is seen',
+    doc: 'find a number; the remaining range is shown',
     args: z.strictObject({ max: z.number().int().min(1).default(9) }),
     maxSteps: 5,
     create: ({ max }) => new GuessNumber(max),
