@@ -137,7 +137,9 @@ class CudaPool(unittest.TestCase):
             desk.worker.make_room(gradients=True)
             self.assertFalse(model.pool.awake)
             # the trainer has all there is, and leaves it behind
-            junk = torch.full((free_bytes(self.device) - 2 * GIB,), 255, dtype=torch.uint8, device=self.device)
+            # (in pieces: what outlives a turn in the memory of one must not keep all of it)
+            count = free_bytes(self.device) // GIB - 2
+            junk = [torch.full((GIB,), 255, dtype=torch.uint8, device=self.device) for _ in range(count)]
             del junk
             train.forward_backward(batch(24), CLIPPED, {"tokens": 100.0}, ["logprob"], "row", 120, never)
             train.optim_step(0.01, (0.9, 0.999), 1e-8, 0.0, 1.0)
