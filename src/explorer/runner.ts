@@ -204,7 +204,7 @@ function resultsByRun(
     const own = count === 1 ? experiences : experiences.filter(({ eid }) => eid.run === first + i)
     const failure =
       own.length > 0
-        ? invalidReward(own, job.task.workflow)
+        ? (own.find((one) => one.failure)?.failure ?? invalidReward(own, job.task.workflow))
         : ({ reason: 'no_response', message: 'the workflow returned nothing for this run' } as const)
     if (failure) markFailed(own, failure)
     const metrics = failure ? {} : runMetrics(own, extra)

@@ -14,6 +14,8 @@ export interface RewardInput {
   /** Options of the workflow; they count more than the arguments of the same meaning. */
   withThink?: boolean
   formatScoreCoef?: number
+  /** Fires when the reward has taken too long, and with the run: give it to `fetch` and the like. */
+  signal?: AbortSignal
 }
 
 /** The parts of a reward by name. The reward is their sum; each part is also a metric. */

@@ -31,7 +31,7 @@ export async function scoreResponse(
   task: Task,
   experience: Experience,
   defaultReward?: string,
-  options: Pick<RewardInput, 'withThink' | 'formatScoreCoef'> = {},
+  options: Pick<RewardInput, 'withThink' | 'formatScoreCoef' | 'signal'> = {},
 ): Promise<RewardScores> {
   const name = task.rewardFn ?? defaultReward
   if (name === undefined) {

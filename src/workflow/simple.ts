@@ -3,6 +3,7 @@ import type { Experience } from '../experience/index.js'
 import type { ChatMessage } from '../model/index.js'
 import { columnOf, missingColumn } from '../task/index.js'
 import { type RewardScores, scoreResponse } from './reward.js'
+import { scoreRun } from './score-run.js'
 import { timeSlice } from './time-slice.js'
 import { Workflow } from './workflow.js'
 import { noArgs } from './workflow-args.js'
@@ -62,9 +63,12 @@ export class SimpleWorkflow extends Workflow {
     return this.model.chat(this.messages())
   }
 
-  /** Named parts of the reward; the reward is their sum, and each is a metric. Undefined: there is none to give. */
-  reward(experience: Experience): RewardScores | undefined | Promise<RewardScores | undefined> {
-    return scoreResponse(this.task, experience, this.defaultReward)
+  /**
+   * Named parts of the reward; the reward is their sum, and each is a metric. Undefined: there is none to give. When it
+   * throws it is asked for again, a few times. The signal fires when the call has taken too long, and with the run.
+   */
+  reward(experience: Experience, signal?: AbortSignal): RewardScores | undefined | Promise<RewardScores | undefined> {
+    return scoreResponse(this.task, experience, this.defaultReward, { signal })
   }
 
   async run(): Promise<Experience[]> {
@@ -74,10 +78,7 @@ export class SimpleWorkflow extends Workflow {
       // Nothing was sampled: the stand-in has its reward.
       if (experience.truncateStatus === 'prompt_truncated') continue
       await timeSlice()
-      const scores = await this.reward(experience)
-      if (!scores) continue
-      experience.reward = Object.values(scores).reduce((sum, score) => sum + score, 0)
-      Object.assign(experience.metrics, scores)
+      await scoreRun(experience, (signal) => this.reward(experience, signal), this)
     }
     return experiences
   }

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { exitCodeOf, formatError } from '../../src/cli/print.js'
+import { rewardFns } from '../../src/reward/index.js'
 import { workflows } from '../../src/workflow/index.js'
 import { Bench } from './kit.js'
 
@@ -136,5 +138,31 @@ describe('a folder that cannot be written to', () => {
     expect(code).toBe(1)
     expect(line).toContain(place)
     expect(hint).toContain('fix')
+  })
+})
+
+describe('a judge that refuses every third call', () => {
+  it('costs no rollout', async () => {
+    let calls = 0
+    rewardFns.add('refusing_judge', {
+      doc: 'refuses every third call',
+      args: z.strictObject({}),
+      score: () => {
+        if (++calls % 3 === 0) throw new Error('429 too many requests')
+        return { judge: calls % 2 }
+      },
+    })
+    const { steps } = await bench.run({
+      name,
+      'buffer.total_steps': 2,
+      'buffer.explorer_input.eval_tasksets': [],
+      'buffer.explorer_input.taskset.default_workflow_type': 'simple_workflow',
+      'buffer.explorer_input.taskset.default_reward_fn_type': 'refusing_judge',
+    })
+    expect(steps).toBe(2)
+    const rows = bench.metrics('explorer', name)
+    expect(rows.map((row) => row['rollout/failed_run_count'])).toEqual([0, 0])
+    expect(rows.map((row) => row['rollout/retried_run_count'])).toEqual([0, 0])
+    expect(calls).toBeGreaterThan(8)
   })
 })

@@ -63,8 +63,8 @@ export class OnPolicyDistillMathWorkflow extends OnPolicyDistillWorkflow {
   override get defaultSystemPrompt(): string {
     return BOXED
   }
-  override async reward(experience: Experience): Promise<RewardScores> {
-    const { accuracy } = await scoreResponse(this.task, experience, this.defaultReward)
+  override async reward(experience: Experience, signal?: AbortSignal): Promise<RewardScores> {
+    const { accuracy } = await scoreResponse(this.task, experience, this.defaultReward, { signal })
     return accuracy === undefined ? {} : { accuracy }
   }
 }

@@ -96,8 +96,8 @@ export class MathRulerWorkflow extends MathWorkflow {
     return experiences
   }
 
-  override async reward(experience: Experience): Promise<RewardScores | undefined> {
-    const gold = await scoreResponse(this.task, experience, this.defaultReward)
+  override async reward(experience: Experience, signal?: AbortSignal): Promise<RewardScores | undefined> {
+    const gold = await scoreResponse(this.task, experience, this.defaultReward, { signal })
     experience.metrics.gold_reward = Object.values(gold).reduce((sum, score) => sum + score, 0)
     return this.#scores && { ruler_score: this.#scores[experience.eid.run - this.context.run] }
   }

@@ -48,12 +48,13 @@ export class MathBoxedWorkflow extends SimpleWorkflow {
     return this.model.generate(begins)
   }
 
-  override async reward(experience: Experience): Promise<RewardScores> {
+  override async reward(experience: Experience, signal?: AbortSignal): Promise<RewardScores> {
     const { with_think, format_score_coef } = this.args
     if (experience.truncateStatus === 'response_truncated') experience.actionMask.fill(0)
     return scoreResponse(this.task, experience, this.defaultReward, {
       withThink: with_think,
       formatScoreCoef: format_score_coef,
+      signal,
     })
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { joined } from '../../experience/conversation.js'
 import type { Experience } from '../../experience/index.js'
 import { scoreResponse } from '../reward.js'
+import { scoreRun } from '../score-run.js'
 import { SimpleWorkflow } from '../simple.js'
 import { workflowArgs } from '../workflow-args.js'
 
@@ -42,9 +43,7 @@ export class ThinkingBudgetWorkflow extends SimpleWorkflow {
     for (const experience of experiences) {
       experience.metrics.thinking_cut = cut ? 1 : 0
       if (!this.task.rewardFn) continue
-      const scores = await scoreResponse(this.task, experience)
-      experience.reward = Object.values(scores).reduce((sum, score) => sum + score, 0)
-      Object.assign(experience.metrics, scores)
+      await scoreRun(experience, (signal) => scoreResponse(this.task, experience, undefined, { signal }), this)
     }
     return experiences
   }
