@@ -135,7 +135,7 @@ describe('starting over', () => {
     expect(existsSync(job)).toBe(false)
   })
 
-  it('keeps its marks to the end, also below a folder that is called as theirs', async () => {
+  it('keeps its marks to the end and its locks beyond, also below a folder that is called as the marks', async () => {
     const root = join(dir, '.trinity')
     await work(join(root, 'p', 'job'))
     const gone: string[] = []
@@ -148,6 +148,7 @@ describe('starting over', () => {
     vi.mocked(fs.unlink).mockReset().mockImplementation(unlink)
     const marks = gone.map((path) => path.includes('/job/.trinity/'))
     expect(marks.lastIndexOf(false)).toBe(marks.indexOf(true) - 1)
+    expect(gone.filter((path) => basename(path).startsWith('.lock-'))).toEqual([])
     expect(existsSync(join(root, 'p', 'job'))).toBe(false)
   })
 
