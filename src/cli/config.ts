@@ -8,7 +8,7 @@ import type { ExitCode } from './print.js'
 import { problemLines, remarkLines } from './problem.js'
 
 export interface CheckOptions {
-  pluginDir?: string
+  pluginDir?: string[]
   json?: boolean
   set?: string[]
 }

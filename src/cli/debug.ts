@@ -21,7 +21,7 @@ import type { ExitCode } from './print.js'
 export interface DebugOptions {
   config: string
   module: string
-  pluginDir?: string
+  pluginDir?: string[]
   outputDir: string
   outputFile?: string
   disableOverwrite?: boolean

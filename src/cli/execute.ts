@@ -1,12 +1,15 @@
+import pc from 'picocolors'
 import { HIDDEN, isHarmless, isSecretName, redactValue } from '../base/secret/index.js'
 import type { Config, Parsed, Resolved } from '../config/index.js'
 import { createView } from '../monitor/index.js'
 import { listenToSignals, run, Stop } from '../run/index.js'
+import { singleAnswer } from '../run/single-answer.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
 import type { RunFlags } from './run.js'
 import { deleteEarlier } from './start-over.js'
 import type { StrayWatch } from './stray.js'
+import { badVariables } from './variables.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
 export async function execute(
@@ -16,12 +19,16 @@ export async function execute(
   strays?: StrayWatch,
 ): Promise<ExitCode> {
   const remarks = remarkLines(resolved.remarks)
+  remarks.push(...warningsOf(resolved).map((text) => `  ${pc.yellow('warning')} ${text}`))
   if (remarks.length > 0) process.stderr.write(`${remarks.join('\n')}\n`)
   if (options.fresh && !(await deleteEarlier(resolved, options.yes ?? false))) return 0
   const stop = new Stop()
   const view = createView({ title: titleOf(resolved) })
   const signals = listenToSignals(stop, (text) => view.note(text), strays?.exit)
   if (strays) strays.onFailure = signals.fail
+  // Nobody reads any more (`| head`): what is trained is saved, and the run ends.
+  const unread = () => stop.request()
+  process.stdout.on('error', unread)
   try {
     const { end, steps } = await run(resolved, {
       view,
@@ -43,7 +50,14 @@ export async function execute(
     return signals.code
   } finally {
     signals.close()
+    process.stdout.off('error', unread)
   }
+}
+
+/** What is worth a word before anything runs. */
+function warningsOf({ stages }: Resolved): string[] {
+  const lonely = stages.flatMap(({ config }) => singleAnswer(config) ?? [])
+  return [...badVariables(), ...new Set(lonely)]
 }
 
 function titleOf({ stages }: Resolved): string {
@@ -59,7 +73,7 @@ function isNamed(given: Config, { trainer }: Config): boolean {
 /** The command that goes on. Whoever copies it puts the secrets in again. */
 export function commandOf({ config, pluginDir, set = [] }: RunFlags): string {
   const words = ['trinity', 'run', '-c', config]
-  if (pluginDir !== undefined) words.push('--plugin-dir', pluginDir)
+  for (const dir of pluginDir ?? []) words.push('--plugin-dir', dir)
   for (const one of set) words.push('--set', shownOverride(one))
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander'
 import { rememberAssignment } from '../base/secret/known.js'
+import { endWithReader, leave } from './leave.js'
 import type { ExitCode } from './print.js'
 import { createProgram } from './program.js'
 
@@ -17,6 +18,7 @@ function done(code: ExitCode): void {
   process.exitCode = code
 }
 
+endWithReader()
 try {
   await createProgram(done).parseAsync(process.argv)
 } catch (error) {
@@ -30,3 +32,4 @@ try {
     done(exitCodeOf(error))
   }
 }
+leave()

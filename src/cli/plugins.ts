@@ -1,7 +1,7 @@
 import type { LoadedPlugin } from '../plugin/index.js'
 
 /** Loads the plugins of `--plugin-dir` and TRINITY_PLUGIN_DIRS, before anything looks into a registry. */
-export async function usePlugins(option?: string): Promise<void> {
+export async function usePlugins(option?: readonly string[]): Promise<void> {
   if (option === undefined && !process.env.TRINITY_PLUGIN_DIRS) return
   const { pluginDirs } = await import('../plugin/index.js')
   // by address: the entry knows all public exports, which plugins get, and nothing of them is needed here

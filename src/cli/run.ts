@@ -6,14 +6,16 @@ import type { Facts } from '../config/resolve/facts.js'
 import { concealed } from '../config/secret.js'
 import { engineLookup } from '../engine/registry.js'
 import { loadCatalog } from '../run/catalog.js'
+import { singleAnswer } from '../run/single-answer.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { remarkLines } from './problem.js'
 import { type StrayWatch, watchStrays } from './stray.js'
+import { badVariables } from './variables.js'
 
 export interface RunFlags {
   config: string
-  pluginDir?: string
+  pluginDir?: string[]
   dryRun?: boolean
   json?: boolean
   yaml?: boolean
@@ -77,6 +79,7 @@ async function stops({ stages }: Resolved, facts: Facts): Promise<string[]> {
   const columns = await Promise.all(stages.map(({ config }) => missingColumns(config)))
   for (const { key, error } of columns.flat()) texts.push(`${key}: ${error.message} (${error.hint})`)
   texts.push(...stages.flatMap(({ config }) => tooFewTasks(config, facts) ?? []))
+  texts.push(...stages.flatMap(({ config }) => singleAnswer(config) ?? []), ...badVariables())
   return [...new Set(texts)].map((text) => `  ${pc.yellow('warning')} ${text}`)
 }
 

@@ -14,6 +14,8 @@ export interface RunView {
 /** The last words of a run. */
 export interface RunSummary {
   readonly ok: boolean
+  /** It was asked to end before its end. */
+  readonly stopped?: boolean
   readonly steps: number
   readonly seconds: number
   readonly firstEval?: { readonly step: number; readonly metric: string; readonly score: number }

@@ -86,11 +86,11 @@ function isWrongUse(error: unknown): boolean {
 
 async function failed(stage: ResolvedStage, begun: number, command = 'trinity run'): Promise<RunSummary> {
   const summary = await summarize(stage, 'finished', 0, begun, command)
-  const saved = summary.checkpoint === undefined ? 'starts again' : 'goes on from the last checkpoint'
+  const saved = summary.checkpoint === undefined ? 'starts again' : 'resumes from the last checkpoint'
   return {
     ...summary,
     ok: false,
-    next: [`${stage.config.log.save_dir}   has the whole story`, `${command}   ${saved}`],
+    next: [`${stage.config.log.save_dir}   has the details`, `${command}   ${saved}`],
   }
 }
 
@@ -106,12 +106,12 @@ async function summarize(
   const best = own ?? (await checkpoints.bestEval())
   const weights = await checkpoints.newestWeights()
   const next: string[] = []
-  if (end === 'stopped') next.push(`${command}   goes on from here`)
+  if (end === 'stopped') next.push(`${command}   resumes from here`)
   else if (end === 'before') {
     const limit = config.buffer.total_steps ? 'buffer.total_steps' : 'buffer.total_epochs'
-    next.push(`${command} --set ${limit}=…   trains on`, `${command} --fresh   starts over`)
+    next.push(`${command} --set ${limit}=…   trains longer`, `${command} --fresh   starts over`)
   }
-  if (weights) next.push(`trinity model info ${weights.path}   says what the trained model is; any loader reads it`)
+  if (weights) next.push(`trinity model info ${weights.path}   describes the trained model; any loader reads it`)
   const brief = (one: { step: number; metric: string; score: number }) => ({
     step: one.step,
     metric: one.metric,
@@ -119,6 +119,7 @@ async function summarize(
   })
   return {
     ok: true,
+    stopped: end === 'stopped',
     steps: steps || (weights?.step ?? 0),
     seconds: (performance.now() - begun) / 1000,
     firstEval: best && brief(best.first),

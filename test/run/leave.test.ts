@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeBench } from '../../scripts/kill-test.mjs'
+import { cli, trinity } from './cli-kit.js'
+
+let dir: string
+
+/** A folder with one plugin. */
+function plugin(name: string, source: string): string {
+  mkdirSync(join(dir, name))
+  writeFileSync(join(dir, name, `${name}.mjs`), source)
+  return name
+}
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'trinity-leave-'))
+  await makeBench(dir, { cli, steps: 2 })
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const run = (...more: string[]) => trinity(dir, ['run', '-c', 'offset0.yaml', '--plugin-dir', 'plugins', ...more])
+
+describe('the end of a command', { timeout: 60_000 }, () => {
+  it('does not wait for what a plugin left open, and says how long it did', async () => {
+    const open = plugin('open', 'setInterval(() => {}, 1000)\n')
+    const plan = await run('--plugin-dir', open, '--dry-run', '--yaml')
+    expect(plan.code).toBe(0)
+    expect(plan.stderr).toMatch(/stayed open for 3 s/)
+    const whole = await run('--plugin-dir', open, '--set', 'checkpoint_root_dir=open-out')
+    expect(whole.code, whole.stderr).toBe(0)
+    expect(whole.stdout).toMatch(/done +2 steps/)
+    expect(whole.stderr).toMatch(/stayed open for 3 s/)
+  })
+
+  it('takes plugins from several folders', async () => {
+    const more = plugin(
+      'more',
+      `import { workflows } from 'trinity-rft'\nworkflows.add('more_workflow', async () => [])\n`,
+    )
+    const set = ['--set', 'buffer.explorer_input.eval_tasksets[0].default_workflow_type=more_workflow']
+    const { code, stdout, stderr } = await run('--plugin-dir', more, '--dry-run', ...set)
+    expect(code, stderr).toBe(0)
+    expect(stdout).not.toMatch(/unknown|warning .*workflow/)
+  })
+
+  it('warns of one answer to a task, and of variables that mean nothing', async () => {
+    process.env.TRINITY_LOG_LEVEL = 'loud'
+    try {
+      const { stdout } = await run('--dry-run', '--set', 'algorithm.repeat_times=1')
+      expect(stdout).toContain('algorithm.repeat_times is 1')
+      expect(stdout).toContain("TRINITY_LOG_LEVEL is 'loud'")
+    } finally {
+      delete process.env.TRINITY_LOG_LEVEL
+    }
+  })
+
+  it('says nothing to a reader that has gone', async () => {
+    const child = spawn(process.execPath, [cli, 'config', 'docs'], { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] })
+    let stderr = ''
+    child.stderr.on('data', (data) => {
+      stderr += data
+    })
+    child.stdout.destroy()
+    const code = await new Promise((done) => child.on('close', done))
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
+  it('calls a run that was stopped by its name', async () => {
+    let asked = false
+    const args = ['run', '-c', 'offset0.yaml', '--plugin-dir', 'plugins', '--set', 'checkpoint_root_dir=stop-out']
+    const { stdout, code } = await trinity(dir, [...args, '--set', 'buffer.total_steps=60'], (text, child) => {
+      if (!asked && /trainer +step 2/.test(text)) asked = child.kill('SIGINT')
+    })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/stopped +\d+ steps/)
+    expect(stdout).not.toMatch(/done +\d+ steps/)
+  })
+})
