@@ -50,7 +50,7 @@ export function aggregate(g: LossTrace, mode: AggMode, set?: RowSet, scale?: num
 export function aggregateRows(g: LossTrace, set?: RowSet): Aggregate {
   const norm = divisors(g, set)
   return (x) => {
-    if (x.shape !== 'row') throw new TrinityError('graph/invalid', `a row value is wanted, not a ${x.shape} value`)
+    if (x.shape !== 'row') throw new TrinityError('graph/invalid', `expected a row value, not a ${x.shape} value`)
     const chosen = set ? rowsOf(g, set).where(x, 0) : x
     return chosen.total().div(norm('rows', (all) => all.length))
   }

@@ -48,9 +48,9 @@ export function buildLoss(config: LossConfig, options: LossOptions = {}): BuiltL
   let total = building('policy loss', name, 'algorithm.policy_loss_fn', () => policy.build(g, policyArgs, context))
   if (total?.shape !== 'scalar') {
     const what = total === undefined ? 'nothing' : `a ${total.shape} value`
-    throw new TrinityError('graph/invalid', `policy loss '${name}' gives ${what}, and a loss is one number`, {
+    throw new TrinityError('graph/invalid', `policy loss '${name}' gives ${what}, but a loss is one number`, {
       path: 'algorithm.policy_loss_fn',
-      hint: 'give token values to agg and row values to aggRows, and return what they give',
+      hint: 'pass token values to agg and row values to aggRows, and return the result',
     })
   }
 

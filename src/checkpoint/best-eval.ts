@@ -65,6 +65,6 @@ function rate(step: number, metrics: Readonly<Record<string, number>>, metric?: 
     return { step, metric: keys.length === 1 ? keys[0] : `mean of ${keys.join(', ')}`, score, metrics }
   }
   throw new TrinityError('checkpoint/no-metric', 'the evaluation has no accuracy, score or reward', {
-    hint: `name the number that decides; there are ${Object.keys(metrics).join(', ') || 'none'}`,
+    hint: `name the number to compare; known: ${Object.keys(metrics).join(', ') || 'none'}`,
   })
 }

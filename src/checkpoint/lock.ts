@@ -127,7 +127,7 @@ async function birth(pid: number): Promise<string | undefined> {
 
 function inUse(dir: string, role: string, { pid, host }: Holder): TrinityError {
   const where = host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`
-  return new TrinityError('checkpoint/in-use', `${where} is the ${role} of this job already`, {
+  return new TrinityError('checkpoint/in-use', `${where} is already the ${role} of this job`, {
     path: dir,
     hint: 'wait until it ends, stop it, or give this run another name',
   })

@@ -22,11 +22,11 @@ export function watchStrays(debug = process.argv.includes('--debug')): StrayWatc
     isTold = true
     watch.onFailure(error)
   }
-  const rejected = (reason: unknown) => tell(stray('a promise that nobody waits for failed', reason, AWAIT))
-  const thrown = (error: unknown) => tell(stray('an error that nobody caught', error, CATCH))
+  const rejected = (reason: unknown) => tell(stray('a promise that is not awaited failed', reason, AWAIT))
+  const thrown = (error: unknown) => tell(stray('an error was not caught', error, CATCH))
   const called = (code?: string | number | null) => {
     const error = new Error(`process.exit(${code ?? ''}) was called`)
-    tell(stray('the run was to be ended from inside', error, 'throw an error instead of calling process.exit'))
+    tell(stray('the process was about to exit during the run', error, 'throw an error instead of calling process.exit'))
     throw error
   }
   process.on('unhandledRejection', rejected)

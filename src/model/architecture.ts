@@ -45,6 +45,6 @@ export function architectureOf(
   if (modelType === undefined || modelType === known.family) return known
   throw new TrinityError('model/architecture', `'${name}' is not of model_type '${modelType}'`, {
     path,
-    hint: 'restore config.json as it was published: Transformers goes by model_type, and would compute another model',
+    hint: 'restore config.json as it was published: Transformers follows model_type and would compute a different model',
   })
 }

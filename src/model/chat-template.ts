@@ -48,7 +48,7 @@ export class ChatTemplate {
     } catch (cause) {
       throw new TrinityError('chat/template', `${path} is not a valid Jinja template: ${messageOf(cause)}`, {
         path,
-        hint: 'correct the template; Jinja as Transformers uses it is understood',
+        hint: 'correct the template; it must be Jinja as Transformers uses it',
         cause,
       })
     }

@@ -28,7 +28,7 @@ export function parseNewTokenizer(text: string): NewTokenizer {
   }
   throw new TrinityError('cli/tokenizer', `cannot make a tokenizer from '${text}'`, {
     path: '--tokenizer',
-    hint: 'use bytes, chars:… with the characters it shall know, or from:DIR with a model directory',
+    hint: 'use bytes, chars:… with the characters it should know, or from:DIR with a model directory',
   })
 }
 

@@ -26,7 +26,7 @@ export function parseRope(config: ConfigReader, maxPositions: number): Rope {
   if (partial !== 1) throw config.unsupported(`partial_rotary_factor ${partial}`, 'only whole heads can be rotated')
   for (const kind of ['full_attention', 'sliding_attention']) {
     if (scaling?.has(kind))
-      throw config.unsupported(`a rotation of its own for '${kind}'`, 'all layers must turn alike')
+      throw config.unsupported(`a separate rotation for '${kind}'`, 'all layers must rotate alike')
   }
   return { theta, scaling: scaling ? parseScaling(scaling, config, maxPositions) : { type: 'default' } }
 }

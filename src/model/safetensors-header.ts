@@ -99,7 +99,7 @@ function parseTensor(name: string, entry: unknown, dataStart: number, dataBytes:
   const bytes = size * dtypeBytes[dtype]
   if (!Number.isSafeInteger(size) || !Number.isSafeInteger(bytes)) throw wrong(`has impossible shape ${show(shape)}`)
   if (end < begin || end > dataBytes) {
-    throw wrong(`lies at bytes ${begin}…${end}, outside the ${dataBytes} bytes of data the file holds`)
+    throw wrong(`is at bytes ${begin}…${end}, outside the ${dataBytes} bytes of data the file holds`)
   }
   if (end - begin !== bytes) {
     throw wrong(`is ${show(shape)} of ${dtype} = ${bytes} bytes, but its offsets span ${end - begin}`)

@@ -97,7 +97,7 @@ describe('safetensors files', () => {
     expect(await refusal(json({ a: tensor('F32', [1.5], [0, 6]) }), 6)).toContain('has shape [1.5]')
     expect(await refusal(json({ a: tensor('F32', [2 ** 40, 2 ** 40], [0, 4]) }), 4)).toContain('impossible shape')
     expect(await refusal(json({ a: tensor('F32', [2], [0, 4]) }), 4)).toContain('= 8 bytes, but its offsets span 4')
-    expect(await refusal(json({ a: tensor('F32', [1], [4, 0]) }), 4)).toContain('lies at bytes 4…0')
+    expect(await refusal(json({ a: tensor('F32', [1], [4, 0]) }), 4)).toContain('is at bytes 4…0')
     expect(await refusal(json({ a: tensor('F32', [1], [0]) }), 4)).toContain('has data_offsets [0]')
     expect(await refusal(json({ a: f32(2) }), 4)).toContain('outside the 4 bytes of data')
     expect(await refusal(json({ a: f32(2), b: f32(2, 4) }), 12)).toContain("'b' overlaps")

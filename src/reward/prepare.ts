@@ -21,7 +21,7 @@ export function prepareReward(fn: string | RewardFn, args: Record<string, unknow
     let reward = 0
     for (const [part, value] of Object.entries(parts)) {
       if (typeof value !== 'number' || !Number.isFinite(value)) {
-        throw new TrinityError('reward/not-finite', `reward function '${name}' gave ${value} for '${part}'`, {
+        throw new TrinityError('reward/not-finite', `reward function '${name}' returned ${value} for '${part}'`, {
           path: name,
           hint: 'return finite numbers, or throw an error when there is no reward to give',
         })
@@ -29,7 +29,7 @@ export function prepareReward(fn: string | RewardFn, args: Record<string, unknow
       reward += value
     }
     if (Object.keys(parts).length === 0) {
-      throw new TrinityError('reward/empty', `reward function '${name}' gave no part`, {
+      throw new TrinityError('reward/empty', `reward function '${name}' returned no part`, {
         path: name,
         hint: 'return at least one named number; the reward is their sum',
       })

@@ -74,7 +74,7 @@ export async function runBench(job: Job): Promise<ModeEnd> {
     await explorer.evaluate(step, { prefix: 'bench', signal: stop.now })
   }
   if (passed < list.length) return { end: 'finished', steps: version, best }
-  throw new TrinityError('checkpoint/damaged', 'nothing could be evaluated: what was asked for is damaged', {
+  throw new TrinityError('checkpoint/damaged', 'nothing could be evaluated: what should be evaluated is damaged', {
     path: checkpoints.dir,
     hint: 'restore it from a backup, or move it away',
   })

@@ -6,7 +6,7 @@ import { isInside, realFolder } from './real-folder.js'
 /** Whose a file of experiences is, and how one knows. */
 export type Evidence = { readonly ours: true } | { readonly ours: false; readonly why: string }
 
-const NO_MARK = 'nothing in it says that this job has made it'
+const NO_MARK = 'nothing in it says that this job created it'
 const HEADER = 'SQLite format 3\0'
 
 /** A job by its name and its folder, without links in it. */
@@ -20,7 +20,7 @@ export async function evidenceOf(file: string, owners: readonly Owner[], marked:
   const info = await lstat(file)
   if (info.isSymbolicLink()) return { ours: false, why: 'it is a link' }
   if (info.isDirectory()) return { ours: false, why: 'it is a folder' }
-  if (!info.isFile()) return { ours: false, why: 'it is no regular file' }
+  if (!info.isFile()) return { ours: false, why: 'it is not a regular file' }
   if (info.size === 0) return marked ? { ours: true } : { ours: false, why: NO_MARK }
   const begin = await beginning(file)
   if (begin.startsWith(HEADER)) return ofDatabase(await realFolder(file), owners, marked)

@@ -48,7 +48,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
       ...source,
       finished: () => FinishMarker.ofTrainer(checkpoints, config).read(),
       trainerEnded: (step) => {
-        note(`the trainer has ended after step ${step}: the explorer ends too`)
+        note(`the trainer ended after step ${step}: the explorer ends too`)
         over.abort(new RunOver('the trainer has ended'))
       },
     },
@@ -72,7 +72,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   await new FinishMarker(checkpoints, config).clear()
   await buffer.put([], { who: name })
   monitor.rewind(mark?.step ?? -1)
-  if (mark) note(`resumes behind step ${mark.step}`)
+  if (mark) note(`resumes after step ${mark.step}`)
   closers.add(watchStalls({ reasons: () => bufferWaits(buffer), seconds: STALL_S, note }))
   const stopped = await announced(
     board,

@@ -57,18 +57,18 @@ export async function takeInventory({ config, mark, evidence }: InventoryNeeds):
     if (entry.name === MARKS) {
       await sortFolder(path, async (_, { name }) => isMark(finalName(name)), { ...list, ours: marks })
     } else if (Object.hasOwn(sorted, entry.name)) {
-      if (!entry.isDirectory()) block(entry.isSymbolicLink() ? 'it is a link' : 'it is no folder')
+      if (!entry.isDirectory()) block(entry.isSymbolicLink() ? 'it is a link' : 'it is not a folder')
       else if ((await entriesIn(path)).some(({ name }) => name === MARKS)) block('it is the folder of another job')
       else await sortFolder(path, sorted[entry.name], list)
     } else if (isStepName(entry.name)) {
-      if (!entry.isDirectory()) block(entry.isSymbolicLink() ? 'it is a link' : 'it is no folder')
+      if (!entry.isDirectory()) block(entry.isSymbolicLink() ? 'it is a link' : 'it is not a folder')
       else if (mark.found.includes(entry.name)) block('it was there before the first run of this job')
       else if (await isForeign(dir, entry.name)) block('it is the folder of another job')
       else await sortStep(path, list)
     } else if (isDamagedName(entry.name) && !(await isForeign(dir, entry.name))) {
       await sortDamaged(path, list)
     } else if (isJobFile(entry.name, roles)) {
-      if (!entry.isFile()) block(entry.isSymbolicLink() ? 'it is a link' : 'it is no regular file')
+      if (!entry.isFile()) block(entry.isSymbolicLink() ? 'it is a link' : 'it is not a regular file')
       else if (mark.found.includes(entry.name)) block('it was there before the first run of this job')
       else list.ours.push(path)
     } else list.kept.push(path)

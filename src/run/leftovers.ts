@@ -76,7 +76,7 @@ async function inventoryOf(config: Config, evidence: (file: string) => Promise<E
     return { kept: names.map((name) => join(dir, name)) }
   throw new TrinityError(
     'cli/fresh',
-    `${dir} holds a run, but nothing says that it is this job's (an older release marked none): nothing was deleted`,
+    `${dir} holds a run, but nothing says that it is this job's (older releases set no mark): nothing was deleted`,
     { path: dir, hint },
   )
 }
@@ -92,7 +92,7 @@ async function refuseLinks(root: string, dir: string): Promise<void> {
     const what = info.isSymbolicLink() ? 'a link, which is not followed' : 'no folder'
     throw new TrinityError('cli/fresh', `${path} is ${what}: nothing was deleted`, {
       path,
-      hint: 'delete by hand what it leads to, or set checkpoint_root_dir to the real folder',
+      hint: 'delete its target by hand, or set checkpoint_root_dir to the real folder',
     })
   }
 }
@@ -119,6 +119,6 @@ function refuse({ blocked }: Leftovers): void {
   if (blocked.length > 20) list.push(`  and ${blocked.length - 20} more`)
   throw new TrinityError('cli/fresh', `nothing was deleted, because not everything is this job's\n${list.join('\n')}`, {
     path: blocked[0].path,
-    hint: 'move it away or delete it by hand, or give this run another name and files of its own',
+    hint: 'move it away or delete it by hand, or give this run its own name and files',
   })
 }

@@ -128,7 +128,7 @@ export async function openSamplers(
   const count = Math.max(1, rollout.engine_num)
   const own = engine.caps.replicas ? count : 1
   if (own < count) {
-    view.note(`explorer.rollout_model.engine_num ${count}: here one sampler serves all of them`)
+    view.note(`explorer.rollout_model.engine_num ${count}: one sampler serves all of them here`)
   }
   const samplers: SampleModel[] = []
   for (let i = 0; i < own; i++) samplers.push(closers.add(await engine.openSample(spec, nextCall(signal))))
@@ -163,5 +163,5 @@ async function checkSize({ config, engineNamed: named, view }: ModelContext, dir
   const wrong = refuses((await readModelConfig(dir)).config, config, trainerNeeds(config))
   if (!wrong) return
   if (!named) throw wrong
-  view.note(`${wrong.message}; it is tried because the ${name} engine was asked for by name`)
+  view.note(`${wrong.message}; it is tried because the configuration names the ${name} engine`)
 }

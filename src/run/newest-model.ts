@@ -8,12 +8,16 @@ export async function newestModel(jobDir: string, note: (text: string) => void =
   const [newest, whole] = [await checkpoints.newestWeights(), saved && (await checkpoints.latestWeights())]
   if (whole && whole.step === newest?.step) return whole.path
   if (newest) {
-    throw new TrinityError('checkpoint/damaged', `the newest weights of the stage before are damaged: ${newest.path}`, {
-      path: newest.path,
-      hint: 'restore them from a backup, or move the folder of that step away to start from the one before',
-    })
+    throw new TrinityError(
+      'checkpoint/damaged',
+      `the newest weights of the previous stage are damaged: ${newest.path}`,
+      {
+        path: newest.path,
+        hint: 'restore them from a backup, or move the folder of that step away to start from the one before',
+      },
+    )
   }
-  throw new TrinityError('run/no-model', `the stage before has left no checkpoint in ${jobDir}`, {
+  throw new TrinityError('run/no-model', `the previous stage left no checkpoint in ${jobDir}`, {
     path: jobDir,
     hint: 'run the stages from the beginning: start over with --fresh',
   })

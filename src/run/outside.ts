@@ -69,10 +69,10 @@ async function claimDatabase(url: string, file: string | undefined, dir: string,
 }
 
 function notOurs(file: string, why = ''): TrinityError {
-  const text = `${file} is there already, and this job has not made it${why && `: ${why}`}`
+  const text = `${file} already exists, and this job did not create it${why && `: ${why}`}`
   return new TrinityError('buffer/not-ours', text, {
     path: file,
-    hint: 'name another file: this one would be overwritten. If it is of an earlier release of this job, move it into the job folder',
+    hint: 'name another file: this one would be overwritten. If it is from an earlier release of this job, move it into the job folder',
   })
 }
 

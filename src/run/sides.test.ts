@@ -60,7 +60,7 @@ describe('two sides', () => {
       stop,
     })
     stop.force()
-    await expect(running).rejects.toThrow('at once')
+    await expect(running).rejects.toThrow('immediately')
     expect(stop.gentle.aborted).toBe(true)
   })
 })

@@ -26,7 +26,7 @@ afterEach(() => {
 it('Ctrl-C once finishes the step, twice stops now, three times ends the process', () => {
   process.emit('SIGINT')
   expect([stop.gentle.aborted, stop.now.aborted, signals.code]).toEqual([true, false, 130])
-  expect(told[0]).toContain('once more')
+  expect(told[0]).toContain('Ctrl-C again')
   process.emit('SIGINT')
   expect([stop.now.aborted, exits]).toEqual([true, []])
   process.emit('SIGINT')

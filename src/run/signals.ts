@@ -34,12 +34,12 @@ export function listenToSignals(
       force()
       return
     }
-    tell('finishing the step and saving; once more (Ctrl-C) stops at once')
+    tell('finishing the step and saving; press Ctrl-C again to stop immediately')
     stop.request()
   }
   const terminate = () => {
     code = 143
-    tell(`asked to end: finishing the step and saving, for at most ${TERM_MS / 1000} s`)
+    tell(`asked to stop: finishing the step and saving, for at most ${TERM_MS / 1000} s`)
     stop.request()
     timer ??= setTimeout(force, TERM_MS)
     timer.unref()

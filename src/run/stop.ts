@@ -41,6 +41,6 @@ export class Stop {
 
   force(): void {
     this.request()
-    this.#now.abort(new RunOver('the run was told to stop at once'))
+    this.#now.abort(new RunOver('the run was told to stop immediately'))
   }
 }

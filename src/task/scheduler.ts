@@ -107,7 +107,10 @@ export class TasksetScheduler {
   feedback(taskset: number, rows: ArrayLike<number>, values: ArrayLike<number>): void {
     const target = this.tasksets[taskset]
     if (!target) {
-      throw new TrinityError('task/feedback', `feedback for task set ${taskset}, there are ${this.tasksets.length}`)
+      throw new TrinityError(
+        'task/feedback',
+        `feedback for task set ${taskset}, but there are only ${this.tasksets.length}`,
+      )
     }
     target.feedback(rows, values)
   }
@@ -125,7 +128,7 @@ export class TasksetScheduler {
     if (state.version !== 1 || saved !== present) {
       throw new TrinityError('task/state', `the checkpoint belongs to other data: ${saved}; configured: ${present}`, {
         path: 'buffer.explorer_input',
-        hint: 'bring the old task sets back, or start under another name',
+        hint: 'restore the old task sets, or start the run under another name',
       })
     }
     this.#step = state.step

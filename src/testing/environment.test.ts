@@ -60,11 +60,11 @@ it('finds a world that throws at what is no action, or comes back to another sta
       return super.step(action)
     }
   }
-  expect(await failuresOf(() => new Strict())).toContain('answers what is no action, and does not throw')
+  expect(await failuresOf(() => new Strict())).toContain('answers text that is not an action, and does not throw')
   class Lossy extends Countdown {
     override snapshot = () => this.left + 1
   }
   expect(await failuresOf(() => new Lossy())).toContain(
-    'goes back to a snapshot as often as wanted, and on from there alike; or says that it cannot',
+    'restores a snapshot any number of times, and continues from it in the same way; or says that it cannot',
   )
 })

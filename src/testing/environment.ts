@@ -96,7 +96,7 @@ export function describeEnvironment(
       }
     })
 
-    it('answers what is no action, and does not throw', async () => {
+    it('answers text that is not an action, and does not throw', async () => {
       const environment = await open()
       for (const text of ['', 'xyzzy \u0000 []{}', 'constructor']) {
         await environment.reset(episodes[0])
@@ -106,7 +106,7 @@ export function describeEnvironment(
       }
     })
 
-    it('goes back to a snapshot as often as wanted, and on from there alike; or says that it cannot', async () => {
+    it('restores a snapshot any number of times, and continues from it in the same way; or says that it cannot', async () => {
       const environment = await open()
       await environment.reset(episodes[0])
       if (!environment.canRestore) {
@@ -133,7 +133,7 @@ export function describeEnvironment(
       }
     })
 
-    it('refuses a step before the start and after the end, and begins anew after it', async () => {
+    it('refuses a step before the start and after the end, and starts over after it', async () => {
       const environment = await open()
       await expect(environment.step('')).rejects.toMatchObject({ code: 'environment/order' })
       for (let again = 0; again < 2; again++) {

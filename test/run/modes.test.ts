@@ -105,7 +105,7 @@ describe('a stop', () => {
     }
     const first = await bench.run({ name }, { stop, view })
     expect(first).toMatchObject({ end: 'stopped', steps: 3 })
-    expect(first.summary.next?.[0]).toContain('goes on')
+    expect(first.summary.next?.[0]).toContain('resumes')
     const second = await bench.run({ name })
     expect(second).toMatchObject({ end: 'finished', steps: 6 })
     expect(withoutClocks(bench.metrics('trainer', name))).toEqual(whole)
@@ -118,7 +118,7 @@ describe('a stop', () => {
       if (role === 'trainer' && what === 'step 4: training') stop.force()
     }
     const stopped = bench.run({ name, 'trainer.save_interval': 1 }, { stop, view })
-    await expect(stopped).rejects.toThrow('stop at once')
+    await expect(stopped).rejects.toThrow('stop immediately')
     expect(await bench.run({ name })).toMatchObject({ end: 'finished', steps: 6 })
   })
 })
@@ -183,7 +183,7 @@ describe('explorer and trainer as two runs', () => {
     ])
     expect(trainer.steps).toBe(2)
     expect(explorer.steps).toBeLessThan(50)
-    expect(explorer.view.notes.join()).toContain('the trainer has ended after step 2')
+    expect(explorer.view.notes.join()).toContain('the trainer ended after step 2')
   })
 
   it('go on after both were stopped, and no row is used twice', async () => {
@@ -219,7 +219,7 @@ describe('explorer and trainer as two runs', () => {
     expect([explorer.end, trainer.end, trainer.steps]).toEqual(['stopped', 'finished', 2])
     const again = await bench.run({ ...keys, mode: 'explore' })
     expect(again.steps).toBe(3)
-    expect(again.view.notes.join()).toContain('the trainer has ended after step 2')
+    expect(again.view.notes.join()).toContain('the trainer ended after step 2')
   })
 
   it('more steps go on, whichever of the two is started first', async () => {

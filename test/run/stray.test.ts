@@ -35,14 +35,18 @@ async function runWith(setOff: string, more: readonly string[] = []) {
 
 describe('what a plugin does outside of its calls', { timeout: 120_000 }, () => {
   it.each([
-    ['a forgotten promise', `Promise.reject(new Error('lost one'))`, /nobody waits for .*: lost one/],
-    ['a late throw', `setTimeout(() => { throw new Error('too late') }, 1)`, /nobody caught .*: too late/],
+    [
+      'a forgotten promise',
+      `Promise.reject(new Error('lost one'))`,
+      /a promise that is not awaited failed.*: lost one/,
+    ],
+    ['a late throw', `setTimeout(() => { throw new Error('too late') }, 1)`, /an error was not caught.*: too late/],
     [
       "an 'error' event",
       `import('node:events').then(({ EventEmitter }) => setTimeout(() => new EventEmitter().emit('error', new Error('gone')), 1))`,
-      /nobody caught .*: gone/,
+      /an error was not caught.*: gone/,
     ],
-    ['process.exit', `setTimeout(() => process.exit(0), 1)`, /ended from inside .*process\.exit\(0\)/],
+    ['process.exit', `setTimeout(() => process.exit(0), 1)`, /about to exit during the run.*process\.exit\(0\)/],
   ])('%s fails the run, names the plugin, saves and logs', async (_, setOff, words) => {
     const { code, stderr, stdout, plugin, job } = await runWith(setOff)
     expect(code, stdout + stderr).toBe(1)

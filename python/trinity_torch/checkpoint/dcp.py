@@ -32,7 +32,7 @@ _ALLOWED = {
 class _Index(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if name not in _ALLOWED.get(module, ()):
-            raise pickle.UnpicklingError(f"{module}.{name} does not belong into an index")
+            raise pickle.UnpicklingError(f"{module}.{name} does not belong in an index")
         return super().find_class(module, name)
 
 

@@ -122,5 +122,5 @@ const HINTS: Record<string, string> = {
   logprobs: 'record log-probs at rollout, or set algorithm.bypass_old_logprobs: false',
   teacherLogprobs: 'the workflow must record the log-probs of a teacher model',
   'columns.entropy': 'set algorithm.bypass_old_logprobs: false, so that the trainer computes entropies',
-  'columns.necs': "no part of this software computes 'necs'; an operator of your own has to add the column",
+  'columns.necs': "nothing in Trinity computes 'necs'; add the column with your own operator",
 }

@@ -26,7 +26,7 @@ it.runIf(process.platform === 'linux')('a full disk names the file, although the
     code: 'file/enospc',
     path,
     message: expect.stringMatching(/^the disk is full: cannot write .*state\.json \(ENOSPC/),
-    hint: expect.stringContaining('goes on from the last checkpoint'),
+    hint: expect.stringContaining('resumes from the last checkpoint'),
   })
 })
 

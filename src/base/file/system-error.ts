@@ -6,7 +6,7 @@ interface Meaning {
 }
 
 const ELSEWHERE = 'or give another place (checkpoint_root_dir)'
-const FULL = `free some space there, ${ELSEWHERE}; the same command goes on from the last checkpoint`
+const FULL = `free some space there, ${ELSEWHERE}; the same command resumes from the last checkpoint`
 const OPEN_FILES = 'raise the number of open files (ulimit -n), or lower explorer.runner_per_model'
 
 /** What the codes of the operating system mean for somebody who runs this. */
@@ -14,13 +14,13 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ENOSPC: { what: (place) => `the disk is full: cannot write ${place}`, hint: FULL },
   SQLITE_FULL: { what: (place) => `the disk is full: cannot write ${place}`, hint: FULL },
   EDQUOT: { what: (place) => `the disk quota is used up: cannot write ${place}`, hint: FULL },
-  EACCES: { what: (place) => `no permission for ${place}`, hint: `change the rights of the folder, ${ELSEWHERE}` },
-  EPERM: { what: (place) => `no permission for ${place}`, hint: `change the rights of the folder, ${ELSEWHERE}` },
+  EACCES: { what: (place) => `no permission for ${place}`, hint: `change the permissions of the folder, ${ELSEWHERE}` },
+  EPERM: { what: (place) => `no permission for ${place}`, hint: `change the permissions of the folder, ${ELSEWHERE}` },
   EROFS: { what: (place) => `the file system of ${place} is read-only`, hint: `mount it for writing, ${ELSEWHERE}` },
   ENOTDIR: { what: (place) => `a part of ${place} is a file, not a folder`, hint: `move the file away, ${ELSEWHERE}` },
   EEXIST: { what: (place) => `${place} is a file, not a folder`, hint: `move the file away, ${ELSEWHERE}` },
   EISDIR: {
-    what: (place) => `${place} is a folder, a file is wanted there`,
+    what: (place) => `${place} is a folder, but must be a file`,
     hint: `move the folder away, ${ELSEWHERE}`,
   },
   EMFILE: { what: (place) => `too many open files: cannot open ${place}`, hint: OPEN_FILES },

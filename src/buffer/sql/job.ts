@@ -26,7 +26,7 @@ export async function claimJob(db: Database, job: string | undefined, home?: Job
     else if (owner.name !== job) {
       throw new TrinityError('buffer/other-job', `${db.where} belongs to job '${owner.name}', this is job '${job}'`, {
         path: db.where,
-        hint: 'give each job a database of its own, or delete the file to start afresh',
+        hint: 'give each job its own database, or delete the file to start over',
       })
     }
     if (home) await claimHome(tx, db.where, job, home)

@@ -13,7 +13,7 @@ export const answerParsers = new Registry<AnswerParser>('answer parser', {
   last_answer_tag: { doc: 'the last answer tag', parse: (response) => extractAnswer(response, 'last_answer_tag') },
   gsm8k: { doc: 'what follows the last ####', parse: (response) => extractAnswer(response, 'gsm8k') },
   final: {
-    doc: 'a box, ####, "the answer is …", a formula or the value at the end: the first of these that there is',
+    doc: 'a box, ####, "the answer is …", a formula or the value at the end: the first that exists',
     parse: (response) => extractAnswer(response, 'final'),
   },
 })

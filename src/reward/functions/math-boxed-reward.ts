@@ -6,7 +6,7 @@ import { hasOneThinkPair } from '../tags.js'
 import { truthText } from '../truth.js'
 
 export const mathBoxedReward = rewardFn({
-  doc: 'Accuracy 0 or 1 of the last \\boxed{…}; with_think takes format_score_coef off unless there is one <think> pair.',
+  doc: 'Accuracy 0 or 1 of the last \\boxed{…}; with_think subtracts format_score_coef unless there is one <think> pair.',
   needsTruth: true,
   args: z.strictObject({
     with_think: z.boolean().default(false).describe('Whether the response must think in one <think>…</think>.'),

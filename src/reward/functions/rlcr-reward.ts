@@ -61,7 +61,7 @@ async function verify(name: string, answer: string, truth: string): Promise<bool
   } catch (cause) {
     throw new TrinityError('reward/verifier-failed', `answer verifier '${name}' failed: ${messageOf(cause)}`, {
       path: name,
-      hint: 'a verifier answers true or false; there is no reward when it cannot',
+      hint: 'a verifier must return true or false; without an answer there is no reward',
       cause,
     })
   }

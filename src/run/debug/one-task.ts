@@ -13,7 +13,7 @@ export async function readTask({ buffer }: Config, row: number): Promise<Task> {
   const { tasksets, eval_tasksets } = buffer.explorer_input
   const config = tasksets[0] ?? eval_tasksets[0]
   if (!config) {
-    throw new TrinityError('config/missing', 'there is no task set to take a task from', {
+    throw new TrinityError('config/missing', 'no task set is configured to take a task from', {
       path: 'buffer.explorer_input.taskset',
     })
   }

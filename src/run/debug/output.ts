@@ -35,8 +35,8 @@ async function refuseOther(file: string): Promise<void> {
   if (!(await isThere(file))) return
   const evidence = await evidenceOf(file, [], true)
   if (evidence.ours && (await isDatabase(file))) return
-  const why = evidence.ours ? 'it is no database of experiences' : evidence.why
-  throw new TrinityError('cli/debug', `${file} is there already and stays: ${why}`, {
+  const why = evidence.ours ? 'it is not a database of experiences' : evidence.why
+  throw new TrinityError('cli/debug', `${file} already exists and was kept: ${why}`, {
     path: file,
     hint: 'name another file with --output-file',
   })

@@ -22,7 +22,7 @@ export async function serveModels(
   await removeStale(socket)
   const server = createServer((request, response) => {
     const control = new AbortController()
-    response.on('close', () => control.abort(new TrinityError('engine/aborted', 'the caller hung up')))
+    response.on('close', () => control.abort(new TrinityError('engine/aborted', 'the caller closed the connection')))
     answer(models, fingerprint, request, control.signal).then(
       (value) => void response.end(toWire(value)),
       (error) => {

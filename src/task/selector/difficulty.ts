@@ -55,7 +55,7 @@ class DifficultySelector extends CountingSelector {
   override restore(state: SelectorState): void {
     if (state.size !== this.#size) {
       throw new TrinityError('task/state', `the saved selector knew ${state.size} tasks, the data has ${this.#size}`, {
-        hint: 'the data changed since the checkpoint; start a new run, or bring the old data back',
+        hint: 'the data has changed since the checkpoint; start a new run, or restore the old data',
       })
     }
     super.restore(state)

@@ -20,7 +20,7 @@ export class OrderedSelector extends CountingSelector {
 }
 
 export const sequential = selector({
-  doc: 'rows in their order, from the start again after the last',
+  doc: 'rows in their order, starting over after the last',
   args: z.strictObject({}),
   features: [0, 0],
   create: ({ size }) => new OrderedSelector(size, (i) => i),

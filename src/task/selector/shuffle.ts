@@ -34,7 +34,7 @@ class ShuffleSelector extends CountingSelector {
 }
 
 export const shuffle = selector({
-  doc: 'every row once per epoch, in an order drawn anew for each epoch',
+  doc: 'every row once per epoch, in a new order each epoch',
   args: z.strictObject({}),
   features: [0, 0],
   create: (context) => new ShuffleSelector(context),

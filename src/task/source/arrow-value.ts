@@ -138,7 +138,7 @@ function capacityOf(data: Data): number {
 function rangeAt(data: Data, row: number, size: number): [start: number, end: number] {
   const [start, end] = [Number(data.valueOffsets[row]), Number(data.valueOffsets[row + 1])]
   if (start >= 0 && start <= end && end <= size) return [start, end]
-  throw new RangeError(`the value lies outside of its column (${start} to ${end} of ${size})`)
+  throw new RangeError(`the value is outside its column (${start} to ${end} of ${size})`)
 }
 
 /** A two's complement integer of 32-bit words, least significant first. */

@@ -139,7 +139,7 @@ function splitWord(file: string): string | undefined {
 function oneFormat(files: string[], split: string, tree: FileTree): string[] {
   const formats = new Set(files.map((file) => dataFileKind(file)?.format as DataFormat))
   if (formats.size === 1) return files
-  throw new TrinityError('data/ambiguous', `the split '${split}' of ${tree.name} lies there in several formats`, {
+  throw new TrinityError('data/ambiguous', `the split '${split}' of ${tree.name} exists in several formats`, {
     path: tree.name,
     hint: `name one file as the path: ${files.slice(0, 6).join(', ')}`,
   })

@@ -79,7 +79,7 @@ class Output {
   #room(count: number): void {
     const needed = this.#length + count
     if (needed <= this.#bytes.length) return
-    if (needed > this.#most) throw new Error('an LZ4 block grows without end')
+    if (needed > this.#most) throw new Error('an LZ4 block expands without end')
     const larger = new Uint8Array(Math.min(this.#most, Math.max(needed, this.#bytes.length * 2)))
     larger.set(this.#bytes.subarray(0, this.#length))
     this.#bytes = larger

@@ -17,7 +17,7 @@ export function verifyMetadata(metadata: FileMetaData, size: number): void {
       chunkRange(column, size)
       return column.path_in_schema.join('.')
     })
-    if (columns.join('\n') !== leaves) throw new RangeError('a row group has other columns than the schema')
+    if (columns.join('\n') !== leaves) throw new RangeError('a row group has different columns than the schema')
   }
   if (rows !== metadata.num_rows)
     throw new RangeError(`the row groups have ${rows} rows, the file says ${metadata.num_rows}`)
@@ -28,7 +28,7 @@ export function chunkRange(column: ColumnMetaData, size: number): { start: numbe
   const start = Number(column.dictionary_page_offset || column.data_page_offset)
   const end = start + Number(column.total_compressed_size)
   if (start >= 0 && end >= start && end <= size && column.num_values >= 0n) return { start, end }
-  throw new RangeError('a column lies outside of the file')
+  throw new RangeError('a column is outside the file')
 }
 
 function leavesOf(node: SchemaTree): string[] {
@@ -46,7 +46,7 @@ export async function verifyPages(read: Read, column: ColumnMetaData, size: numb
     const data = page[5] ?? page[8]
     const { 1: count } = (data ?? page[7] ?? {}) as Struct
     if (typeof large !== 'number' || typeof small !== 'number' || typeof count !== 'number') {
-      throw new RangeError('a page has no sound header')
+      throw new RangeError('a page has no valid header')
     }
     if (large < 0 || large > room || small < 0 || at + length + small > end) {
       throw new RangeError('a page is larger than its column')

@@ -13,7 +13,7 @@ export const taskStorages = new Registry<TaskStorage>('task storage', {
     },
   },
   sql: {
-    doc: 'a table of a database, named like the task set, with the columns id and raw_task',
+    doc: 'a database table with the name of the task set and the columns id and raw_task',
     async open(config) {
       const { SqlSource } = await import('./sql.js')
       return SqlSource.open(pathOf(config), config.name ?? 'task')

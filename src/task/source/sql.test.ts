@@ -51,7 +51,7 @@ describe('tasks in a database', () => {
   })
 
   it('say what is missing', async () => {
-    await expect(open('other')).rejects.toMatchObject({ hint: expect.stringContaining('named like the task set') })
+    await expect(open('other')).rejects.toMatchObject({ hint: expect.stringContaining('the name of the task set') })
     await expect(open('none')).rejects.toMatchObject({ code: 'data/empty' })
     await expect(open('math', { path: 'sqlite:///no/such.db' })).rejects.toMatchObject({ code: 'data/not-found' })
     await expect(open('math', { path: null })).rejects.toMatchObject({ code: 'task/no-path' })

@@ -36,7 +36,7 @@ export class SqlSource implements RowSource {
       if (error instanceof TrinityError && error.code === 'data/empty') throw error
       throw new TrinityError('data/malformed', `cannot read tasks from the table '${table}': ${messageOf(error)}`, {
         path: withoutPassword(url),
-        hint: 'the table is named like the task set and has the columns id and raw_task',
+        hint: 'the table has the name of the task set and the columns id and raw_task',
         cause: error,
       })
     }

@@ -14,7 +14,7 @@ const distillArgs = z.strictObject({
 
 /** The student answers, the teacher says how likely it finds each token. What is learned is in the tokens: the reward is 0. */
 export class OnPolicyDistillWorkflow extends SimpleWorkflow {
-  static override readonly doc: string = "the student answers, the teacher's log-probs are kept beside its own"
+  static override readonly doc: string = "the student answers, the teacher's log-probs are kept with its own"
   static override readonly args: z.ZodObject = distillArgs
   static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt']
   readonly args = workflowArgs(this.task, distillArgs)
