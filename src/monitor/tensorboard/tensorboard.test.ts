@@ -129,6 +129,41 @@ describe('TensorBoardMonitor', () => {
     expect(events.slice(2).map(({ step }) => step)).toEqual([3, 4])
   })
 
+  /** What TensorBoard shows of a tag: a session's start voids what earlier files have from its step on. */
+  function shown(tag: string): [number, number][] {
+    const points: [number, number][] = []
+    for (const file of files()) {
+      for (const { step, start, values } of readEvents(join(dir, file))) {
+        if (start) points.splice(0, points.length, ...points.filter(([at]) => at < step))
+        if (tag in values) points.push([step, values[tag]])
+      }
+    }
+    return points
+  }
+
+  it('shows the evaluation of the step that a killed run goes on from once, and loses nothing of that step', async () => {
+    const first = new TensorBoardMonitor(dir, () => 10_000_000)
+    first.log({ 'rollout/reward/mean': 0.25 }, 1)
+    first.log({ 'rollout/reward/mean': 0.5 }, 2)
+    first.log({ 'eval/held/reward/mean@1': 0.5, 'eval/other/reward/mean@1': 0.75, 'time/eval': 1 }, 2)
+    first.log({ 'rollout/reward/mean': 0.75 }, 3)
+    // killed: nothing is closed
+    const second = new TensorBoardMonitor(dir, () => 11_000_000)
+    second.rewind(2)
+    second.log({ 'eval/held/reward/mean@1': 0.625, 'time/eval': 2 }, 2)
+    second.log({ 'rollout/reward/mean': 1 }, 3)
+    await second.close()
+    await first.close()
+    expect(shown('eval/held/reward/mean@1')).toEqual([[2, 0.625]])
+    expect(shown('eval/other/reward/mean@1')).toEqual([[2, 0.75]])
+    expect(shown('time/eval')).toEqual([[2, 2]])
+    expect(shown('rollout/reward/mean')).toEqual([
+      [1, 0.25],
+      [2, 0.5],
+      [3, 1],
+    ])
+  })
+
   async function run(now: number, rewind: number | undefined, steps: number[]): Promise<void> {
     const monitor = new TensorBoardMonitor(dir, () => now)
     if (rewind !== undefined) monitor.rewind(rewind)
