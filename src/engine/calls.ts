@@ -70,7 +70,7 @@ export async function within<T>(call: Call, what: string, work: (signal: AbortSi
     timer = setTimeout(
       () => {
         const error = new TrinityError('engine/deadline', `${what} did not finish within ${call.deadlineMs} ms`, {
-          hint: 'raise the time-out, or make the batch smaller',
+          hint: 'raise the timeout, or make the batch smaller',
         })
         control.abort(error)
         reject(error)

@@ -310,7 +310,7 @@ trainer: { logger: [console], default_local_dir: "ck/\${trainer.project_name}/\$
     expect(result.notes.join('\n')).toContain('defaults')
   })
 
-  it('is recognised without its name, and refused when it is something else', () => {
+  it('is recognized without its name, and refused when it is something else', () => {
     expect(parse(importVerlText(yaml).yaml).project).toBe('p')
     const code = (text: string, name?: string) => {
       try {

@@ -41,16 +41,16 @@ describe.skipIf(gsm8k.absent)(`answers without a box, in the solutions of GSM8K$
   })
 })
 
-const labelled = testData('gsm8k/example_model_solutions.jsonl')
+const labeled = testData('gsm8k/example_model_solutions.jsonl')
 const MODELS = ['6b_finetuning', '6b_verification', '175b_finetuning', '175b_verification'] as const
 type Row = { ground_truth: string } & Record<(typeof MODELS)[number], { is_correct: boolean; solution: string }>
 
-describe.skipIf(labelled.absent)(`the labelled solutions that OpenAI sampled for GSM8K${labelled.note}`, () => {
-  it('are right where they are labelled so, and nowhere else', () => {
+describe.skipIf(labeled.absent)(`the labeled solutions that OpenAI sampled for GSM8K${labeled.note}`, () => {
+  it('are right where they are labeled so, and nowhere else', () => {
     let right = 0
     let found = 0
     const wrong: string[] = []
-    for (const row of jsonl<Row>(labelled.path)) {
+    for (const row of jsonl<Row>(labeled.path)) {
       const truth = row.ground_truth.slice(row.ground_truth.lastIndexOf('A:') + 2).trim()
       for (const model of MODELS) {
         const { is_correct, solution } = row[model]

@@ -97,7 +97,7 @@ class CudaPool(unittest.TestCase):
         pool.sleep()
         free = torch.cuda.mem_get_info()[0]
         other = torch.zeros(free - 2 * GIB, dtype=torch.uint8, device=self.device)
-        with self.assertRaisesRegex(WorkerError, "no room after training") as caught:
+        with self.assertRaisesRegex(WorkerError, "does not fit after training") as caught:
             pool.wake()
         self.assertEqual((caught.exception.code, pool.awake), ("engine/memory", False))
         del other

@@ -185,7 +185,7 @@ class Phases(unittest.TestCase):
         memory = self.model.pool._memory
         memory.trouble = WorkerError("engine/memory", "full")
         numbers = [self.sample(), self.sample()]
-        with self.assertRaisesRegex(WorkerError, "finds no room after training: full") as caught:
+        with self.assertRaisesRegex(WorkerError, "does not fit after training: full") as caught:
             self.desk.run(steps=1)
         self.model.fail({"code": caught.exception.code, "message": str(caught.exception)})
         for number in numbers:

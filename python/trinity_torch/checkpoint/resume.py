@@ -104,7 +104,7 @@ def _states(optim: Any, count: int, folder: str) -> dict[int, dict[str, Any]]:
         groups, state = optim["param_groups"], optim["state"]
         numbers = [number for group in groups for number in group["params"]]
         if len(numbers) != count or (state and sorted(state) != sorted(numbers)):
-            raise bad(folder, f"the optimizer's state is of {len(numbers)} parameters, the model trains {count}")
+            raise bad(folder, f"the optimizer's state covers {len(numbers)} parameters, the model trains {count}")
         return {i: dict(state[number]) for i, number in enumerate(numbers)} if state else {}
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise bad(folder, f"the optimizer's state is not one of AdamW: {error!r}") from error
@@ -165,7 +165,7 @@ def _read_native(model: TrainModel, folder: str) -> State:
         with open(path, encoding="utf-8") as file:
             native = json.load(file)
         if native["version"] != 1 or native["lora"] != adapter or not isinstance(native["steps"], int):
-            raise bad(path, "is not of a model like this one", "was it saved with the same LoRA setting?")
+            raise bad(path, "is not from a model like this one", "was it saved with the same LoRA setting?")
         inside = ("lora_adapter", "adapter_model.safetensors") if adapter else ("huggingface", "model.safetensors")
         weights = safe_open(os.path.join(folder, *inside), "pt")
         moments = safe_open(os.path.join(folder, "optimizer.safetensors"), "pt")

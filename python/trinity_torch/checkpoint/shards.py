@@ -50,7 +50,7 @@ def read_all(folder: str, kind: str, size: int) -> list[Any]:
 
 def read(path: str) -> Any:
     if not os.path.isfile(path):
-        raise bad(path, "a part of the checkpoint is missing", "was it copied whole?")
+        raise bad(path, "a part of the checkpoint is missing", "was it copied completely?")
     try:
         with torch.serialization.safe_globals(_numpy_classes()):
             return torch.load(path, map_location="cpu", weights_only=True, mmap=True)
@@ -96,7 +96,7 @@ def parts_of(saved: list[Any], path: str, name: str) -> Parts:
     found = _cut_of(saved, path, name) if isinstance(saved[0], DTensor) else None
     if found is None:
         if any(isinstance(x, DTensor) for x in saved) or len(saved) > 1:
-            raise bad(path, f"'{name}' was cut in a way that the file does not tell")
+            raise bad(path, f"'{name}' was cut in a way that the file does not describe")
         found = Parts(list(saved), (1,), (0,), (None,), saved[0].shape)
     try:
         # on tensors without data: the same operations, at no cost

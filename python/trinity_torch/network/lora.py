@@ -92,7 +92,7 @@ def _fresh(found: dict[str, nn.Module], spec: dict[str, Any]) -> Lora:
         raise WorkerError("engine/lora", "no module is left for the adapter", path="target_modules")
     rank, alpha = spec["rank"], spec["alpha"]
     if not isinstance(rank, int) or rank < 1:
-        raise WorkerError("engine/lora", f"rank is {rank}", "use a whole number from 1", "rank")
+        raise WorkerError("engine/lora", f"rank is {rank}", "use a whole number, 1 or more", "rank")
     if not alpha > 0:
         raise WorkerError("engine/lora", f"alpha is {alpha}", path="alpha")
     peft = {
@@ -204,7 +204,7 @@ def read(network: nn.Module, folder: str) -> None:
 
 def _unfit(path: str, what: str) -> WorkerError:
     return WorkerError(
-        "model/adapter", f"the adapter does not fit: {what}", "is it of this model, with linear modules of its layers only?", path
+        "model/adapter", f"the adapter does not fit: {what}", "is it from this model, with linear modules of its layers only?", path
     )
 
 
@@ -252,7 +252,7 @@ def check_scales(lora: Lora, folder: str, head: bool) -> None:
         if was[0] != own[0] or not math.isclose(was[1], own[1], rel_tol=1e-6):
             raise WorkerError(
                 "engine/bad-checkpoint",
-                f"the adapter was saved with rank {was[0]} and scale {was[1]:g} of {module}, this model has {own[0]} and {own[1]:g}",
+                f"the adapter was saved with rank {was[0]} and scale {was[1]:g} for {module}, this model has {own[0]} and {own[1]:g}",
                 "set lora_rank and lora_alpha, or the path of the adapter, as they were",
                 saved.path,
             )

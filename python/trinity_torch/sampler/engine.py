@@ -88,7 +88,7 @@ class SampleModel(ScoreModel):
         if len(wish.banned) > draw.MAX_BANS:
             raise WorkerError(
                 "engine/bad-request",
-                f"{len(wish.banned)} end and stop tokens are not to be drawn before minTokens",
+                f"{len(wish.banned)} end and stop tokens must not be drawn before minTokens",
                 f"this sampler takes {draw.MAX_BANS}: use fewer stopTokenIds, or no minTokens",
                 "stopTokenIds",
             )
@@ -186,7 +186,7 @@ class SampleModel(ScoreModel):
         if theirs != {name: tuple(p.shape) for name, p in self.network.hf.named_parameters()}:
             raise WorkerError(
                 "engine/other-model",
-                "the weights are those of another kind of model",
+                "the weights are from another kind of model",
                 "sampler and trainer must be opened from the same kind of model",
                 self.spec["path"],
             )

@@ -89,4 +89,4 @@ def pieces(tensor: Tensor) -> tuple[Tensor, ...]:
 
 def _need(link: Link | None) -> None:
     if link is None:
-        raise WorkerError("engine/request", "this process is in no group that weights travel in")
+        raise WorkerError("engine/request", "this process is not in a group for weight transfers")

@@ -82,7 +82,7 @@ class Pool:
                 raise
             raise WorkerError(
                 "engine/memory",
-                f"the sampler's cache of {self.size / 2**30:.1f} GiB finds no room after training: {error}",
+                f"the sampler's cache of {self.size / 2**30:.1f} GiB does not fit after training: {error}",
                 "lower explorer.rollout_model.gpu_memory_utilization",
             ) from error
         # what a masked place holds must be finite, or it would reach the sums it is masked from

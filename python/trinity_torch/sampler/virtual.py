@@ -53,7 +53,7 @@ class Driver:
     def call(self, name: str, *args: Any) -> None:
         code = int(getattr(self._library, name)(*args))
         if code == OUT_OF_MEMORY:
-            raise WorkerError("engine/memory", f"the GPU's memory is used up ({name}: error {code})")
+            raise WorkerError("engine/memory", f"GPU memory is used up ({name}: error {code})")
         if code != 0:
             raise WorkerError("engine/device", f"{name} failed: CUDA error {code}{self._named(code)}", "see the worker's log")
 

@@ -255,7 +255,7 @@ def _value(
             return number(float(norms[node["name"]]), inputs.device)
         case "score":
             if node["name"] not in leaves:
-                raise WorkerError("engine/no-score", f"this model gives no {node['name']}")
+                raise WorkerError("engine/no-score", f"this model does not give {node['name']}")
             return inputs.score(leaves[node["name"]])
         case "column":
             return inputs.column(node["name"], node["shape"])

@@ -57,7 +57,7 @@ class MemoryPlan:
             limit = "" if phase.share == 1 else f", of which {phase.share:.0%} may be filled"
             raise WorkerError(
                 "engine/memory",
-                f"{phase.name} needs about {phase.bytes / GIB:.1f} GiB of the GPU's memory: {free / GIB:.1f} of "
+                f"{phase.name} needs about {phase.bytes / GIB:.1f} GiB of GPU memory: {free / GIB:.1f} of "
                 f"{total / GIB:.1f} GiB are free{limit}",
                 phase.hint,
             )

@@ -201,7 +201,7 @@ class ScoreModel(Model):
                 other = "value" if kind == "value" else "lm"
                 raise WorkerError(
                     "engine/no-score",
-                    f"a model with the head '{self.kind}' gives no {kind}",
+                    f"a model with the head '{self.kind}' does not give {kind}",
                     f"open it with head: '{other}'",
                     self.spec["path"],
                 )
@@ -413,4 +413,4 @@ def open_model(
             from ..sampler.engine import SampleModel
 
             return SampleModel(spec, options, world, trainer)
-    raise WorkerError("engine/unsupported", f"this worker opens no model for '{kind}'")
+    raise WorkerError("engine/unsupported", f"this worker cannot open a model for '{kind}'")

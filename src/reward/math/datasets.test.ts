@@ -101,7 +101,7 @@ describe.skipIf(sets.absent)(`grading the answers of public sets${sets.note}`, (
     expect(wrong).toEqual([])
   })
 
-  it('agrees with the normalised truths that MATH is trained with, but for those that lost their meaning', async () => {
+  it('agrees with the normalized truths that MATH is trained with, but for those that lost their meaning', async () => {
     const rows = (await parquet('math/train_verl.parquet')) as {
       reward_model: { ground_truth: { solution: string; target: string } }
     }[]

@@ -24,7 +24,7 @@ export interface SamplingAddon extends NativeAddon {
   checksum(snapshot: NativeSnapshot): Promise<string>
   openSampler(snapshot: NativeSnapshot, pages: number, maxLen: number): NativeSampler
   closeSampler(sampler: NativeSampler): Promise<void>
-  /** Throws when the weights are those of another kind of model. */
+  /** Throws when the weights are from another kind of model. */
   checkWeights(sampler: NativeSampler, snapshot: NativeSnapshot): void
   /** For steps started from now on; the weights must fit. */
   setWeights(sampler: NativeSampler, snapshot: NativeSnapshot): void

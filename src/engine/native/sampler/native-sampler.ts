@@ -201,7 +201,7 @@ export class NativeSampleModel implements SampleModel {
     return this.#loop.hold(inFlight === 'finish', signal)
   }
 
-  /** Throws when the weights are those of another kind of model. */
+  /** Throws when the weights are from another kind of model. */
   checkFit(snapshot: NativeSnapshot): void {
     this.#check()
     try {
