@@ -2,14 +2,31 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
-import { readJsonObject } from '../base/file/json-file.js'
+import { isJsonObject, type JsonObject, readJsonObject } from '../base/file/json-file.js'
 import { isMean, SCORE_NAMES } from '../base/score-names.js'
 import type { BestEval, EvalRecord } from './checkpoint.js'
 import { BEST_EVAL } from './layout.js'
 
 /** Reads `best_eval.json`; undefined before the first evaluation. */
 export async function readBestEval(dir: string): Promise<BestEval | undefined> {
-  return (await readJsonObject(join(dir, BEST_EVAL))) as BestEval | undefined
+  const path = join(dir, BEST_EVAL)
+  const found = await readJsonObject(path)
+  if (found === undefined || isBestEval(found)) return found
+  throw new TrinityError('checkpoint/best-eval', `${path} is not a list of evaluations`, {
+    path,
+    hint: 'move the file away: evaluations that are made from now on begin a new one',
+  })
+}
+
+function isBestEval(value: JsonObject): value is JsonObject & BestEval {
+  const { first, best, last, history } = value
+  return Array.isArray(history) && history.length > 0 && [first, best, last, ...history].every(isRecord)
+}
+
+function isRecord(value: unknown): boolean {
+  if (!isJsonObject(value)) return false
+  const { step, metric, score } = value
+  return typeof step === 'number' && typeof metric === 'string' && typeof score === 'number'
 }
 
 /**

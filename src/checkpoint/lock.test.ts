@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,6 +39,48 @@ it('takes over from the dead, and only one of many does', async () => {
   for (const taker of takers) if (taker.status === 'rejected') expect(taker.reason).toEqual(inUse)
   expect(await readdir(dir)).toEqual(['.lock-trainer'])
   await won[0].value.release()
+})
+
+it.runIf(process.platform === 'linux')('takes over from a process that was killed and never reaped', async () => {
+  const dir = await tempDir()
+  // The shell becomes a program that does not ask what has become of its child.
+  const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  try {
+    const pid = Number(await new Promise((resolve) => parent.stdout.once('data', (data) => resolve(String(data)))))
+    const state = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1][0]
+    while ((await state()) !== 'Z') await sleep(10)
+    await writeFile(join(dir, '.lock-trainer'), holder(pid))
+    await (await JobLock.take(dir, 'trainer')).release()
+    expect(await readdir(dir)).toEqual([])
+  } finally {
+    parent.kill('SIGKILL')
+  }
+})
+
+it('removes what killed processes have left half-done, and nothing of the living or of others', async () => {
+  const dir = await tempDir()
+  const dead = await deadPid()
+  const old = new Date(Date.now() - 120_000)
+  const put = async (name: string, text: string, time = new Date()) => {
+    await writeFile(join(dir, name), text)
+    await utimes(join(dir, name), time, time)
+  }
+  await put('.lock-explorer.0123456789abcdef', holder(dead))
+  await put('.lock-explorer.takes-0123456789abcdef', holder(dead))
+  await put('.lock-explorer.0123456789abcdee.copy', '', old)
+  await put(`best_eval.json.${dead}-0123abcd.tmp`, '{', old)
+  const stay = {
+    [`.lock-explorer.${'a'.repeat(16)}`]: holder(process.pid),
+    [`.lock-explorer.${'b'.repeat(16)}`]: holder(dead, { host: 'elsewhere' }),
+    [`run_meta.json.${process.pid}-0123abcd.tmp`]: '{',
+    [`run_meta.json.${dead}-0123abcd.tmp`]: '{',
+    'mine.tmp': 'x',
+    'notes.12.tmp': 'x',
+  }
+  for (const [name, text] of Object.entries(stay)) await put(name, text, name.includes(`.${dead}-`) ? undefined : old)
+  await put(`.lock-explorer.${'b'.repeat(16)}`, holder(dead, { host: 'elsewhere' }))
+  await (await JobLock.take(dir, 'trainer')).release()
+  expect((await readdir(dir)).sort()).toEqual(Object.keys(stay).sort())
 })
 
 it('knows a new process with an old number', async () => {

@@ -3,6 +3,7 @@ import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/pro
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
+import { removeLitter } from './litter.js'
 
 interface Holder {
   token: string
@@ -57,6 +58,7 @@ export class JobLock {
       throw new TrinityError('checkpoint/lock', `could not take the lock ${path}`, { path, hint: 'try again' })
     } finally {
       await rm(own, { force: true })
+      await removeLitter(dir, async (pid) => (await birth(pid)) !== undefined, silentMs)
     }
   }
 
@@ -121,8 +123,11 @@ async function birth(pid: number): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return undefined
   }
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The name in parentheses may hold anything; the start time is the 20th field behind it.
-  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  // The name in parentheses may hold anything; the state is the first field behind it, the start time the 20th.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  // Killed, and its parent has not asked how it ended: in containers without an init nobody ever does.
+  if (fields[0] === 'Z' || fields[0] === 'X') return undefined
+  return fields[19] ?? ''
 }
 
 function inUse(dir: string, role: string, { pid, host }: Holder): TrinityError {
