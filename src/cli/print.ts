@@ -6,7 +6,8 @@ import { redact } from '../base/secret/index.js'
 export type ExitCode = 0 | 1 | 2 | 130 | 143
 
 /** Error codes of these areas mean that the user has to change what was asked for, not that a run went wrong. */
-const WRONG_USE = /^((args|cli|config|model|plugin|registry|verl)\/|workflow\/args$|(explorer|trainer)\/nothing-usable$)/
+const WRONG_USE =
+  /^((args|cli|config|model|plugin|registry|verl)\/|workflow\/args$|(explorer|trainer)\/nothing-usable$)/
 /** Data that is not there, or not what was named. A bad row may turn up in the middle of a run: that is a failure. */
 const WRONG_DATA = /^data\/(ambiguous|empty|not-found|split|subset|unsupported)$/
 

@@ -68,7 +68,7 @@ describe('trinity run', { timeout: 120_000 }, () => {
       if (!asked && /trainer +step 3/.test(text)) asked = child.kill('SIGINT')
     })
     expect(stopped.code).toBe(0)
-    expect(stopped.stdout).toContain('to go on: trinity run -c offset0.yaml --plugin-dir plugins')
+    expect(stopped.stdout).toContain('to resume: trinity run -c offset0.yaml --plugin-dir plugins')
     expect((await run('interrupted')).code).toBe(0)
     const [expected, found] = [resultOf(join(dir, 'reference')), resultOf(join(dir, 'interrupted'))]
     // The checkpoint of the step at which it was stopped is one more.
