@@ -88,6 +88,22 @@ it('a file that is no database is an error with its path', async () => {
   await expect(openSqlite(file)).rejects.toMatchObject({ code: 'database/open', path: file })
 })
 
+it('a full disk is said in words, and nothing of the transaction is kept', async () => {
+  const file = join(dir, 'full.db')
+  const db = await openSqlite(file)
+  await db.transaction((tx) => tx.query('CREATE TABLE t (a BLOB)'))
+  // SQLite says of a file that has grown to its limit what it says of a full disk.
+  await db.query('PRAGMA max_page_count = 3')
+  const put = db.transaction((tx) => tx.insert('t', ['a'], [[new Uint8Array(200_000)]], false))
+  await expect(put).rejects.toMatchObject({
+    code: 'file/sqlite_full',
+    path: file,
+    hint: expect.stringContaining('space'),
+  })
+  expect(await db.query('SELECT count(*) AS n FROM t')).toEqual([{ n: 0 }])
+  await db.close()
+})
+
 describe('a file that another process is at work on', () => {
   /** Keeps everybody out, as a process does that makes the file, and switches it to its journal. */
   const held = (name: string) => {

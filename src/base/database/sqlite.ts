@@ -117,7 +117,7 @@ class Connection {
         return result
       } catch (error) {
         if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
-        throw error
+        throw systemError(error, this.#file)
       }
     })
   }
@@ -134,10 +134,11 @@ class Connection {
     return statement
   }
 
+  /** Values go as one list: the driver takes bytes that stand alone for names, and aborts the process. */
   #query(sql: string, values: readonly DatabaseValue[]): DatabaseRow[] {
     const statement = this.#statement(sql)
-    if (statement.reader) return (statement.all(...values) as DatabaseRow[]).map(withBytes)
-    statement.run(...values)
+    if (statement.reader) return (statement.all(values) as DatabaseRow[]).map(withBytes)
+    statement.run(values)
     return []
   }
 
@@ -149,7 +150,7 @@ class Connection {
       // A quarter less time than row by row; what is left goes one by one, so that there are only two statements.
       const count = rows.length - at >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1
       const statement = this.#statement(into + new Array(count).fill(places).join(', '))
-      const { lastInsertRowid } = statement.run(...rows.slice(at, at + count).flat())
+      const { lastInsertRowid } = statement.run(rows.slice(at, at + count).flat())
       // With AUTOINCREMENT the rows of a statement get ids one after the other.
       if (ids) for (let i = count - 1; i >= 0; i--) made.push(Number(lastInsertRowid) - i)
       at += count
