@@ -109,7 +109,7 @@ const JOB = `project: docs
 name: job
 checkpoint_root_dir: ./runs
 algorithm: { algorithm_type: grpo, repeat_times: 2 }
-model: { model_path: ./model, max_prompt_tokens: 64, max_response_tokens: 8 }
+model: { model_path: ./model, max_prompt_tokens: 256, max_response_tokens: 8 }
 explorer: { rollout_model: { engine_type: native } }
 trainer: { trainer_type: native }
 buffer:
@@ -117,5 +117,6 @@ buffer:
   total_steps: 1
   explorer_input:
     taskset: { name: tasks, path: ./data/gsm8k, format: { prompt_key: question, response_key: answer } }
-    default_workflow_type: math_workflow
+    default_workflow_type: simple_workflow
+    default_reward_fn_type: math_reward
 `
