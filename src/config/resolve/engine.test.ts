@@ -33,6 +33,7 @@ describe('which engines run', () => {
       expect(notes({ [ROLLOUT]: word, [TRAINER]: 'verl' }, GPU)[0].message).toContain(`${ROLLOUT} ${word}`)
     }
     expect(of({ 'model.tinker.enable': true })).toEqual(['native', 'native'])
+    expect(of({ [ROLLOUT]: 'vllm', [TRAINER]: 'torch' })).toEqual(['torch', 'torch'])
     expect(notes({})).toEqual([])
   })
 

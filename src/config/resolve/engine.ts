@@ -25,17 +25,16 @@ export function resolveEngines(config: Config, scope: Scope): Engines {
     auxiliary: config.explorer.auxiliary_models.map(({ engine_type }) => engine_type.toLowerCase()),
   }
   const found = new Choice(scope)
-  const [rollout, trainer] = [
-    found.named(words.rollout, ROLLOUT, 'sample'),
-    found.named(words.trainer, TRAINER, 'train'),
-  ]
+  const rollout = found.named(words.rollout, ROLLOUT, 'sample')
+  const trainer = found.named(words.trainer, TRAINER, 'train')
   // where one side is named, the other is the same engine if it can be: weights then stay where they are
   const result = {
-    rollout: rollout ?? found.like(trainer, 'sample'),
-    trainer: trainer ?? found.like(rollout, 'train'),
+    rollout: rollout ?? found.open(ROLLOUT, trainer, 'sample'),
+    trainer: trainer ?? found.open(TRAINER, rollout, 'train'),
   }
   const auxiliary = words.auxiliary.map((word, i) => {
-    return found.named(word, `explorer.auxiliary_models[${i}].engine_type`, 'sample') ?? found.like(rollout, 'sample')
+    const key = `explorer.auxiliary_models[${i}].engine_type`
+    return found.named(word, key, 'sample') ?? found.open(key, rollout, 'sample')
   })
   found.tell()
   const asked = [
@@ -51,13 +50,15 @@ function meansGpus(word: string, { catalog: { engines } }: Scope): boolean {
 
 class Choice {
   readonly #scope: Scope
-  readonly #replaced: { key: string; word: string; by: EngineFacts }[] = []
+  /** Words of engines that are not here, by key. */
+  readonly #missing = new Map<string, string>()
+  readonly #replaced: string[] = []
 
   constructor(scope: Scope) {
     this.#scope = scope
   }
 
-  /** The engine of that name; undefined for `auto`. */
+  /** The engine of that name; undefined for `auto`, and for one that another has to replace. */
   named(word: string, key: string, role: EngineRole): EngineFacts | undefined {
     if (word === AUTO) return undefined
     const { engines } = this.#scope.catalog
@@ -65,27 +66,25 @@ class Choice {
     // an alias means the engine where it can run; its own name means it anyway
     if (own && (own.name === word || (own.canRun?.(this.#scope.facts) ?? true))) return this.#able(own, key, role)
     const elsewhere = own ?? engines.elsewhere(word)
-    if (!elsewhere) {
-      this.#scope.unknownName(key, 'engine', word, { names: () => [AUTO, ...engines.names()] })
-      return undefined
-    }
-    if ('replaceable' in elsewhere && !elsewhere.replaceable) return absent(word)
-    const by = this.#best(role)
-    if (!this.#replaced.some((one) => one.word === word && one.key === key)) this.#replaced.push({ key, word, by })
-    return by
+    if (!elsewhere) this.#scope.unknownName(key, 'engine', word, { names: () => [AUTO, ...engines.names()] })
+    else if ('replaceable' in elsewhere && !elsewhere.replaceable) return absent(word)
+    else this.#missing.set(key, word)
+    return undefined
   }
 
-  /** The same engine as the other side's where it can do this, else the best. */
-  like(other: EngineFacts | undefined, role: EngineRole): EngineFacts {
-    return other?.roles.includes(role) ? other : this.#best(role)
+  /** What a file leaves open: the engine of the other side where it can do this, else the best that runs here. */
+  open(key: string, other: EngineFacts | undefined, role: EngineRole): EngineFacts {
+    const engine = other?.roles.includes(role) ? other : this.#best(role)
+    const word = this.#missing.get(key)
+    if (word !== undefined) this.#replaced.push(`${key} ${word}: the ${engine.name} engine serves`)
+    return engine
   }
 
   /** One note for all that was replaced. */
   tell(): void {
-    const [first] = this.#replaced
-    if (!first) return
-    const parts = this.#replaced.map(({ key, word, by }) => `${key} ${word}: the ${by.name} engine serves`)
-    this.#scope.note('engine', first.key, `not every engine that is named can run here; ${parts.join('; ')}`)
+    const [key] = this.#missing.keys()
+    if (key === undefined) return
+    this.#scope.note('engine', key, `not every engine that is named can run here; ${this.#replaced.join('; ')}`)
   }
 
   #able(engine: EngineFacts, key: string, role: EngineRole): EngineFacts {
