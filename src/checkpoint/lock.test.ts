@@ -43,8 +43,8 @@ it('takes over from the dead, and only one of many does', async () => {
 
 it.runIf(process.platform === 'linux')('takes over from a process that was killed and never reaped', async () => {
   const dir = await tempDir()
-  // The shell becomes a program that does not ask what has become of its child.
-  const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  // The shell becomes a program that does not ask what has become of its child, before the child ends.
+  const parent = spawn('sh', ['-c', 'sleep 0.5 & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'ignore'] })
   try {
     const pid = Number(await new Promise((resolve) => parent.stdout.once('data', (data) => resolve(String(data)))))
     const state = async () => (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1][0]

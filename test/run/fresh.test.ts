@@ -114,13 +114,13 @@ describe('trinity run --fresh', { timeout: 120_000 }, () => {
     const ended = await run([...FRESH, ...set('buffer.total_steps=1')])
     expect(ended, ended.stderr).toMatchObject({ code: 0 })
     expect(ended.stdout).toMatch(/deleted\n.*job: \d+ files/)
-    expect(ended.stdout).toContain(`stays:\n  ${mine}`)
+    expect(ended.stdout).toContain(`kept, because it is not from this job:\n  ${mine}`)
     expect([existsSync(state), existsSync(job('global_step_1')), existsSync(mine)]).toEqual([false, true, true])
     expect(existsSync(join(dir, 'out', 'kill', 'other', 'global_step_2', 'run_state.json'))).toBe(true)
     // all that a real run leaves is known: only the file of the user is named
     expect(
       ended.stdout
-        .split('stays:\n')[1]
+        .split('kept, because it is not from this job:\n')[1]
         .split('\n')
         .filter((line) => line.startsWith(`  ${dir}`)),
     ).toEqual([`  ${mine}`])
