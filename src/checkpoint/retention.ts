@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exists } from './durable.js'
 import { asideName, besideName, MANIFEST, stepName, stepsOnDisk, strayFolders } from './layout.js'
-import { isOwn } from './owned.js'
+import { isForeign, isOwn } from './owned.js'
 
 /** A sampler may still be reading the weights before the newest. */
 const WEIGHTS_KEPT = 2
@@ -53,7 +53,8 @@ export async function setAside(dir: string, name: string, kind: 'damaged' | 'asi
 export async function cleanUp(dir: string): Promise<void> {
   for (const { name, of, kind } of await strayFolders(dir)) {
     const path = join(dir, name)
-    if (!(await isOwn(dir, name))) continue
+    // only our own folders get such names; one that was half deleted no longer says what was in it
+    if (await isForeign(dir, name)) continue
     if (kind === 'old' && !(await exists(join(dir, of)))) await rename(path, join(dir, of))
     else await rm(path, { recursive: true, force: true })
   }

@@ -37,6 +37,15 @@ describe('opening an engine', () => {
   })
 })
 
+describe('adding an engine', () => {
+  it('wants a whole description, under its own name', () => {
+    const native = engines.get('native')
+    expect(() => engines.add('mine', native)).toThrowError(/'mine' is described as 'native'/)
+    expect(() => engines.add('half', { name: 'half', doc: 'half' } as never)).toThrowError(/'half' lacks roles, caps/)
+    expect(engines.has('mine')).toBe(false)
+  })
+})
+
 describe('the engines of a configuration', () => {
   it('are found by name and by the words of existing files', () => {
     expect(engineLookup.find('verl')).toBe(engines.get('torch'))

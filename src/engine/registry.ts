@@ -15,7 +15,25 @@ import { torch } from './torch/description.js'
  *
  * engines.add('mine', { ...engines.get('native'), name: 'mine', doc: 'mine', open: async () => new NativeEngine() })
  */
-export const engines = new Registry<EngineDescription>('engine', { native, torch, mock })
+export const engines = new (class extends Registry<EngineDescription> {
+  override add(name: string, engine: EngineDescription, options?: { replace?: boolean }): this {
+    checkDescription(name, engine)
+    return super.add(name, engine, options)
+  }
+})('engine', { native, torch, mock })
+
+/** Everything that the program asks of an engine before it is open must be there, under the name it is registered by. */
+function checkDescription(name: string, engine: EngineDescription): void {
+  const { roles, caps, weights, gpus } = engine
+  const missing = Object.entries({ doc: engine.doc, roles, caps, weights, gpus, open: engine.open })
+  const absent = missing.flatMap(([key, value]) => (value === undefined ? [key] : []))
+  if (engine.name === name && absent.length === 0) return
+  const text = absent.length > 0 ? `lacks ${absent.join(', ')}` : `is described as '${engine.name}'`
+  throw new TrinityError('registry/engine', `the engine '${name}' ${text}`, {
+    path: name,
+    hint: `describe it as engines.add('${name}', { ...engines.get('native'), name: '${name}', open })`,
+  })
+}
 
 /** Opens an engine for a configuration. */
 export type OpenEngine = (name: string, config: Config, context: EngineContext) => Promise<Engine>

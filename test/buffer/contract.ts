@@ -44,7 +44,7 @@ export function keepsItsPromises(kind: string, config: () => GivenBuffer | Promi
       const taking = buffer.take(2, { who: 'trainer 1' })
       await expect
         .poll(async () => (await buffer.state()).waiting[0]?.reason)
-        .toMatch(/2 experiences of 'b'.* 1 are there/)
+        .toMatch(/2 experiences of 'b'.* 1 are available/)
       await buffer.put(some(1, 2))
       expect(tasks(await taking)).toEqual([0, 1])
       await buffer.close()

@@ -39,9 +39,11 @@ function method(config: Config, { trainer, rollout }: Engines, scope: Scope): Sy
   if (config.mode === 'colocate') return 'memory'
   if (config.mode !== 'both') return 'checkpoint'
   if (same && trainer.weights.includes('nccl')) return config.model.lora_configs?.length ? 'checkpoint' : 'nccl'
-  const [way, why] = same
-    ? (['memory', 'explorer and trainer are one process'] as const)
-    : (['checkpoint', 'explorer and trainer use different engines'] as const)
+  const [way, why] = !same
+    ? (['checkpoint', 'explorer and trainer use different engines'] as const)
+    : trainer.weights.includes('memory')
+      ? (['memory', 'explorer and trainer are one process'] as const)
+      : (['checkpoint', `the ${trainer.name} engine hands weights over in folders`] as const)
   if (scope.isSet('synchronizer.sync_method')) {
     scope.note('value', 'synchronizer.sync_method', `nccl means ${way} here: ${why}`)
   }
