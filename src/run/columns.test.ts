@@ -56,9 +56,12 @@ describe('a key of format that names no column', () => {
     })
   })
 
-  it('does not matter to a workflow that reads none', async () => {
-    await opened({ prompt_key: 'qestion' }, 'grid_world_workflow')
-    expect(await missingColumns(config({ prompt_key: 'qestion' }, 'grid_world_workflow'))).toEqual([])
+  it('is found for every workflow where a file names it; one that reads none needs none', async () => {
+    await expect(opened({ prompt_key: 'qestion' }, 'grid_world_workflow')).rejects.toMatchObject({
+      code: 'task/column',
+    })
+    await opened({}, 'grid_world_workflow')
+    expect(await missingColumns(config({}, 'grid_world_workflow'))).toEqual([])
   })
 
   it('is found in data at hand without running', async () => {
