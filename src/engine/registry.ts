@@ -8,6 +8,14 @@ import { mock } from './mock/description.js'
 import { native } from './native/description.js'
 import { torch } from './torch/description.js'
 
+/** Takes only engines that describe themselves whole. */
+class EngineRegistry extends Registry<EngineDescription> {
+  override add(name: string, engine: EngineDescription, options?: { replace?: boolean }): this {
+    checkDescription(name, engine)
+    return super.add(name, engine, options)
+  }
+}
+
 /**
  * Engines by the name that `engine_type` and `trainer_type` give. Each is loaded when it is opened.
  * @example
@@ -15,12 +23,7 @@ import { torch } from './torch/description.js'
  *
  * engines.add('mine', { ...engines.get('native'), name: 'mine', doc: 'mine', open: async () => new NativeEngine() })
  */
-export const engines = new (class extends Registry<EngineDescription> {
-  override add(name: string, engine: EngineDescription, options?: { replace?: boolean }): this {
-    checkDescription(name, engine)
-    return super.add(name, engine, options)
-  }
-})('engine', { native, torch, mock })
+export const engines: Registry<EngineDescription> = new EngineRegistry('engine', { native, torch, mock })
 
 /** Everything that the program asks of an engine before it is open must be there, under the name it is registered by. */
 function checkDescription(name: string, engine: EngineDescription): void {
