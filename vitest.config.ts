@@ -5,5 +5,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     reporters: ['default', './test/summary-reporter.ts'],
     testTimeout: 30_000,
+    // many tests wait for processes and clocks: two at a time keep two cores busy
+    maxWorkers: 2,
   },
 })
