@@ -382,7 +382,7 @@ def stop_if(cancelled: IsCancelled) -> None:
 
 def unpadded(tokens: Tensor, lengths: Tensor, pad: int | None) -> tuple[Tensor, Tensor]:
     """Where the end token pads too, Transformers reads the score of a sequence before it; of nothing but padding, at its start."""
-    if pad is None:
+    if pad is None or lengths.numel() == 0:
         return tokens, lengths
     kept = []
     for row in tokens.split(lengths.tolist()):
