@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { EngineLookup } from './catalog.js'
+import { trainsIn } from './mode.js'
 import type { Facts } from './resolve/facts.js'
 import type { ResolvedStage } from './resolve/index.js'
 import { localRows } from './rows.js'
@@ -26,7 +27,7 @@ export function planOf(
 ): PlanLine[] {
   const { config } = stage
   const explores = config.mode !== 'train'
-  const trains = config.mode === 'both' || config.mode === 'train' || config.mode === 'colocate'
+  const trains = trainsIn(config.mode)
   return [
     ['mode', `${config.mode}: ${MODES[config.mode]}`],
     ['model', modelText(stage)],

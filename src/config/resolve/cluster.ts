@@ -1,4 +1,5 @@
 import type { EngineFacts } from '../catalog.js'
+import { trainsIn } from '../mode.js'
 import type { Config } from '../section/config.js'
 import { type Engines, usesGpus } from './engine.js'
 import type { Scope } from './scope.js'
@@ -26,7 +27,7 @@ export function resolveCluster(config: Config, engines: Engines, scope: Scope): 
   const explores = EXPLORING.includes(config.mode)
   const rollout = explores ? model.engine_num * model.gpu_per_engine : 0
   const auxiliary = explores ? auxiliaries.reduce((sum, one) => sum + one.engine_num * one.gpu_per_engine, 0) : 0
-  const trains = config.mode === 'both' || config.mode === 'train' || config.mode === 'colocate'
+  const trains = trainsIn(config.mode)
   const trainer =
     !trains || !takesGpus(engines.trainer, config)
       ? 0

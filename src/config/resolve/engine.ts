@@ -1,4 +1,5 @@
 import type { EngineFacts, EngineRole } from '../catalog.js'
+import { trainsIn } from '../mode.js'
 import type { Config } from '../section/config.js'
 import type { Scope } from './scope.js'
 
@@ -39,7 +40,7 @@ export function resolveEngines(config: Config, scope: Scope): Engines {
   found.tell()
   const asked = [
     ...(config.mode === 'train' ? [] : [words.rollout, ...words.auxiliary]),
-    ...(['both', 'train', 'colocate'].includes(config.mode) ? [words.trainer] : []),
+    ...(trainsIn(config.mode) ? [words.trainer] : []),
   ]
   return { ...result, auxiliary, offGpu: asked.every((word) => word !== AUTO && !meansGpus(word, scope)) }
 }
@@ -113,7 +114,7 @@ function absent(name: string): EngineFacts {
 
 /** One note with all the keys that the file changes and the engine does not read. */
 export function noteIgnored(config: Config, engines: Engines, scope: Scope): void {
-  const engine = ['both', 'train', 'colocate'].includes(config.mode) ? engines.trainer : engines.rollout
+  const engine = trainsIn(config.mode) ? engines.trainer : engines.rollout
   // where another engine has the GPUs, only what is the trainer's alone has no effect
   const own = engine.gpus !== 'takes' && usesGpus(engines) ? 'trainer.trainer_config.' : ''
   const ignored = engine.ignores?.(config)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Catalog } from '../catalog.js'
+import { trainsIn } from '../mode.js'
 import type { Problem } from '../problem.js'
 import type { Config } from '../section/config.js'
 import type { Parsed, ParsedStage } from '../stages.js'
@@ -42,7 +43,7 @@ export function resolveConfig(parsed: Parsed, facts: Facts, catalog: Catalog): R
     const config = resolveStage(stage, facts, catalog, parsed.problems, i < parsed.stages.length - 1)
     const ownModel = stage.tree.entries.has('model') && i > 0 && changesModel(parsed.stages[0], stage)
     const result = { name: stage.name, config, startsFrom: ownModel ? null : startsFrom }
-    if (['both', 'train', 'colocate'].includes(config.mode)) startsFrom = config.checkpoint_job_dir
+    if (trainsIn(config.mode)) startsFrom = config.checkpoint_job_dir
     return result
   })
   parsed.problems.throwIfErrors(parsed.file)

@@ -1,5 +1,5 @@
 import { TrinityError } from '../../base/error.js'
-import type { Config, PlanLine } from '../../config/index.js'
+import { type Config, type PlanLine, trainsIn } from '../../config/index.js'
 import type { ModelConfig } from '../../model/config.js'
 import type { Card, EngineContext, MemoryWords, ReadModel, TrainingNeeds } from '../description.js'
 import { loraSpec, recomputes } from '../spec.js'
@@ -80,7 +80,7 @@ export async function memoryWords(
 
 function sides({ mode, trainer, explorer }: Config): { trains: boolean; samples: boolean } {
   return {
-    trains: ['both', 'train', 'colocate'].includes(mode) && trainer.trainer_type === 'torch',
+    trains: trainsIn(mode) && trainer.trainer_type === 'torch',
     samples: mode !== 'train' && explorer.rollout_model.engine_type === 'torch',
   }
 }
