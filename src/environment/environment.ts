@@ -8,6 +8,10 @@ export type Awaitable<T> = T | Promise<T>
 export interface EpisodeSpec {
   readonly row: DataRow
   readonly seed: number
+  /** What the task set's `format.prompt_key` names, where the row has it. */
+  readonly text?: unknown
+  /** What `format.response_key` names. */
+  readonly truth?: unknown
 }
 
 /** How an episode begins. */

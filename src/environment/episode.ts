@@ -59,6 +59,12 @@ export class Episode {
     return this.#turn.past.filter(({ action }) => action === undefined).length
   }
 
+  /** Actions that were the same as the one before. */
+  get repeated(): number {
+    const { past } = this.#turn
+    return past.filter(({ action }, at) => action !== undefined && action === past[at - 1]?.action).length
+  }
+
   /** The conversation up to this turn, with at most so many earlier turns. */
   messages(history: number = Number.POSITIVE_INFINITY): ChatMessage[] {
     const { past } = this.#turn

@@ -1,12 +1,12 @@
 import { Registry } from '../base/registry.js'
 import { OnPolicyDistillMathWorkflow, OnPolicyDistillWorkflow } from './builtin/distill.js'
-import { GridWorldWorkflow } from './builtin/grid-world.js'
 import { MathRulerWorkflow, RubricJudgeWorkflow } from './builtin/judge.js'
 import { MathBoxedWorkflow, MathEvalWorkflow, MathWorkflow } from './builtin/math.js'
 import { MathRewardModelWorkflow } from './builtin/reward-model.js'
 import { ThinkingBudgetWorkflow } from './builtin/thinking-budget.js'
 import { EnvironmentWorkflow } from './environment/concatenated.js'
 import { StepWiseEnvironmentWorkflow } from './environment/step-wise.js'
+import { worldWorkflows } from './environment/worlds.js'
 import { SimpleWorkflow } from './simple.js'
 import type { WorkflowEntry } from './workflow.js'
 
@@ -34,7 +34,7 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   thinking_budget_workflow: ThinkingBudgetWorkflow,
   environment_workflow: EnvironmentWorkflow,
   step_wise_environment_workflow: StepWiseEnvironmentWorkflow,
-  grid_world_workflow: GridWorldWorkflow,
+  ...worldWorkflows,
   // Everything is asynchronous here; the names exist in configuration files.
   async_simple_workflow: SimpleWorkflow,
   async_math_workflow: MathWorkflow,

@@ -3,13 +3,17 @@ import { combine } from '../../monitor/combine.js'
 import { MultiTurnWorkflow, type Outcome } from '../multi-turn.js'
 import { workflowArgs } from '../workflow-args.js'
 import { environmentArgs } from './args.js'
-import { EnvironmentRun, episodeMetrics } from './run.js'
+import { type EnvironmentPlan, EnvironmentRun, episodeMetrics } from './run.js'
 
-/** An episode in any environment as one conversation, which becomes one experience. */
+/** An episode as one conversation, which becomes one experience. A subclass may say which environment (`plan`). */
 export class EnvironmentWorkflow extends MultiTurnWorkflow {
   static override readonly doc: string = 'an episode in an environment, as one experience with the reward of the whole'
   static override readonly args: z.ZodObject = environmentArgs
-  readonly #run = new EnvironmentRun(this.context, workflowArgs(this.task, environmentArgs))
+  readonly #run = new EnvironmentRun(this.context, this.plan())
+
+  protected plan(): EnvironmentPlan {
+    return workflowArgs(this.task, environmentArgs)
+  }
 
   override async play(): Promise<Outcome> {
     const episode = await this.#run.episode()

@@ -40,7 +40,7 @@ export class EnvironmentRun {
       maxSteps: this.maxSteps,
       signal,
     }
-    return Episode.begin(parts, { row: task.raw, seed: task.index.row })
+    return Episode.begin(parts, { row: task.raw, seed: task.index.row, text: task.taskDesc, truth: task.truth })
   }
 
   async close(): Promise<void> {
@@ -50,6 +50,6 @@ export class EnvironmentRun {
 }
 
 /** Numbers about a whole episode. */
-export function episodeMetrics({ won, invalid }: Episode): Metrics {
-  return { success: won ? 1 : 0, invalid_actions: invalid }
+export function episodeMetrics({ won, invalid, repeated }: Episode): Metrics {
+  return { success: won ? 1 : 0, invalid_actions: invalid, repeated_actions: repeated }
 }

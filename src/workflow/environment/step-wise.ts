@@ -12,6 +12,8 @@ import { type EnvironmentPlan, EnvironmentRun, episodeMetrics } from './run.js'
 /** What step-wise workflows want: `history` is how many earlier turns the model sees, null for all. */
 export interface StepWisePlan extends EnvironmentPlan {
   readonly history: number | null
+  /** `step`: each step has its own. `final`: what the episode was worth, at every step. */
+  readonly reward: 'step' | 'final'
 }
 
 /** Steps of an episode, each asked on its own. */
@@ -48,17 +50,13 @@ class Steps {
   }
 }
 
-/** An episode whose steps have rewards of their own. A subclass may say which environment (`plan`). */
-export class RewardedStepsWorkflow extends StepWiseRewardWorkflow {
-  readonly #steps = new Steps(this.context, this.plan())
+/** Each step with what it earned. */
+class RewardedSteps extends StepWiseRewardWorkflow {
+  readonly #steps: Steps
 
-  protected plan(): StepWisePlan {
-    return workflowArgs(this.task, stepWiseEnvironmentArgs)
-  }
-
-  /** Numbers about the whole episode, for each of its experiences. */
-  protected metrics(episode: Episode): Metrics {
-    return episodeMetrics(episode)
+  constructor(context: WorkflowContext, steps: Steps) {
+    super(context)
+    this.#steps = steps
   }
 
   override get maxSteps(): number {
@@ -72,22 +70,16 @@ export class RewardedStepsWorkflow extends StepWiseRewardWorkflow {
   override reward(): number {
     return this.#steps.earned
   }
-
-  override async run(): Promise<Experience[]> {
-    const all = await super.run()
-    const metrics = this.metrics(await this.#steps.run.episode())
-    for (const experience of all) Object.assign(experience.metrics, metrics)
-    return all
-  }
-
-  override async close(): Promise<void> {
-    await this.#steps.run.close()
-  }
 }
 
-/** An episode whose worth is known at its end; every step gets it. */
-class PropagatedStepsWorkflow extends RewardPropagationWorkflow {
-  readonly #steps = new Steps(this.context, workflowArgs(this.task, stepWiseEnvironmentArgs))
+/** Every step with what the episode was worth, known at its end. */
+class PropagatedSteps extends RewardPropagationWorkflow {
+  readonly #steps: Steps
+
+  constructor(context: WorkflowContext, steps: Steps) {
+    super(context)
+    this.#steps = steps
+  }
 
   override get maxSteps(): number {
     return this.#steps.run.maxSteps
@@ -100,36 +92,40 @@ class PropagatedStepsWorkflow extends RewardPropagationWorkflow {
   override reward(): number {
     return this.#steps.score
   }
+}
+
+/** An episode, one experience per step. A subclass may say which environment (`plan`). */
+export class StepWiseEnvironmentWorkflow extends Workflow {
+  static override readonly doc: string = 'an episode in an environment, one experience per step'
+  static override readonly args: z.ZodObject = stepWiseEnvironmentArgs
+  readonly #steps: Steps
+  readonly #kind: Workflow
+
+  constructor(context: WorkflowContext) {
+    super(context)
+    const plan = this.plan()
+    this.#steps = new Steps(context, plan)
+    const Kind = plan.reward === 'final' ? PropagatedSteps : RewardedSteps
+    this.#kind = new Kind(context, this.#steps)
+  }
+
+  protected plan(): StepWisePlan {
+    return workflowArgs(this.task, stepWiseEnvironmentArgs)
+  }
+
+  /** Numbers about the whole episode, for each of its experiences. */
+  protected metrics(episode: Episode): Metrics {
+    return episodeMetrics(episode)
+  }
 
   override async run(): Promise<Experience[]> {
-    const all = await super.run()
-    const metrics = episodeMetrics(await this.#steps.run.episode())
+    const all = await this.#kind.run()
+    const metrics = this.metrics(await this.#steps.run.episode())
     for (const experience of all) Object.assign(experience.metrics, metrics)
     return all
   }
 
   override async close(): Promise<void> {
     await this.#steps.run.close()
-  }
-}
-
-/** An episode in any environment, one experience per step; `reward` says which of the two it is. */
-export class StepWiseEnvironmentWorkflow extends Workflow {
-  static override readonly doc: string = 'an episode in an environment, one experience per step'
-  static override readonly args: z.ZodObject = stepWiseEnvironmentArgs
-  readonly #kind: Workflow
-
-  constructor(context: WorkflowContext) {
-    super(context)
-    const { reward } = workflowArgs(this.task, stepWiseEnvironmentArgs)
-    this.#kind = reward === 'final' ? new PropagatedStepsWorkflow(context) : new RewardedStepsWorkflow(context)
-  }
-
-  override run(): Promise<Experience[]> {
-    return this.#kind.run()
-  }
-
-  override close(): Promise<void> {
-    return this.#kind.close()
   }
 }

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { checkEnvironment, environments } from '../../environment/index.js'
+import type { Task } from '../../task/index.js'
+import type { WorkflowClass } from '../workflow.js'
+import { workflowArgs } from '../workflow-args.js'
+import { EnvironmentWorkflow } from './concatenated.js'
+import type { EnvironmentPlan } from './run.js'
+import { StepWiseEnvironmentWorkflow, type StepWisePlan } from './step-wise.js'
+
+/** A world under a workflow's name of its own. Its arguments stand in `workflow_args` itself, beside the limit of steps. */
+export interface NamedWorld {
+  readonly doc: string
+  readonly environment: string
+  /** Arguments of the world that the name settles; a user cannot give them. */
+  readonly settled?: Readonly<Record<string, unknown>>
+  /** Other defaults than the world's. */
+  readonly defaults?: Readonly<Record<string, unknown>>
+  /** Steps of an episode by default; absent: the world's. */
+  readonly maxSteps?: number
+  /** How `workflow_args` calls the limit of steps. */
+  readonly limit?: string
+}
+
+/** The episode as one conversation and one experience. */
+export function conversationIn(named: NamedWorld): WorkflowClass {
+  const args = argsOf(named)
+  return class extends EnvironmentWorkflow {
+    static override readonly doc = named.doc
+    static override readonly args = args
+
+    protected override plan(): EnvironmentPlan {
+      return planOf(named, args, this.task)
+    }
+  }
+}
+
+/** The episode step by step, each an experience. */
+export function stepsIn(named: NamedWorld & Partial<Pick<StepWisePlan, 'history' | 'reward'>>): WorkflowClass {
+  const args = argsOf(named)
+  const { history = 0, reward = 'final' } = named
+  return class extends StepWiseEnvironmentWorkflow {
+    static override readonly doc = named.doc
+    static override readonly args = args
+
+    protected override plan(): StepWisePlan {
+      return { ...planOf(named, args, this.task), history, reward }
+    }
+  }
+}
+
+function argsOf({
+  environment,
+  settled = {},
+  defaults = {},
+  maxSteps,
+  limit = 'max_env_steps',
+}: NamedWorld): z.ZodObject {
+  const world = environments.get(environment)
+  const open = Object.entries(world.args.shape).filter(([name]) => !Object.hasOwn(settled, name))
+  const shape = Object.fromEntries(
+    open.map(([name, type]) => [
+      name,
+      Object.hasOwn(defaults, name) ? (type as z.ZodType).default(defaults[name]) : type,
+    ]),
+  )
+  return z
+    .strictObject({
+      ...shape,
+      [limit]: z
+        .number()
+        .int()
+        .min(1)
+        .default(maxSteps ?? world.maxSteps),
+    })
+    .superRefine(({ [limit]: _, ...own }, context) => {
+      for (const { path, message } of checkEnvironment(environment, { ...own, ...settled })) {
+        context.addIssue({ code: 'custom', path: path.slice(1), message })
+      }
+    })
+}
+
+function planOf(named: NamedWorld, args: z.ZodObject, task: Task): EnvironmentPlan {
+  const { environment, settled, limit = 'max_env_steps' } = named
+  const { [limit]: steps, ...own } = workflowArgs(task, args)
+  return { environment, environment_args: { ...own, ...settled }, max_env_steps: steps as number }
+}
