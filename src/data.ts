@@ -17,6 +17,7 @@ export {
   priorityFn,
   priorityFns,
 } from './buffer/index.js'
+export { type DatasetEntry, dataset, datasets, Place, type PlacedFile } from './dataset/index.js'
 export {
   decodeExperience,
   decodeExperiences,

@@ -11,7 +11,7 @@ const src = fileURLToPath(new URL('../src/', import.meta.url))
  */
 const ORDER = [
   ...['base', 'plugin', 'machine', 'config', 'model', 'hub', 'graph'],
-  ...['task', 'reward', 'environment', 'engine', 'experience', 'dialect'],
+  ...['task', 'reward', 'environment', 'dataset', 'engine', 'experience', 'dialect'],
   ...['buffer', 'pipeline', 'algorithm', 'monitor', 'workflow', 'checkpoint', 'synchronizer'],
   ...['explorer', 'trainer', 'run', 'import-verl', 'cli', 'testing'],
 ]

@@ -107,6 +107,21 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--dry-run', 'only show what would be done')
     .action(async (options) => done(await (await import('./setup.js')).setupTorch(options)))
 
+  const data = program
+    .command('data')
+    .description('make task sets: lists them, or makes the one that is named')
+    .argument('[name]', 'which one; its own options follow (trinity data <name> --help)')
+    .argument('[options...]')
+    .option('--out <dir>', 'folder to write to; default data/<name>')
+    .option('--verify', 'compare the files of the folder with what was written')
+    .option('--plugin-dir <dir>', 'load plugins from here first (may be repeated)', collect)
+    // What else may follow depends on the name.
+    .allowUnknownOption()
+    .helpOption(false)
+  data.action(async (name, words, options) =>
+    done(await (await import('./data.js')).data(name, words, options, () => data.helpInformation())),
+  )
+
   const model = program.command('model').description('create and inspect model directories')
   model
     .command('new')

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TrinityError } from '../base/error.js'
+import { sha256 } from '../base/file/sha256.js'
 import { isNetworkError } from './error.js'
 import { withLock } from './lock.js'
 
@@ -83,12 +83,6 @@ async function verify(job: Download, part: string): Promise<void> {
     whole ? 'the downloaded file is damaged: its SHA-256 differs' : `got ${size} bytes instead of ${job.size}`,
     { path: job.url, hint: 'the partial file was removed; run the same command again' },
   )
-}
-
-async function sha256(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer)
-  return hash.digest('hex')
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {

@@ -34,6 +34,7 @@ const CONVERT: Record<string, string> = {
 
 /** Files that lie in data set directories and hold no rows. */
 const NOT_DATA = new Set([
+  'dataset.json',
   'dataset_info.json',
   'dataset_infos.json',
   'dataset_dict.json',

@@ -1,0 +1,48 @@
+import { TrinityError } from '../../base/error.js'
+import { Pcg64 } from '../../base/random/index.js'
+import { solve } from './solve.js'
+
+/** Numbers to make the target of, and one way to do so. */
+export interface Puzzle {
+  readonly nums: readonly number[]
+  readonly target: number
+  readonly solution: string
+}
+
+export interface Ranges {
+  readonly sizes: readonly number[]
+  readonly max_number: number
+  readonly max_target: number
+  readonly seed: number
+}
+
+/** Draws in a row that bring nothing new before the ranges are taken for exhausted. */
+const PATIENCE = 20_000
+
+/** Puzzles without end, each once, all of which can be solved. Same ranges and seed, same puzzles. */
+export function* drawPuzzles(ranges: Ranges): Iterable<Puzzle> {
+  const rng = new Pcg64(ranges.seed)
+  const seen = new Set<string>()
+  for (let misses = 0; ; misses++) {
+    if (misses > PATIENCE) {
+      throw new TrinityError('dataset/exhausted', `there are hardly more than ${seen.size} puzzles of this kind`, {
+        hint: 'ask for fewer rows, or for larger numbers, targets or sizes',
+      })
+    }
+    const count = ranges.sizes[rng.below(ranges.sizes.length - 1)]
+    const nums = Array.from({ length: count }, () => 1 + rng.below(ranges.max_number - 1))
+    const target = 1 + rng.below(ranges.max_target - 1)
+    const key = keyOf(nums, target)
+    if (seen.has(key)) continue
+    const solution = solve(nums, target)
+    if (solution === undefined) continue
+    seen.add(key)
+    misses = 0
+    yield { nums, target, solution }
+  }
+}
+
+/** Equal for puzzles that are the same: the order of the numbers does not matter. */
+export function keyOf(nums: readonly number[], target: number): string {
+  return `${[...nums].sort((a, b) => a - b)}=${target}`
+}

@@ -1,0 +1,14 @@
+import { Registry } from '../base/registry.js'
+import { countdown } from './countdown/countdown.js'
+import type { DatasetEntry } from './dataset.js'
+
+/**
+ * Task sets by the name that `trinity data` takes.
+ * @example
+ * import { datasets } from 'trinity-rft/data'
+ *
+ * for (const name of datasets.names()) console.log(name, datasets.get(name).license)
+ */
+export const datasets = new Registry<DatasetEntry>('data set', {
+  countdown,
+})
