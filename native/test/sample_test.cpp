@@ -58,6 +58,9 @@ static void step(Sampler& sampler, const Weights& w, std::vector<Sequence>& all,
   std::vector<float> floats;
   int32_t row = 0, top = 0;
   const int32_t vocab = w.layout->config.vocab;
+  // Of every 32 tokens the upper half may be drawn, and the first two.
+  const std::vector<int32_t> biased{vocab - 1}, allowed((vocab + 31) / 32, static_cast<int32_t>(0xffff0003u));
+  const std::vector<float> bias{2.0f};
   for (int s : chosen) {
     Sequence& q = all[s];
     const int32_t left = static_cast<int32_t>(q.tokens.size()) - q.done;
@@ -71,8 +74,10 @@ static void step(Sampler& sampler, const Weights& w, std::vector<Sequence>& all,
     }
     const int32_t out = static_cast<int32_t>(outs.size() / OUT_INTS) - 1, count = between(0, std::min(4, vocab));
     const int32_t top_k = between(0, 3), bans = vocab > 1 ? between(0, 1) : 0;
-    draws.insert(draws.end(), {out, between(0, 1), top_k, between(0, 99), 0, s, q.done, 0, between(0, 1), 0, bans, top, count});
-    floats.insert(floats.end(), {test::bits() & 1 ? 1.0f : 0.6f, test::bits() & 1 ? 0.0f : 0.1f, test::bits() & 1 ? 1.0f : 1.3f});
+    draws.insert(draws.end(), {out, between(0, 1), top_k, between(0, 99), 0, s, q.done, 0, between(0, 1), 0, bans, top, count,
+                               0, between(0, 1), between(-1, 0)});
+    const auto either = [](float a, float b) { return test::bits() & 1 ? a : b; };
+    floats.insert(floats.end(), {either(1, 0.6f), either(0, 0.1f), either(1, 1.3f), either(0, 0.7f), either(0, -0.4f)});
     top += count;
   }
   const int64_t n_outs = static_cast<int64_t>(outs.size()) / OUT_INTS, n_draws = static_cast<int64_t>(chosen.size());
@@ -80,9 +85,10 @@ static void step(Sampler& sampler, const Weights& w, std::vector<Sequence>& all,
   tokens.resize(n_draws);
   top_tokens.resize(top);
   const std::vector<int32_t> history{vocab - 1};
-  StepArgs a{row, n_draws, static_cast<int64_t>(pages.size()), 0, n_outs, n_draws, 1, 1, top,
+  StepArgs a{row, n_draws, static_cast<int64_t>(pages.size()), 0, n_outs, n_draws, 1, 1, top, 1,
+             static_cast<int64_t>(allowed.size()),
              ids.data(), segments.data(), pages.data(), nullptr, outs.data(), draws.data(), history.data(), banned.data(),
-             inv_t.data(), floats.data(), scores.data(), logprobs.data(), drawn.data(), top_logprobs.data(),
+             biased.data(), allowed.data(), inv_t.data(), floats.data(), bias.data(), scores.data(), logprobs.data(), drawn.data(), top_logprobs.data(),
              tokens.data(), top_tokens.data()};
   sampler.step(w, a);
   int64_t out = 0;
@@ -93,6 +99,8 @@ static void step(Sampler& sampler, const Weights& w, std::vector<Sequence>& all,
     const int32_t* d = draws.data() + DRAW_INTS * i;
     test::near("a token of the vocabulary", tokens[i] >= 0 && tokens[i] < vocab, 1, 0);
     test::near("a banned token", d[10] && tokens[i] == 0, 0, 0);
+    const uint32_t word = static_cast<uint32_t>(allowed[tokens[i] / 32]);
+    test::near("a token that may be drawn", d[15] < 0 || (word >> (tokens[i] % 32) & 1), 1, 0);
     for (int32_t j = 1; j < d[12]; j++) test::near("best first", top_logprobs[d[11] + j] <= top_logprobs[d[11] + j - 1], 1, 0);
   }
 }

@@ -41,6 +41,8 @@ export interface Caps {
   /** Reports the log-prob under the truncated distribution a token was really drawn from. */
   readonly drawnLogprobs: boolean
   readonly promptLogprobs: boolean
+  /** Takes `allowed` of a request. */
+  readonly allowedTokens?: boolean
   readonly streaming: boolean
   readonly abort: boolean
   /** Same request and seed give the same tokens, whatever else is in the batch. */
@@ -230,7 +232,14 @@ export interface SamplingParams {
   readonly topK?: number
   readonly topP?: number
   readonly minP?: number
+  /** Divides the logits of tokens of prompt and answer where they are positive, else multiplies them; 1: off. */
   readonly repetitionPenalty?: number
+  /** Taken from the logits of tokens that stand in the answer so far, −2 … 2. */
+  readonly presencePenalty?: number
+  /** The same for every time that the token stands there. */
+  readonly frequencyPenalty?: number
+  /** Added to the logits of these tokens (by id) before everything else, −100 … 100. */
+  readonly logitBias?: Readonly<Record<number, number>>
   readonly maxTokens: number
   readonly minTokens?: number
   /** Generation ends when the text holds one of these; the tokens that made it up stay in the sample. */
@@ -241,6 +250,12 @@ export interface SamplingParams {
   readonly seed?: number
 }
 
+/**
+ * Which tokens sample `index` may go on with after `tokens`, its answer so far (valid during the call): bit t % 32 of word
+ * ⌊t / 32⌋ stands for token t. Undefined: any. Asked once before each draw, and again where a draw is repeated.
+ */
+export type AllowedTokens = (index: number, tokens: Int32Array) => Uint32Array | undefined
+
 /** What to sample: a prompt, how many answers, and how they are drawn. */
 export interface SampleRequest {
   readonly prompt: Int32Array
@@ -250,6 +265,8 @@ export interface SampleRequest {
   readonly promptLogprobs?: boolean
   /** Log-probs of the k likeliest tokens at every generated position. */
   readonly topLogprobs?: number
+  /** Constrains every draw: what a grammar or a schema needs. Only where `caps.allowedTokens` says so. */
+  readonly allowed?: AllowedTokens
 }
 
 /** Tokens from `from` on (until the next span) were drawn with weights of this version. */

@@ -133,10 +133,10 @@ static T* part(napi_env env, napi_value step, const char* name, int64_t count, i
 }
 
 static StepArgs read_step(napi_env env, napi_value o) {
-  const int32_t* n = part<int32_t>(env, o, "counts", 9);
+  const int32_t* n = part<int32_t>(env, o, "counts", 11);
   StepArgs a{};
   a.rows = n[0], a.segment_count = n[1], a.page_count = n[2], a.copy_count = n[3], a.out_count = n[4], a.draw_count = n[5];
-  a.history_count = n[6], a.banned_count = n[7], a.top_count = n[8];
+  a.history_count = n[6], a.banned_count = n[7], a.top_count = n[8], a.bias_count = n[9], a.allowed_count = n[10];
   a.ids = part<int32_t>(env, o, "ids", a.rows);
   a.segments = part<int32_t>(env, o, "segments", a.segment_count, SEGMENT_INTS);
   a.pages = part<int32_t>(env, o, "pages", a.page_count);
@@ -151,6 +151,9 @@ static StepArgs read_step(napi_env env, napi_value o) {
   a.drawn = part<float>(env, o, "drawn", a.draw_count);
   a.history = part<int32_t>(env, o, "history", a.history_count);
   a.banned = part<int32_t>(env, o, "banned", a.banned_count);
+  a.biased = part<int32_t>(env, o, "biased", a.bias_count);
+  a.bias = part<float>(env, o, "bias", a.bias_count);
+  a.allowed = part<int32_t>(env, o, "allowed", a.allowed_count);
   a.top_tokens = part<int32_t>(env, o, "topTokens", a.top_count);
   a.top_logprobs = part<float>(env, o, "topLogprobs", a.top_count);
   return a;

@@ -27,10 +27,12 @@ double uniform(uint64_t seed, int32_t index, int32_t position) {
 }
 
 const float* Drawer::adjust(const float* logits, int64_t vocab, const DrawParams& p) {
-  if (p.penalty == 1.0f && p.banned_count == 0) return logits;
+  const bool counted = p.presence != 0 || p.frequency != 0;
+  if (p.penalty == 1.0f && !counted && p.biased_count == 0 && p.banned_count == 0 && !p.allowed) return logits;
   row_.assign(logits, logits + vocab);
+  for (int32_t i = 0; i < p.biased_count; i++) row_[p.biased[i]] += p.bias[i];
+  seen_.resize(vocab, 0);
   if (p.penalty != 1.0f) {
-    seen_.resize(vocab, 0);
     for (int32_t i = 0; i < p.history_count; i++) {
       const int32_t t = p.history[i];
       if (seen_[t]) continue;
@@ -39,8 +41,24 @@ const float* Drawer::adjust(const float* logits, int64_t vocab, const DrawParams
     }
     for (int32_t i = 0; i < p.history_count; i++) seen_[p.history[i]] = 0;
   }
+  if (counted) penalize_drawn(p);
   for (int32_t i = 0; i < p.banned_count; i++) row_[p.banned[i]] = -INFINITY;
+  if (p.allowed)
+    for (int64_t t = 0; t < vocab; t++)
+      if (!(p.allowed[t / 32] >> (t % 32) & 1)) row_[t] = -INFINITY;
   return row_.data();
+}
+
+void Drawer::penalize_drawn(const DrawParams& p) {
+  const int32_t first = p.history_count - std::min(p.history_count, p.position);
+  for (int32_t i = first; i < p.history_count; i++) seen_[p.history[i]]++;
+  for (int32_t i = first; i < p.history_count; i++) {
+    const int32_t t = p.history[i];
+    if (seen_[t] == 0) continue;
+    row_[t] -= p.frequency * static_cast<float>(seen_[t]);
+    row_[t] -= p.presence;
+    seen_[t] = 0;
+  }
 }
 
 int32_t Drawer::from_all(int64_t vocab, double u, double* total) const {
@@ -101,16 +119,17 @@ int32_t Drawer::from_some(int64_t vocab, const DrawParams& p, double u, double* 
 }
 
 Drawn Drawer::draw(const float* logits, int64_t vocab, const SoftmaxState& state, const DrawParams& p) {
-  const Drawn broken{-1, NAN, NAN};
+  const Drawn broken{-1, NAN, NAN}, nothing{-2, NAN, NAN};
   if (!std::isfinite(state.max + log_sum(state))) return broken;
   const float* scores = adjust(logits, vocab, p);
   Drawn out = broken;
   if (p.greedy) {
     out.token = static_cast<int32_t>(std::max_element(scores, scores + vocab) - scores);
-    if (scores[out.token] == -INFINITY) return broken;
+    if (scores[out.token] == -INFINITY) return nothing;
     out.drawn = 0;
   } else {
     const float peak = scores == logits ? state.max : *std::max_element(scores, scores + vocab) * p.inv_t;
+    if (peak == -INFINITY) return nothing;
     if (!std::isfinite(peak)) return broken;
     weights_.resize(vocab);
     sums_.resize((vocab + DRAW_BLOCK - 1) / DRAW_BLOCK);

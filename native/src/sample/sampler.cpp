@@ -55,7 +55,8 @@ void Sampler::check(const Config& c, const StepArgs& a) const {
     return std::all_of(ids, ids + n, [&](int32_t id) { return id >= 0 && id < c.vocab; });
   };
   const auto is_page = [&](int32_t p) { return p >= 0 && p < cache_.pages(); };
-  expect(in_vocab(a.ids, a.rows) && in_vocab(a.history, a.history_count) && in_vocab(a.banned, a.banned_count), "token id out of range");
+  expect(in_vocab(a.ids, a.rows) && in_vocab(a.history, a.history_count) && in_vocab(a.banned, a.banned_count) &&
+             in_vocab(a.biased, a.bias_count), "token id out of range");
   expect(std::all_of(a.pages, a.pages + a.page_count, is_page), "page out of range");
   expect(std::all_of(a.copies, a.copies + 2 * a.copy_count, is_page), "page out of range");
   for (int64_t i = 0; i < a.out_count; i++) {
@@ -67,7 +68,8 @@ void Sampler::check(const Config& c, const StepArgs& a) const {
     expect(d[0] >= out && d[0] < a.out_count, "draws are out of order");
     out = d[0];
     expect(within(d[7], d[8], a.history_count) && within(d[9], d[10], a.banned_count) && within(d[11], d[12], a.top_count) &&
-               d[12] <= c.vocab, "draw out of range");
+               d[12] <= c.vocab && within(d[13], d[14], a.bias_count), "draw out of range");
+    expect(d[15] == -1 || within(d[15], (c.vocab + 31) / 32, a.allowed_count), "mask out of range");
   }
 }
 
@@ -185,7 +187,9 @@ void Sampler::finish_row(const Config& c, const StepArgs& a, int64_t out, const 
     const int32_t* d = a.draws + DRAW_INTS * i;
     const float* f = a.draw_floats + DRAW_FLOATS * i;
     const uint64_t seed = static_cast<uint64_t>(static_cast<uint32_t>(d[4])) << 32 | static_cast<uint32_t>(d[3]);
-    const DrawParams p{d[1] != 0, inv_t, f[0], f[1], f[2], d[2], seed, d[5], d[6], a.history + d[7], d[8], a.banned + d[9], d[10]};
+    const uint32_t* allowed = d[15] < 0 ? nullptr : reinterpret_cast<const uint32_t*>(a.allowed) + d[15];
+    const DrawParams p{d[1] != 0, inv_t, f[0], f[1], f[2], f[3], f[4], d[2], seed, d[5], d[6], a.history + d[7], d[8],
+                       a.banned + d[9], d[10], a.biased + d[13], a.bias + d[13], d[14], allowed};
     const Drawn drawn = drawer.draw(logits, c.vocab, state, p);
     a.tokens[i] = drawn.token;
     a.logprobs[i] = drawn.logprob;

@@ -11,13 +11,14 @@ namespace trinity {
 
 // Views of the caller's arrays; what the numbers mean stands in src/engine/native/sampler/step.ts.
 struct StepArgs {
-  int64_t rows, segment_count, page_count, copy_count, out_count, draw_count, history_count, banned_count, top_count;
-  const int32_t *ids, *segments, *pages, *copies, *outs, *draws, *history, *banned;
-  const float *out_inv_t, *draw_floats;
+  int64_t rows, segment_count, page_count, copy_count, out_count, draw_count, history_count, banned_count, top_count, bias_count,
+      allowed_count;
+  const int32_t *ids, *segments, *pages, *copies, *outs, *draws, *history, *banned, *biased, *allowed;
+  const float *out_inv_t, *draw_floats, *bias;
   float *scores, *logprobs, *drawn, *top_logprobs;
   int32_t *tokens, *top_tokens;
 };
-constexpr int SEGMENT_INTS = 4, OUT_INTS = 2, DRAW_INTS = 13, DRAW_FLOATS = 3;
+constexpr int SEGMENT_INTS = 4, OUT_INTS = 2, DRAW_INTS = 16, DRAW_FLOATS = 5;
 
 class Sampler {
  public:

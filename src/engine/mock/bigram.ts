@@ -22,13 +22,17 @@ export class Bigram {
     this.#square = new Float64Array(size)
   }
 
+  /** Of every token after `prev`; a copy. */
+  logits(prev: number): Float64Array {
+    return this.weights.slice(prev * this.vocabSize, (prev + 1) * this.vocabSize)
+  }
+
   /** log softmax(logits / T) of every token after `prev`. */
   logprobs(prev: number, temperature: number): Float64Array {
-    const from = prev * this.vocabSize
-    const scores = new Float64Array(this.vocabSize)
+    const scores = this.logits(prev)
     let max = -Infinity
     for (let i = 0; i < scores.length; i++) {
-      scores[i] = this.weights[from + i] / temperature
+      scores[i] /= temperature
       if (scores[i] > max) max = scores[i]
     }
     let sum = 0

@@ -11,6 +11,7 @@ export const mockCaps: Caps = {
   logprobs: 'model',
   drawnLogprobs: false,
   promptLogprobs: false,
+  allowedTokens: true,
   streaming: true,
   abort: true,
   batchInvariant: true,

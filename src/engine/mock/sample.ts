@@ -1,5 +1,6 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { TrinityError } from '../../base/error.js'
+import { checkedMasks, nothingToDraw } from '../allowed-tokens.js'
 import { within } from '../calls.js'
 import type {
   Call,
@@ -13,10 +14,11 @@ import type {
   SampleModel,
   SampleRequest,
   SamplerStats,
-  SamplingParams,
   VersionSpan,
 } from '../contract.js'
+import { checkDraw } from '../draw-spec.js'
 import { checkRows } from '../pack.js'
+import { draw } from './draw.js'
 import type { Reply } from './engine.js'
 import { MOCK_HOME, MockTrainModel } from './train.js'
 
@@ -46,6 +48,7 @@ export class MockSampleModel implements SampleModel {
   async sample(request: SampleRequest, call: Call, onToken?: OnToken): Promise<Sample[]> {
     const { prompt, params } = request
     checkRows([asRow(prompt, params.temperature)], this.info)
+    checkDraw(params, this.info.vocabSize)
     if (prompt.length < 1)
       throw new TrinityError('engine/bad-request', 'the prompt is empty', { hint: 'send at least one token' })
     if (this.#admitted >= this.#options.maxQueue) {
@@ -136,7 +139,7 @@ export class MockSampleModel implements SampleModel {
   }
 
   async #one(
-    { prompt, params }: SampleRequest,
+    { prompt, params, allowed }: SampleRequest,
     index: number,
     seed: number,
     script: ArrayLike<number> | undefined,
@@ -155,13 +158,25 @@ export class MockSampleModel implements SampleModel {
       versions,
       cachedTokens: 0,
     })
+    const spec = checkDraw(params, this.info.vocabSize)
+    const masks = allowed && checkedMasks(allowed, this.info.vocabSize)
+    const next = () => {
+      const mask = masks?.(index, Int32Array.from(tokens))
+      const soon = tokens.length < (params.minTokens ?? 0)
+      const excluded = (token: number) =>
+        (soon && token === this.#options.eos) || (mask !== undefined && !((mask[token >> 5] >> (token & 31)) & 1))
+      const logits = this.weights.bigram.logits(tokens.at(-1) ?? prompt[prompt.length - 1])
+      const token = draw(logits, spec, { prompt, made: tokens, excluded, u: random() })
+      if (token < 0) throw nothingToDraw(tokens.length)
+      return token
+    }
     const most = Math.min(params.maxTokens, this.info.maxModelLen - prompt.length, script?.length ?? Infinity)
     while (tokens.length < most) {
       await (this.#options.latencyMs > 0 ? sleep(this.#options.latencyMs) : turn())
       if (signal.aborted) return end('abort')
       if (versions.at(-1)?.version !== this.version) versions.push({ version: this.version, from: tokens.length })
       const all = this.weights.bigram.logprobs(tokens.at(-1) ?? prompt[prompt.length - 1], params.temperature || 1)
-      const token = script ? script[tokens.length] : draw(all, params, tokens.length, this.#options.eos, random())
+      const token = script ? script[tokens.length] : next()
       tokens.push(token)
       logprobs.push(all[token])
       this.#sampledTokens++
@@ -171,23 +186,6 @@ export class MockSampleModel implements SampleModel {
     }
     return end(script && tokens.length === script.length ? 'stop' : 'length')
   }
-}
-
-/** Greedy at temperature 0, else by the cumulative sum; the end token is out of reach before `minTokens`. */
-function draw(logprobs: Float64Array, params: SamplingParams, length: number, eos: number, u: number): number {
-  const p = new Float64Array(logprobs.length)
-  let total = 0
-  for (let token = 0; token < p.length; token++) {
-    p[token] = token === eos && length < (params.minTokens ?? 0) ? 0 : Math.exp(logprobs[token])
-    total += p[token]
-  }
-  if (params.temperature === 0) return p.indexOf(Math.max(...p))
-  let left = u * total
-  for (let token = 0; token < p.length; token++) {
-    left -= p[token]
-    if (left < 0) return token
-  }
-  return p.findLastIndex((x) => x > 0)
 }
 
 function asRow(tokens: Int32Array, temperature: number): Row {

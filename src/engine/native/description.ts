@@ -13,6 +13,7 @@ export const nativeCaps: Caps = {
   logprobs: 'model',
   drawnLogprobs: true,
   promptLogprobs: true,
+  allowedTokens: true,
   streaming: true,
   abort: true,
   batchInvariant: true,

@@ -1,5 +1,6 @@
 import { messageOf, TrinityError } from '../../../base/error.js'
 import { Tokenizer } from '../../../model/tokenizer.js'
+import { checkedMasks } from '../../allowed-tokens.js'
 import { within } from '../../calls.js'
 import { checkRequest } from '../../checked-request.js'
 import type {
@@ -90,11 +91,12 @@ export class NativeSampleModel implements SampleModel {
       seed: { low: this.#requests++, high: this.#options.seed },
     })
     const { n, promptLogprobs } = request
+    const allowed = request.allowed && checkedMasks(request.allowed, this.info.vocabSize)
     const prompt = request.prompt.slice()
     const newStop = await this.#stopper(request.params.stop)
     return within(call, 'sample', async (signal) => {
       this.#check()
-      const job = new PendingRequest({ prompt, n, wish, promptLogprobs, onToken, newStop })
+      const job = new PendingRequest({ prompt, n, wish, promptLogprobs, onToken, newStop, allowed })
       this.#scheduler.enqueue(job)
       const abort = () => this.#scheduler.abort(job)
       if (signal.aborted) abort()

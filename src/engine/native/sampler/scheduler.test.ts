@@ -5,7 +5,7 @@ import type { Sample } from '../../contract.js'
 import { PagePool } from './pages.js'
 import { Scheduler } from './scheduler.js'
 import { PendingRequest } from './sequence.js'
-import { Step } from './step.js'
+import { DRAW, Step } from './step.js'
 
 const PAGE = 4
 const VOCAB = 5
@@ -43,7 +43,7 @@ class FakeCache {
       }
     }
     for (let i = 0; i < draws; i++) {
-      const [out, , , seed, , index, position] = step.draws.subarray(13 * i, 13 * i + 13)
+      const [out, , , seed, , index, position] = step.draws.subarray(DRAW * i)
       step.tokens[i] = drawn(last[step.outs[2 * out]], seed, index, position)
       step.logprobs[i] = last[step.outs[2 * out]]
     }

@@ -1,11 +1,14 @@
 import { commonPrefix } from '../../../base/common-prefix.js'
 import { TrinityError } from '../../../base/error.js'
+import { nothingToDraw } from '../../allowed-tokens.js'
 import type { PagePool } from './pages.js'
 import { type Ending, type PendingRequest, Sequence } from './sequence.js'
 import type { Step } from './step.js'
 
 /** Parameters times prompt tokens of one step: about a twentieth of a second on two cores. */
 const PREFILL_WORK = 13e9
+/** Instead of a token: every one is out of reach. */
+const NOTHING = -2
 /** Sequences at the head of the queue that are looked at for one that need not wait for another's prompt. */
 const LOOK = 64
 
@@ -156,14 +159,30 @@ export class Scheduler {
     const draws = rows === sequence.pending ? sequence.fanout : 0
     if (draws > 0) step.out(first + rows - 1, -1, wish.invT)
     for (let i = 0; i < draws; i++) {
-      step.drawFrom(wish, sequence.index + i, sequence.made, wish.top)
-      if (wish.penalty !== 1) step.penalize(sequence.tokens, sequence.length)
-      if (sequence.made < wish.minTokens && wish.banned.length > 0) step.ban(wish.banned)
+      step.drawFrom(wish, sequence.index + i, sequence.made)
+      if (wish.reshaped || wish.greedy) this.#shape(step, sequence, sequence.index + i)
     }
     this.#inStep.push(sequence)
     this.#rowsOf.push(rows)
     this.#drawsOf.push(draws)
     return rows
+  }
+
+  /** What changes the logits of the last draw. */
+  #shape(step: Step, { job, tokens, length, made }: Sequence, index: number): void {
+    const { wish, prompt, allowed } = job
+    const answer = tokens.subarray(prompt.length, length)
+    if (wish.penalty !== 1) step.penalize(tokens.subarray(0, length))
+    else if (wish.presence !== 0 || wish.frequency !== 0) step.penalize(answer)
+    if (wish.biased.length > 0) step.lean(wish.biased, wish.bias)
+    if (made < wish.minTokens && wish.banned.length > 0) step.ban(wish.banned)
+    try {
+      const mask = allowed?.(index, answer)
+      if (mask) step.restrict(mask)
+    } catch (error) {
+      // said once the step is done: it cannot lose a sequence now
+      job.broken ??= { error }
+    }
   }
 
   #readScores(step: Step, segment: number, out: number): number {
@@ -180,8 +199,11 @@ export class Scheduler {
     const parts = [sequence]
     for (let i = 1; i < draws; i++) parts.push(this.#fork(sequence, sequence.index + i))
     sequence.fanout = 1
+    const { job } = sequence
+    if (job.broken) this.fail(job, job.broken.error)
     for (let i = 0; i < draws; i++) {
-      if (step.tokens[draw + i] < 0) this.fail(sequence.job, notFinite())
+      const token = step.tokens[draw + i]
+      if (token < 0) this.fail(job, token === NOTHING ? nothingToDraw(parts[i].made) : notFinite())
       this.#take(step, parts[i], draw + i)
     }
   }

@@ -1,5 +1,5 @@
 import type { CheckedRequest } from '../../checked-request.js'
-import type { OnToken, Sample, VersionSpan } from '../../contract.js'
+import type { AllowedTokens, OnToken, Sample, VersionSpan } from '../../contract.js'
 import { room } from './step.js'
 import type { StopStrings } from './stop.js'
 
@@ -10,6 +10,9 @@ export class PendingRequest {
   readonly wish: CheckedRequest
   readonly onToken?: OnToken
   readonly newStop?: () => StopStrings
+  readonly allowed?: AllowedTokens
+  /** What asking for allowed tokens ended in. */
+  broken?: { readonly error: unknown }
   readonly live = new Set<Sequence>()
   readonly samples: Sample[]
   readonly done: Promise<Sample[]>
@@ -30,12 +33,14 @@ export class PendingRequest {
     promptLogprobs?: boolean
     onToken?: OnToken
     newStop?: () => StopStrings
+    allowed?: AllowedTokens
   }) {
     this.prompt = options.prompt
     this.n = options.n
     this.wish = options.wish
     this.onToken = options.onToken
     this.newStop = options.newStop
+    this.allowed = options.allowed
     if (options.promptLogprobs) this.promptLogprobs = new Float32Array(options.prompt.length).fill(Number.NaN)
     this.#missing = options.n
     this.samples = new Array(options.n)

@@ -1,10 +1,10 @@
-import type { DrawSpec } from '../../checked-request.js'
+import type { CheckedRequest } from '../../checked-request.js'
 
 /** Numbers per entry of the arrays below; native/src/sample/sampler.h has the same. */
 const SEGMENT = 4
 const OUT = 2
-const DRAW = 13
-const DRAW_FLOATS = 3
+export const DRAW = 16
+const DRAW_FLOATS = 5
 
 /**
  * One step as the addon takes it: what to compute in, what was drawn out, in the same arrays step after step.
@@ -13,8 +13,8 @@ const DRAW_FLOATS = 3
  * draw from (several times, for the samples of one prompt), or both. Draws stand in the order of their outs.
  */
 export class Step {
-  /** rows, segments, pages, copies, outs, draws, history, banned, top */
-  readonly counts = new Int32Array(9)
+  /** rows, segments, pages, copies, outs, draws, history, banned, top, bias, words of masks */
+  readonly counts = new Int32Array(11)
   ids = new Int32Array(1024)
   /** rows, first position, offset and number of pages */
   segments = new Int32Array(256 * SEGMENT)
@@ -24,12 +24,19 @@ export class Step {
   /** row, token to score or −1 */
   outs = new Int32Array(256 * OUT)
   outInvT = new Float32Array(256)
-  /** out, greedy, top-k, seed (low, high), sample index, position, history (offset, count), banned (…), top (…) */
+  /**
+   * out, greedy, top-k, seed (low, high), sample index, position, history (offset, count), banned (…), top (…), bias (…),
+   * offset of the mask or −1
+   */
   draws = new Int32Array(256 * DRAW)
-  /** top-p, min-p, repetition penalty */
+  /** top-p, min-p, penalties: repetition, presence, frequency */
   drawFloats = new Float32Array(256 * DRAW_FLOATS)
   history = new Int32Array(1024)
   banned = new Int32Array(64)
+  biased = new Int32Array(64)
+  bias = new Float32Array(64)
+  /** A bit for every token. */
+  allowed = new Int32Array(64)
   // Results
   scores = new Float32Array(256)
   tokens = new Int32Array(256)
@@ -90,7 +97,7 @@ export class Step {
   }
 
   /** Draws from the last out, with the random number that belongs to (seed, index, position). */
-  drawFrom(spec: DrawSpec, index: number, position: number, top: number): void {
+  drawFrom(spec: CheckedRequest, index: number, position: number): void {
     const at = this.counts[5]++
     this.draws = room(this.draws, (at + 1) * DRAW)
     this.drawFloats = room(this.drawFloats, (at + 1) * DRAW_FLOATS)
@@ -111,23 +118,28 @@ export class Step {
     draws[i++] = this.counts[7]
     draws[i++] = 0
     draws[i++] = this.counts[8]
-    draws[i++] = top
-    this.counts[8] += top
+    draws[i++] = spec.top
+    draws[i++] = this.counts[9]
+    draws[i++] = 0
+    draws[i++] = -1
+    this.counts[8] += spec.top
     this.topTokens = room(this.topTokens, this.counts[8])
     this.topLogprobs = room(this.topLogprobs, this.counts[8])
     i = at * DRAW_FLOATS
     this.drawFloats[i++] = spec.topP
     this.drawFloats[i++] = spec.minP
     this.drawFloats[i++] = spec.penalty
+    this.drawFloats[i++] = spec.presence
+    this.drawFloats[i++] = spec.frequency
   }
 
-  /** Tokens that the penalty of the last draw applies to. */
-  penalize(tokens: Int32Array, length: number): void {
+  /** Tokens that the penalties of the last draw apply to: those drawn so far, for repetition behind their prompt. */
+  penalize(tokens: Int32Array): void {
     const at = this.counts[6]
-    this.history = room(this.history, at + length)
-    this.history.set(tokens.subarray(0, length), at)
-    this.draws[(this.counts[5] - 1) * DRAW + 8] = length
-    this.counts[6] += length
+    this.history = room(this.history, at + tokens.length)
+    this.history.set(tokens, at)
+    this.draws[(this.counts[5] - 1) * DRAW + 8] = tokens.length
+    this.counts[6] += tokens.length
   }
 
   /** Tokens that the last draw must not give. */
@@ -137,6 +149,26 @@ export class Step {
     for (let i = 0; i < tokens.length; i++) this.banned[at + i] = tokens[i]
     this.draws[(this.counts[5] - 1) * DRAW + 10] = tokens.length
     this.counts[7] += tokens.length
+  }
+
+  /** What is added to logits at the last draw. */
+  lean(tokens: readonly number[], bias: readonly number[]): void {
+    const at = this.counts[9]
+    this.biased = room(this.biased, at + tokens.length)
+    this.bias = room(this.bias, at + tokens.length)
+    this.biased.set(tokens, at)
+    this.bias.set(bias, at)
+    this.draws[(this.counts[5] - 1) * DRAW + 14] = tokens.length
+    this.counts[9] += tokens.length
+  }
+
+  /** The only tokens that the last draw may give, as bits. */
+  restrict(words: Uint32Array): void {
+    const at = this.counts[10]
+    this.allowed = room(this.allowed, at + words.length)
+    this.allowed.set(words, at)
+    this.draws[(this.counts[5] - 1) * DRAW + 15] = at
+    this.counts[10] += words.length
   }
 
   /** The likeliest tokens at a draw; copies, the arrays are used again. */
