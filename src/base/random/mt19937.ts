@@ -1,14 +1,13 @@
-/** Mersenne Twister with the classic seeding: the numbers of `numpy.random.seed(s)` and `torch.manual_seed(s)`. */
+/** Mersenne Twister. Seeded with a number: `numpy.random.seed(s)`, `torch.manual_seed(s)`. With a list of 32-bit words: `init_by_array`. */
 export class Mt19937 {
   readonly #state = new Uint32Array(624)
   #at = 624
 
-  constructor(seed: number) {
-    this.#state[0] = seed >>> 0
-    for (let i = 1; i < 624; i++) {
-      const before = this.#state[i - 1] ^ (this.#state[i - 1] >>> 30)
-      this.#state[i] = (Math.imul(1812433253, before) + i) >>> 0
-    }
+  constructor(seed: number | readonly number[]) {
+    const state = this.#state
+    state[0] = typeof seed === 'number' ? seed >>> 0 : 19650218
+    for (let i = 1; i < 624; i++) state[i] = (Math.imul(1812433253, mixed(state[i - 1])) + i) >>> 0
+    if (typeof seed !== 'number') this.#stir(seed)
   }
 
   uint32(): number {
@@ -30,6 +29,27 @@ export class Mt19937 {
     return value
   }
 
+  /** The second half of `init_by_array`: every word of the key reaches all of the state. */
+  #stir(key: readonly number[]): void {
+    const state = this.#state
+    let i = 1
+    const next = () => {
+      if (++i < 624) return
+      state[0] = state[623]
+      i = 1
+    }
+    for (let k = 0; k < Math.max(624, key.length); k++) {
+      const j = k % key.length
+      state[i] = (state[i] ^ Math.imul(1664525, mixed(state[i - 1]))) + key[j] + j
+      next()
+    }
+    for (let k = 0; k < 623; k++) {
+      state[i] = (state[i] ^ Math.imul(1566083941, mixed(state[i - 1]))) - i
+      next()
+    }
+    state[0] = 0x80000000
+  }
+
   #refill(): void {
     const state = this.#state
     for (let i = 0; i < 624; i++) {
@@ -38,4 +58,8 @@ export class Mt19937 {
     }
     this.#at = 0
   }
+}
+
+function mixed(word: number): number {
+  return word ^ (word >>> 30)
 }
