@@ -1,6 +1,13 @@
 import { Registry } from '../base/registry.js'
 import type { EnvironmentEntry } from './environment.js'
 import { gridWorld } from './grid-world.js'
+import { countdown } from './math/countdown.js'
+import { dapoMath } from './math/dapo-math.js'
+import { qwenMath } from './math/qwen-math.js'
+import { blackjack } from './toy-text/blackjack.js'
+import { cliffWalking } from './toy-text/cliff-walking.js'
+import { frozenLake } from './toy-text/frozen-lake.js'
+import { taxi } from './toy-text/taxi.js'
 
 /**
  * Environments by the name that `workflow_args.environment` gives.
@@ -11,4 +18,11 @@ import { gridWorld } from './grid-world.js'
  */
 export const environments = new Registry<EnvironmentEntry>('environment', {
   grid_world: gridWorld,
+  frozen_lake: frozenLake,
+  cliff_walking: cliffWalking,
+  taxi,
+  blackjack,
+  dapo_math: dapoMath,
+  qwen_math: qwenMath,
+  countdown,
 })

@@ -54,6 +54,20 @@ describe('Pcg64 gives the numbers of numpy.random.default_rng', () => {
     )
   })
 
+  it('a copy draws the same numbers, and neither disturbs the other', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.nat(5), (seed, before) => {
+        const rng = new Pcg64(seed)
+        for (let i = 0; i < before; i++) rng.uint32()
+        const copy = rng.copy()
+        const draws = (from: Pcg64) => [from.below(9), from.random(), from.below(9)]
+        const first = draws(copy)
+        expect(draws(rng)).toEqual(first)
+        expect(draws(rng)).toEqual(draws(copy))
+      }),
+    )
+  })
+
   it('refuses seeds it cannot have', () => {
     for (const bad of [-1, 1.5, Number.NaN, -3n]) expect(() => new Pcg64(bad)).toThrow(/non-negative integer/)
     expect(() => new Pcg64(0).choice(3, 4)).toThrow('cannot choose 4 of 3')

@@ -10,7 +10,7 @@ const MASK64 = (1n << 64n) - 1n
  */
 export class Pcg64 {
   #state: bigint
-  readonly #increment: bigint
+  #increment: bigint
   /** The upper half of a 64-bit draw, kept for the next 32-bit one. */
   #spare: number | undefined
 
@@ -24,6 +24,15 @@ export class Pcg64 {
     this.#state = this.#increment
     this.#state = BigInt.asUintN(128, this.#state + ((u64(0) << 64n) | u64(1)))
     this.#step()
+  }
+
+  /** Another generator that draws the same numbers from here on. */
+  copy(): Pcg64 {
+    const copy = new Pcg64(0)
+    copy.#state = this.#state
+    copy.#increment = this.#increment
+    copy.#spare = this.#spare
+    return copy
   }
 
   #step(): bigint {

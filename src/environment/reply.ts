@@ -1,0 +1,23 @@
+/** How replies hold their action: in the last block of backticks, in a JSON field, or anywhere. */
+
+/** What stands in the last ``` ``` of a text. */
+export function lastFence(text: string): string | undefined {
+  const parts = text.split('```')
+  // Between the first and the second, between the third and the fourth, …
+  const last = Math.floor((parts.length - 1) / 2) * 2 - 1
+  return last > 0 ? parts[last].trim() : undefined
+}
+
+/** The text of the last `"action": "…"`, as in a JSON object; the rest of the reply need not be JSON. */
+export function actionField(text: string): string | undefined {
+  const at = text.lastIndexOf('"action"')
+  return at < 0 ? undefined : /^"action"\s*:\s*"([^"\n]{0,80})"/.exec(text.slice(at, at + 200))?.[1].trim()
+}
+
+/** The last word, number or sign of a text that is one of the names. */
+export function lastNamed(text: string, names: ReadonlySet<string>): string | undefined {
+  return text
+    .toLowerCase()
+    .match(/[a-z]+|\d+|[^\sa-z\d]/g)
+    ?.findLast((word) => names.has(word))
+}
