@@ -2,6 +2,7 @@
 
 export type { AnswerParser, AnswerVerifier } from './answer/answer.js'
 export { answerParsers, answerVerifiers } from './answer/registry.js'
+export { type CountdownPuzzle, countdownFault, countdownPuzzle } from './countdown.js'
 export { type ExtractMode, extractAnswer } from './extract.js'
 export { type GradeOptions, gradeMath } from './math/grade.js'
 export { type OverlongPenalty, overlongPenalty } from './overlong.js'

@@ -1,6 +1,6 @@
 import { TrinityError } from '../../base/error.js'
 import { Pcg64 } from '../../base/random/index.js'
-import { solve } from './solve.js'
+import { reachable, solve } from './solve.js'
 
 /** Numbers to make the target of, and one way to do so. */
 export interface Puzzle {
@@ -17,7 +17,7 @@ export interface Ranges {
 }
 
 /** Draws in a row that bring nothing new before the ranges are taken for exhausted. */
-const PATIENCE = 20_000
+const PATIENCE = 5000
 
 /** Puzzles without end, each once, all of which can be solved. Same ranges and seed, same puzzles. */
 export function* drawPuzzles(ranges: Ranges): Iterable<Puzzle> {
@@ -31,14 +31,14 @@ export function* drawPuzzles(ranges: Ranges): Iterable<Puzzle> {
     }
     const count = ranges.sizes[rng.below(ranges.sizes.length - 1)]
     const nums = Array.from({ length: count }, () => 1 + rng.below(ranges.max_number - 1))
-    const target = 1 + rng.below(ranges.max_target - 1)
+    const targets = reachable(nums, ranges.max_target)
+    if (targets.length === 0) continue
+    const target = targets[rng.below(targets.length - 1)]
     const key = keyOf(nums, target)
     if (seen.has(key)) continue
-    const solution = solve(nums, target)
-    if (solution === undefined) continue
     seen.add(key)
     misses = 0
-    yield { nums, target, solution }
+    yield { nums, target, solution: solve(nums, target) as string }
   }
 }
 

@@ -1,9 +1,9 @@
-/** A value that was made, how, and how tightly its parts hold together. */
+/** A value, and what it was made of. */
 interface Term {
   readonly value: number
-  readonly text: string
-  /** 1: a sum, 2: a product, 3: a number. */
-  readonly rank: number
+  readonly sign?: '+' | '-' | '*' | '/'
+  readonly left?: Term
+  readonly right?: Term
 }
 
 /** Far below what differs between two results of whole numbers of this size. */
@@ -11,35 +11,69 @@ const NEAR = 1e-9
 
 /** An expression that uses each number once and has the value of the target; undefined: there is none. */
 export function solve(nums: readonly number[], target: number): string | undefined {
-  return search(
-    nums.map((value) => ({ value, text: String(value), rank: 3 })),
-    target,
-  )
+  let found: Term | undefined
+  results(termsOf(nums), (term) => {
+    if (Math.abs(term.value - target) < NEAR) found = term
+    return found !== undefined
+  })
+  return found && textOf(found)
 }
 
-function search(terms: readonly Term[], target: number): string | undefined {
-  if (terms.length === 1) return Math.abs(terms[0].value - target) < NEAR ? terms[0].text : undefined
+/** The whole numbers from 1 to `most` that can be made of the numbers, in order. */
+export function reachable(nums: readonly number[], most: number): number[] {
+  const values = new Set<number>()
+  results(termsOf(nums), ({ value }) => {
+    const whole = Math.round(value)
+    if (whole >= 1 && whole <= most && Math.abs(value - whole) < NEAR) values.add(whole)
+    return false
+  })
+  return [...values].sort((a, b) => a - b)
+}
+
+function termsOf(nums: readonly number[]): Term[] {
+  return nums.map((value) => ({ value }))
+}
+
+/** Calls `stop` with all that the terms can make together, until it says so. */
+function results(terms: readonly Term[], stop: (term: Term) => boolean): boolean {
+  if (terms.length === 1) return stop(terms[0])
   for (let i = 0; i < terms.length; i++) {
     for (let j = i + 1; j < terms.length; j++) {
       const rest = terms.filter((_, at) => at !== i && at !== j)
       for (const term of combined(terms[i], terms[j])) {
-        const found = search([...rest, term], target)
-        if (found !== undefined) return found
+        rest.push(term)
+        if (results(rest, stop)) return true
+        rest.pop()
       }
     }
   }
-  return undefined
+  return false
 }
 
-function* combined(a: Term, b: Term): Iterable<Term> {
-  yield { value: a.value + b.value, text: `${a.text} + ${b.text}`, rank: 1 }
-  yield { value: a.value - b.value, text: `${a.text} - ${within(b, 2)}`, rank: 1 }
-  yield { value: b.value - a.value, text: `${b.text} - ${within(a, 2)}`, rank: 1 }
-  yield { value: a.value * b.value, text: `${within(a, 2)} * ${within(b, 2)}`, rank: 2 }
-  if (b.value !== 0) yield { value: a.value / b.value, text: `${within(a, 2)} / ${within(b, 3)}`, rank: 2 }
-  if (a.value !== 0) yield { value: b.value / a.value, text: `${within(b, 2)} / ${within(a, 3)}`, rank: 2 }
+function combined(a: Term, b: Term): Term[] {
+  const made: Term[] = [
+    { value: a.value + b.value, sign: '+', left: a, right: b },
+    { value: a.value - b.value, sign: '-', left: a, right: b },
+    { value: b.value - a.value, sign: '-', left: b, right: a },
+    { value: a.value * b.value, sign: '*', left: a, right: b },
+  ]
+  if (b.value !== 0) made.push({ value: a.value / b.value, sign: '/', left: a, right: b })
+  if (a.value !== 0) made.push({ value: b.value / a.value, sign: '/', left: b, right: a })
+  return made
 }
 
-function within({ text, rank }: Term, least: number): string {
-  return rank < least ? `(${text})` : text
+const RANK = { '+': 1, '-': 1, '*': 2, '/': 2 } as const
+const rankOf = ({ sign }: Term) => (sign ? RANK[sign] : 3)
+
+/** With brackets only where they are needed. */
+function textOf({ value, sign, left, right }: Term): string {
+  if (!sign || !left || !right) return String(value)
+  const rank = RANK[sign]
+  // What follows - or / is taken as a whole.
+  const tight = sign === '-' || sign === '/' ? rank + 1 : rank
+  return `${within(left, rank)} ${sign} ${within(right, tight)}`
+}
+
+function within(term: Term, least: number): string {
+  return rankOf(term) < least ? `(${textOf(term)})` : textOf(term)
 }
