@@ -1,5 +1,7 @@
 import type { z } from 'zod'
+import type { Episode } from '../../environment/index.js'
 import { combine } from '../../monitor/combine.js'
+import type { Metrics } from '../../monitor/monitor.js'
 import { MultiTurnWorkflow, type Outcome } from '../multi-turn.js'
 import { workflowArgs } from '../workflow-args.js'
 import { environmentArgs } from './args.js'
@@ -23,9 +25,13 @@ export class EnvironmentWorkflow extends MultiTurnWorkflow {
       if (answer.truncateStatus === 'prompt_truncated') break
       await episode.reply(answer.responseText ?? '')
     }
-    const { step, past } = episode.turn
-    const steps = combine(past.map(({ transition }) => transition.metrics ?? {}))
-    return { reward: episode.score, info: { ...steps, ...episodeMetrics(episode), actual_env_steps: step } }
+    const steps = combine(episode.turn.past.map(({ transition }) => transition.metrics ?? {}))
+    return { reward: episode.score, info: { ...steps, ...this.metrics(episode) } }
+  }
+
+  /** Numbers about the whole episode. */
+  protected metrics(episode: Episode): Metrics {
+    return { ...episodeMetrics(episode), actual_env_steps: episode.turn.step }
   }
 
   override async close(): Promise<void> {

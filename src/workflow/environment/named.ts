@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { checkEnvironment, environments } from '../../environment/index.js'
+import { checkEnvironment, type Episode, environments } from '../../environment/index.js'
+import type { Metrics } from '../../monitor/monitor.js'
 import type { Task } from '../../task/index.js'
 import type { WorkflowClass } from '../workflow.js'
 import { workflowArgs } from '../workflow-args.js'
@@ -19,6 +20,8 @@ export interface NamedWorld {
   readonly maxSteps?: number
   /** How `workflow_args` calls the limit of steps. */
   readonly limit?: string
+  /** One more name for the number of steps, as a metric. */
+  readonly counts?: string
 }
 
 /** The episode as one conversation and one experience. */
@@ -30,6 +33,10 @@ export function conversationIn(named: NamedWorld): WorkflowClass {
 
     protected override plan(): EnvironmentPlan {
       return planOf(named, args, this.task)
+    }
+
+    protected override metrics(episode: Episode): Metrics {
+      return { ...super.metrics(episode), ...counted(named, episode) }
     }
   }
 }
@@ -45,7 +52,15 @@ export function stepsIn(named: NamedWorld & Partial<Pick<StepWisePlan, 'history'
     protected override plan(): StepWisePlan {
       return { ...planOf(named, args, this.task), history, reward }
     }
+
+    protected override metrics(episode: Episode): Metrics {
+      return { ...super.metrics(episode), ...counted(named, episode) }
+    }
   }
+}
+
+function counted({ counts }: NamedWorld, { turn }: Episode): Metrics {
+  return counts === undefined ? {} : { [counts]: turn.step }
 }
 
 function argsOf({

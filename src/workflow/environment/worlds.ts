@@ -1,4 +1,5 @@
 import type { WorkflowClass } from '../workflow.js'
+import { attemptWorkflows } from './attempts.js'
 import { stepsIn } from './named.js'
 
 /** Worlds that have workflows under names of their own, most of them known from other frameworks. */
@@ -8,4 +9,5 @@ export const worldWorkflows: Readonly<Record<string, WorkflowClass>> = {
     environment: 'grid_world',
     reward: 'step',
   }),
+  ...attemptWorkflows,
 }
