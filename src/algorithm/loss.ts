@@ -1,8 +1,9 @@
 import { TrinityError } from '../base/error.js'
 import type { Config, Given } from '../config/index.js'
-import { type Expr, graphInputs, type Loss, LossTrace, makeLoss } from '../graph/index.js'
+import { type Expr, graphInputs, type Loss, type LossTrace, makeLoss } from '../graph/index.js'
 import { aggregate, aggregateRows, type RowSet } from './aggregate.js'
 import { building } from './building.js'
+import { PlacedTrace } from './column-places.js'
 import { entropyLossFns } from './entropy/registry.js'
 import type { AggMode } from './entry.js'
 import type { KlArgs } from './kl/kl.js'
@@ -17,7 +18,14 @@ export type LossConfig = Given<Pick<Algorithm, LossKeys | `${LossKeys}_args` | '
 
 /** A loss and the row inputs it needs. */
 export interface BuiltLoss extends Loss {
-  readonly columns: readonly { readonly name: string; readonly shape: 'token' | 'row' }[]
+  readonly columns: readonly LossColumn[]
+}
+
+export interface LossColumn {
+  readonly name: string
+  readonly shape: 'token' | 'row'
+  /** The line that asked for it. */
+  readonly place?: string
 }
 
 export interface LossOptions {
@@ -29,7 +37,7 @@ export interface LossOptions {
 
 /** Total loss of the policy: policy − entropy_coef·H + kl_coef·KL, as one graph. */
 export function buildLoss(config: LossConfig, options: LossOptions = {}): BuiltLoss {
-  const g = new LossTrace()
+  const g = new PlacedTrace()
   const mode = config.loss_agg_mode ?? undefined
   const over = (wanted: AggMode | null | undefined, set?: RowSet) =>
     aggregate(g, wanted ?? 'token-mean', set, options.scale)
@@ -87,7 +95,8 @@ export function buildLoss(config: LossConfig, options: LossOptions = {}): BuiltL
 /** Closes a trace and lists every column that its graph or its normalizers read. */
 export function finishLoss(g: LossTrace, total: Expr): BuiltLoss {
   const graph = g.finish(total)
-  const columns = [...graphInputs(graph).columns]
+  const places = g instanceof PlacedTrace ? g.places : undefined
+  const columns: LossColumn[] = graphInputs(graph).columns.map((one) => ({ ...one, place: places?.get(one.name) }))
   for (const name of g.reads) {
     if (!columns.some((column) => column.name === name)) columns.push({ name, shape: 'row' })
   }

@@ -25,6 +25,12 @@ const SOURCES: Record<string, (experience: Experience, context: RowContext) => C
   step: (_, context) => context.step,
 }
 
+/** 1 for the better answer of a pair. */
+const CHOSEN = 'chosen'
+
+/** Columns that a run has by itself. Others come from a workflow or an operator. */
+export const OWN_COLUMNS: readonly string[] = [...Object.keys(SOURCES), CHOSEN]
+
 /** Training rows of an engine, with the inputs that the loss reads. A pair becomes two rows of one bundle. */
 export function toRows(experiences: readonly Experience[], columns: BuiltLoss['columns'], context: RowContext): Row[] {
   return experiences.flatMap((experience) => {
@@ -46,7 +52,7 @@ function pairRows(experience: Experience, columns: BuiltLoss['columns'], context
   const { tokens: prompt } = experience
   const shared = collect(
     experience,
-    columns.filter(({ name }) => name !== 'chosen'),
+    columns.filter(({ name }) => name !== CHOSEN),
     context,
   )
   return [experience.chosen!, experience.rejected!].map((answer, i) => {
@@ -55,7 +61,7 @@ function pairRows(experience: Experience, columns: BuiltLoss['columns'], context
     tokens.set(answer, prompt.length)
     const mask = new Uint8Array(answer.length).fill(1)
     const id = `${bundle}/${i === 0 ? 'chosen' : 'rejected'}`
-    return { id, bundle, tokens, start: prompt.length, mask, temperature: 1, columns: { ...shared, chosen: 1 - i } }
+    return { id, bundle, tokens, start: prompt.length, mask, temperature: 1, columns: { ...shared, [CHOSEN]: 1 - i } }
   })
 }
 

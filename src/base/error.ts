@@ -20,12 +20,14 @@ export class TrinityError extends Error {
   override readonly name = 'TrinityError'
   readonly code: string
   readonly path?: string
+  readonly key?: string
   readonly hint?: string
 
   constructor(code: string, message: string, options: TrinityErrorOptions = {}) {
     super(redact(message), options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.path = options.path === undefined ? undefined : redact(options.path)
+    this.key = options.key
     this.hint = options.hint === undefined ? undefined : redact(options.hint)
   }
 
@@ -38,6 +40,8 @@ export class TrinityError extends Error {
 export interface TrinityErrorOptions {
   /** Where: a file, a file:line:column, a key path, a URL. */
   path?: string
+  /** The key of a configuration that asked for it, where `path` is a place in somebody's code. */
+  key?: string
   /** How to fix it, as an instruction. */
   hint?: string
   cause?: unknown

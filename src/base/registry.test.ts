@@ -18,6 +18,14 @@ describe('Registry', () => {
     expect(failure.hint).toContain("did you mean 'shuffle'?")
   })
 
+  it('takes a class of Python by its last name', () => {
+    expect(make().get('trinity.buffer.selector.Shuffle')).toBe(2)
+    expect(make().has('my.own.Sequential')).toBe(true)
+    const failure = capture(() => make().get('my.own.Shufle'))
+    expect(failure.message).toBe("unknown selector 'my.own.Shufle'")
+    expect(failure.hint).toMatch(/did you mean 'shuffle'\?.*the path of a Python class.*'shufle'/)
+  })
+
   it('replaces only when asked to', () => {
     const registry = make()
     expect(capture(() => registry.add('shuffle', 9)).code).toBe('registry/duplicate')

@@ -1,6 +1,7 @@
 import { type ArgumentSchema, parseArguments } from './arguments.js'
+import { classOf, nameOfClass } from './class-path.js'
 import { TrinityError } from './error.js'
-import { nearest } from './nearest.js'
+import { unknownHint } from './unknown-name.js'
 
 /** Checked by the schema of the entry they belong to. */
 export type Arguments = Record<string, unknown>
@@ -37,20 +38,23 @@ export class Registry<T> {
   }
 
   has(name: string): boolean {
-    return this.#entries.has(name)
+    return this.find(name) !== undefined
   }
 
+  /** Files of the Python original may name a class by its import path: its last name counts. */
   find(name: string): T | undefined {
-    return this.#entries.get(name)
+    const entry = this.#entries.get(name)
+    const own = entry === undefined ? classOf(name) : undefined
+    const meant = own && nameOfClass(own, this.names())
+    return meant ? this.#entries.get(meant) : entry
   }
 
   get(name: string): T {
-    const entry = this.#entries.get(name)
+    const entry = this.find(name)
     if (entry !== undefined) return entry
-    const near = nearest(name, this.#entries.keys())
     throw new TrinityError('registry/unknown', `unknown ${this.kind} '${name}'`, {
       path: name,
-      hint: (near ? `did you mean '${near}'? ` : '') + `known: ${this.names().join(', ')}`,
+      hint: unknownHint(name, this.names()),
     })
   }
 

@@ -13,6 +13,7 @@ const file = (name: string, text: string) => {
   writeFileSync(join(dir, name), text)
   return join(dir, name)
 }
+const ROW = '{"prompt": "1+1", "response": "2"}'
 const good = file('good.yaml', `${BASE}explorer: {api_port: 1, runner_num: 2}`)
 const bad = file('bad.yaml', `${BASE}mdoe: both\nbufer: {}\n`)
 
@@ -84,7 +85,7 @@ describe('trinity run --dry-run', () => {
   })
 
   it('counts steps of an epoch where the tasks lie in a file', async () => {
-    const tasks = file('tasks.jsonl', '{"a":1}\n\n{"a":2}\n{"a":3}')
+    const tasks = file('tasks.jsonl', `${ROW}\n\n${ROW}\n${ROW}`)
     const { text } = await output(() =>
       run({ config: good, dryRun: true, set: [`buffer.explorer_input.taskset.path=${tasks}`, 'buffer.batch_size=2'] }),
     )
@@ -94,14 +95,14 @@ describe('trinity run --dry-run', () => {
   })
 
   it('warns of tasks that do not fill a batch', async () => {
-    const tasks = file('few.jsonl', '{"a":1}\n{"a":2}')
+    const tasks = file('few.jsonl', `${ROW}\n${ROW}`)
     const plan = async (...set: string[]) =>
       (
         await output(() =>
           run({ config: good, dryRun: true, set: [`buffer.explorer_input.taskset.path=${tasks}`, ...set] }),
         )
       ).text
-    expect(await plan('buffer.batch_size=4')).toMatch(/warning 2 tasks do not fill one batch of 4/)
+    expect(await plan('buffer.batch_size=4')).toMatch(/warning .*buffer.batch_size: 2 tasks do not fill one batch of 4/)
     expect(await plan('buffer.batch_size=4', 'buffer.total_epochs=2')).not.toContain('do not fill')
     expect(await plan('buffer.batch_size=4', 'buffer.total_steps=3')).not.toContain('do not fill')
   })

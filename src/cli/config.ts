@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
-import { machineFacts, type Problem, type Resolved, readConfig, resolveConfig } from '../config/index.js'
+import { machineFacts, type Problem, readConfig, resolveConfig } from '../config/index.js'
 import { loadCatalog } from '../run/catalog.js'
 import { usePlugins } from './plugins.js'
+import { preflight } from './preflight.js'
 import type { ExitCode } from './print.js'
 import { problemLines, remarkLines } from './problem.js'
 
@@ -24,13 +25,14 @@ export async function configCheck(files: string[], options: CheckOptions): Promi
   await usePlugins(options.pluginDir)
   const read = files.map((file) => ({ file, result: attempt(() => readConfig(file, { set: options.set })) }))
   const catalog = await loadCatalog(read.flatMap(({ result }) => ('value' in result ? [result.value] : [])))
+  const facts = machineFacts()
   const results: Checked[] = []
   for (const { file, result } of read) {
-    const done = 'value' in result ? attempt(() => resolveConfig(result.value, machineFacts(), catalog)) : result
-    if ('value' in done) {
-      const columns = await columnProblems(done.value)
-      results.push({ file, ok: columns.length === 0, problems: [...columns, ...done.value.remarks] })
-    } else results.push({ file, ok: false, problems: problemsOf(done.error, file) })
+    const done = 'value' in result ? attempt(() => resolveConfig(result.value, facts, catalog)) : result
+    if ('value' in result && 'value' in done) {
+      const problems = [...(await preflight(result.value, done.value, facts)), ...done.value.remarks]
+      results.push({ file, ok: problems.every(({ severity }) => severity !== 'error'), problems })
+    } else if ('error' in done) results.push({ file, ok: false, problems: problemsOf(done.error, file) })
   }
   if (options.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`)
   else for (const result of results) print(result)
@@ -44,16 +46,6 @@ function attempt<T>(work: () => T): { value: T } | { error: TrinityError } {
     if (!(error instanceof TrinityError)) throw error
     return { error }
   }
-}
-
-/** Keys of `format` that name no column of data that are at hand. */
-async function columnProblems({ stages }: Resolved): Promise<Problem[]> {
-  const { missingColumns } = await import('../run/columns.js')
-  const found = (await Promise.all(stages.map(({ config }) => missingColumns(config)))).flat()
-  const problems = found.map(
-    ({ key, error: { code, message, hint } }): Problem => ({ severity: 'error', code, key, message, hint }),
-  )
-  return problems.filter((one, i) => problems.findIndex(({ key }) => key === one.key) === i)
 }
 
 /** The problems in an error of the loader, which may be a single one. */

@@ -1,15 +1,13 @@
-import pc from 'picocolors'
 import { HIDDEN, isHarmless, isSecretName, redactValue } from '../base/secret/index.js'
 import type { Config, Parsed, Resolved } from '../config/index.js'
 import { createView } from '../monitor/index.js'
 import { listenToSignals, run, Stop } from '../run/index.js'
-import { singleAnswer } from '../run/single-answer.js'
 import type { ExitCode } from './print.js'
-import { remarkLines } from './problem.js'
+import { remarkLines, warningLines } from './problem.js'
 import type { RunFlags } from './run.js'
 import { deleteEarlier } from './start-over.js'
 import type { StrayWatch } from './stray.js'
-import { badVariables } from './variables.js'
+import { warningsOf } from './warnings.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
 export async function execute(
@@ -18,8 +16,7 @@ export async function execute(
   options: RunFlags,
   strays?: StrayWatch,
 ): Promise<ExitCode> {
-  const remarks = remarkLines(resolved.remarks)
-  remarks.push(...warningsOf(resolved).map((text) => `  ${pc.yellow('warning')} ${text}`))
+  const remarks = [...remarkLines(resolved.remarks), ...warningLines(warningsOf(resolved))]
   if (remarks.length > 0) process.stderr.write(`${remarks.join('\n')}\n`)
   if (options.fresh && !(await deleteEarlier(resolved, options.yes ?? false))) return 0
   const stop = new Stop()
@@ -52,12 +49,6 @@ export async function execute(
     signals.close()
     process.stdout.off('error', unread)
   }
-}
-
-/** What is worth a word before anything runs. */
-function warningsOf({ stages }: Resolved): string[] {
-  const lonely = stages.flatMap(({ config }) => singleAnswer(config) ?? [])
-  return [...badVariables(), ...new Set(lonely)]
 }
 
 function titleOf({ stages }: Resolved): string {

@@ -13,9 +13,7 @@ export function problemLines(problems: readonly Problem[]): string[] {
 
 /** Warnings one by one; notes of the same kind together, so that ordinary files stay quiet. */
 export function remarkLines(remarks: readonly Problem[]): string[] {
-  const lines = remarks
-    .filter((one) => one.severity === 'warning')
-    .map((one) => `  ${pc.yellow('warning')} ${problemText(one)}`)
+  const lines = warningLines(remarks.filter((one) => one.severity === 'warning').map(problemText))
   const notes = remarks.filter((one) => one.severity === 'note')
   const aliases = notes.filter((one) => one.code === 'alias').map((one) => `${one.key} ${one.message}`)
   const idle = notes.filter((one) => one.code === 'no-effect').map((one) => `${one.key} (${one.message})`)
@@ -23,4 +21,8 @@ export function remarkLines(remarks: readonly Problem[]): string[] {
   if (aliases.length > 0) lines.push(`  ${pc.dim('note')} older names: ${aliases.join('; ')}`)
   if (idle.length > 0) lines.push(`  ${pc.dim('note')} without effect here: ${idle.join('; ')}`)
   return [...lines, ...rest.map((one) => `  ${pc.dim('note')} ${problemText(one)}`)]
+}
+
+export function warningLines(texts: readonly string[]): string[] {
+  return texts.map((text) => `  ${pc.yellow('warning')} ${text}`)
 }

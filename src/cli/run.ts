@@ -1,17 +1,17 @@
 import pc from 'picocolors'
 import { redact } from '../base/secret/index.js'
-import { machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
-import { type PlanLine, planOf, tooFewTasks } from '../config/plan.js'
+import { ConfigError, machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
+import { type PlanLine, planOf } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
 import { concealed } from '../config/secret.js'
 import { engineLookup } from '../engine/registry.js'
 import { loadCatalog } from '../run/catalog.js'
-import { singleAnswer } from '../run/single-answer.js'
 import { usePlugins } from './plugins.js'
+import { certain, preflight } from './preflight.js'
 import type { ExitCode } from './print.js'
-import { remarkLines } from './problem.js'
+import { remarkLines, warningLines } from './problem.js'
 import { type StrayWatch, watchStrays } from './stray.js'
-import { badVariables } from './variables.js'
+import { warningsOf } from './warnings.js'
 
 export interface RunFlags {
   config: string
@@ -39,14 +39,19 @@ async function runWatched(options: RunFlags, strays: StrayWatch): Promise<ExitCo
   const parsed = readConfig(options.config, { set: options.set })
   const facts = machineFacts()
   const resolved = resolveConfig(parsed, facts, await loadCatalog([parsed]))
+  const found = options.dryRun ? await preflight(parsed, resolved, facts) : await certain(parsed, resolved)
+  if (found.some(({ severity }) => severity === 'error')) {
+    throw new ConfigError(parsed.file, [...found, ...resolved.remarks])
+  }
+  const told = { ...resolved, remarks: [...found, ...resolved.remarks] }
   if (options.dryRun) {
-    if (options.json) process.stdout.write(asJson(resolved))
-    else process.stdout.write(asYaml(resolved))
-    if (!options.json && !options.yaml) process.stdout.write(redact(await planText(resolved, facts, options)))
+    if (options.json) process.stdout.write(asJson(told))
+    else process.stdout.write(asYaml(told))
+    if (!options.json && !options.yaml) process.stdout.write(redact(await planText(told, facts, options)))
     return 0
   }
   const { execute } = await import('./execute.js')
-  return execute(resolved, parsed, options, strays)
+  return execute(told, parsed, options, strays)
 }
 
 function asJson({ file, stages, remarks }: Resolved): string {
@@ -65,22 +70,8 @@ async function planText(resolved: Resolved, facts: Facts, options: RunFlags): Pr
   const memory = await Promise.all(resolved.stages.map(({ config }) => memoryOf(config, card)))
   const lines = memory.map((one) => one.lines)
   return asPlan(resolved, facts, lines, [
-    ...(await stops(resolved, facts)),
-    ...memory.flatMap(({ warnings }) => warnings.map((text) => `  ${pc.yellow('warning')} ${text}`)),
+    ...warningLines([...warningsOf(resolved), ...memory.flatMap(({ warnings }) => warnings)]),
   ])
-}
-
-/** What a real run would stop at. A configuration of another version or with plugins may well name such things. */
-async function stops({ stages }: Resolved, facts: Facts): Promise<string[]> {
-  const { unknownNames } = await import('../run/names.js')
-  const { missingColumns } = await import('../run/columns.js')
-  const problems = stages.flatMap(({ config }) => unknownNames(config))
-  const texts = problems.map(({ message, hint }) => `${message}${hint ? ` (${hint})` : ''}`)
-  const columns = await Promise.all(stages.map(({ config }) => missingColumns(config)))
-  for (const { key, error } of columns.flat()) texts.push(`${key}: ${error.message} (${error.hint})`)
-  texts.push(...stages.flatMap(({ config }) => tooFewTasks(config, facts) ?? []))
-  texts.push(...stages.flatMap(({ config }) => singleAnswer(config) ?? []), ...badVariables())
-  return [...new Set(texts)].map((text) => `  ${pc.yellow('warning')} ${text}`)
 }
 
 /** What would happen, in words. */

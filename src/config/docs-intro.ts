@@ -24,6 +24,11 @@ dates stay text, anchors and \`<<\` merges work, a key given twice is an error. 
 - Below \`trainer.trainer_config\`, which is veRL's own tree, an unknown key gives a warning and is passed on.
 - Arguments (\`*_args\`, \`kwargs\`) are checked against the chosen function; those left out keep the function's defaults.
 - Older names are understood and noted; they are listed at the end.
+- A name may be the import path of a class of the Python original (\`examples.my.flow.MathRMWorkflow\`): its last name counts,
+  in any spelling (\`math_rm_workflow\`).
+- \`config check\`, \`--dry-run\` and \`run\` refuse the same: a workflow, reward, mode, engine or optimizer that is not here, or a loss
+  that cannot be written down, with the line of the plugin that wrote it. A model, data or engine that this machine lacks
+  is a warning of the first two, because another machine may have it.
 
 ### References
 - \`\${oc.env:NAME}\` and \`\${oc.env:NAME,default}\` read an environment variable.

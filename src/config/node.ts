@@ -92,6 +92,16 @@ export function at(node: Node | undefined, path: string): Node | undefined {
   return pathParts(path).reduce<Node | undefined>(child, node)
 }
 
+/** The place of a key, or of the nearest section around it. */
+export function markOf(tree: MapNode, key: string): Mark {
+  const parts = pathParts(key)
+  for (let n = parts.length; n > 0; n--) {
+    const node = at(tree, parts.slice(0, n).join('.'))
+    if (node) return node.mark
+  }
+  return tree.mark
+}
+
 export function pathParts(path: string): string[] {
   return path.split(/[.[\]]+/).filter((part) => part !== '')
 }

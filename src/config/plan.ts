@@ -124,14 +124,14 @@ function tasksIn({ buffer }: Config, facts: Facts): number | undefined {
 }
 
 /** What a real run would stop at: all epochs together do not fill one batch. */
-export function tooFewTasks(config: Config, facts: Facts): string | undefined {
+export function tooFewTasks(config: Config, facts: Facts): { message: string; hint: string } | undefined {
   const { batch_size, total_steps, total_epochs } = config.buffer
   const tasks = ['train', 'bench'].includes(config.mode) ? undefined : tasksIn(config, facts)
   if (!tasks || total_steps || tasks * (total_epochs ?? 1) >= batch_size) return undefined
-  return (
-    `${tasks} tasks do not fill one batch of ${batch_size}: a run would stop immediately ` +
-    `(set buffer.batch_size to ${tasks} or less, or buffer.total_steps)`
-  )
+  return {
+    message: `${tasks} tasks do not fill one batch of ${batch_size}: a run would stop immediately`,
+    hint: `set buffer.batch_size to ${tasks} or less, or buffer.total_steps`,
+  }
 }
 
 function enginesText(

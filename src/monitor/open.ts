@@ -1,7 +1,6 @@
 import { TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
 import type { Config } from '../config/index.js'
-import { dottedPathHint } from '../plugin/dotted.js'
 import type { MonitorEntry } from './entry.js'
 import { GuardedMonitor, type Part } from './guarded.js'
 import { LocalMonitor } from './local.js'
@@ -36,7 +35,5 @@ function entryOf(type: string): MonitorEntry {
       hint: `use one of ${monitors.names().join(', ')}`,
     })
   }
-  const hint = monitors.has(type) ? undefined : dottedPathHint(type)
-  if (hint) throw new TrinityError('config/monitor', `unknown monitor '${type}'`, { path, hint })
   return monitors.get(type)
 }

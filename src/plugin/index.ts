@@ -2,7 +2,6 @@
  * Files of a user that add things to the registries: found, compiled, and given the modules of the running program.
  */
 
-export { dottedPathHint } from './dotted.js'
 export { pluginDirs, pluginFiles } from './files.js'
 export type { Host } from './host.js'
 export { type LoadedPlugin, loadPlugins } from './load.js'

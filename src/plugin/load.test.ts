@@ -9,7 +9,7 @@ import { Registry } from '../base/registry.js'
 import { createExperience } from '../experience/index.js'
 import * as pipeline from '../pipeline/index.js'
 import * as task from '../task/index.js'
-import { dottedPathHint, loadPlugins, pluginDirs, pluginFiles } from './index.js'
+import { loadPlugins, pluginDirs, pluginFiles } from './index.js'
 
 const things = new Registry<unknown>('thing')
 const host = { '.': { z, things }, './algorithm': algorithm, './data': { ...pipeline, ...task } }
@@ -196,10 +196,5 @@ describe('names', () => {
     const env = { TRINITY_PLUGIN_DIRS: ['/b', '', '/a/../a'].join(delimiter) }
     expect(pluginDirs('/a', env)).toEqual(['/a', '/b'])
     expect(pluginDirs(undefined, {})).toEqual([])
-  })
-
-  it('of Python classes are told how to move', () => {
-    expect(dottedPathHint('my_pkg.flows.MyFlow')).toContain("'my_flow'")
-    for (const name of ['math_workflow', 'v1.5', 'a..b', '']) expect(dottedPathHint(name)).toBeUndefined()
   })
 })

@@ -2,7 +2,6 @@
 
 export { startOver } from './fresh.js'
 export { type Leftovers, leftovers } from './leftovers.js'
-export { unknownNames } from './names.js'
 export { type RunOptions, type RunResult, run } from './run.js'
 export { listenToSignals, type StopSignals } from './signals.js'
 export type { StageEnd } from './stage.js'

@@ -5,6 +5,7 @@ import { type OpenEngine, openEngine } from '../engine/registry.js'
 import { openMonitor } from '../monitor/open.js'
 import type { RunSummary } from '../monitor/view.js'
 import type { ProgressView } from './job.js'
+import { refusals } from './preflight/index.js'
 import { runStage, type StageContext, type StageEnd } from './stage.js'
 import { StageMeta } from './stage-meta.js'
 import { Stop } from './stop.js'
@@ -44,6 +45,8 @@ export interface RunResult {
  */
 export async function run({ stages }: Resolved, options: RunOptions = {}): Promise<RunResult> {
   const { view = SILENT, stop = new Stop() } = options
+  // also of later stages, before hours are spent on the first
+  for (const { config } of stages) for (const { error, isDoubtful } of refusals(config)) if (!isDoubtful) throw error
   const begun = performance.now()
   const meta = stages.length > 1 ? new StageMeta(stages) : undefined
   let bestOf: BestEval | undefined

@@ -1,4 +1,3 @@
-import { TrinityError } from '../base/error.js'
 import { inWords, systemError } from '../base/file/system-error.js'
 import { openLogDir } from '../base/log/log-dir.js'
 import type { Logger } from '../base/log/logger.js'
@@ -15,8 +14,8 @@ import { runExplore } from './explore.js'
 import type { ProgressView, RunMode } from './job.js'
 import { jobName } from './job-name.js'
 import { FinishMarker } from './marker.js'
-import { unknownNames } from './names.js'
 import { newestModel } from './newest-model.js'
+import { checkMode, type RunModeName } from './preflight/mode.js'
 import type { Stop } from './stop.js'
 import { runTrain } from './train.js'
 
@@ -36,7 +35,7 @@ export interface StageEnd {
   readonly best?: BestEval
 }
 
-const MODES: Readonly<Record<string, { run: RunMode; roles: (config: Config) => string[] }>> = {
+const MODES: Readonly<Record<RunModeName, { run: RunMode; roles: (config: Config) => string[] }>> = {
   both: { run: runBoth, roles: ({ explorer }) => ['trainer', explorer.name] },
   colocate: { run: runBoth, roles: ({ explorer }) => ['trainer', explorer.name] },
   train: { run: runTrain, roles: () => ['trainer'] },
@@ -47,14 +46,7 @@ const MODES: Readonly<Record<string, { run: RunMode; roles: (config: Config) => 
 /** Runs one stage to its end, to a stop, or to its first failure. */
 export async function runStage(stage: ResolvedStage, context: StageContext): Promise<StageEnd> {
   const { config } = stage
-  const mode = Object.hasOwn(MODES, config.mode) ? MODES[config.mode] : undefined
-  if (!mode) {
-    throw new TrinityError('config/mode', `mode ${config.mode} is not part of this version`, {
-      path: 'mode',
-      hint: `use one of ${Object.keys(MODES).join(', ')}`,
-    })
-  }
-  for (const problem of unknownNames(config)) throw problem
+  const mode = MODES[checkMode(config)]
   const { view, stop } = context
   const dir = config.checkpoint_job_dir
   // before the first file: what lies there already is not this job's

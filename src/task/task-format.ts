@@ -1,6 +1,5 @@
 import { TrinityError } from '../base/error.js'
 import type { Given, TasksetConfig } from '../config/index.js'
-import { dottedPathHint } from '../plugin/dotted.js'
 import { columnOf } from './column.js'
 import type { DataRow } from './source/row-source.js'
 import type { Task, TaskIndex } from './task.js'
@@ -18,10 +17,6 @@ export function formatTask(raw: DataRow, config: Given<TasksetConfig>, index: Ta
     })
   }
   const rewardFn = named(raw, format.reward_fn_key) ?? config.default_reward_fn_type ?? undefined
-  for (const name of [workflow, rewardFn]) {
-    const hint = name === undefined ? undefined : dottedPathHint(name)
-    if (hint) throw new TrinityError('plugin/dotted-path', `'${name}' is the path of a Python class`, { hint })
-  }
   return {
     raw,
     workflow,

@@ -85,5 +85,5 @@ function adam({ betas: [first, second], ...optim }: Moments, gradClip: number): 
 
 function checkOptimizer(name: string, path: string): void {
   if (name === 'adam' || name === 'adamw') return
-  throw new TrinityError('trainer/optimizer', `there is no optimizer '${name}' here`, { path, hint: 'use adamw' })
+  throw new TrinityError('config/optimizer', `there is no optimizer '${name}' here`, { path, hint: 'use adamw' })
 }

@@ -1,15 +1,13 @@
-import { type BuiltLoss, buildCriticLoss, type KlController, klFns } from '../algorithm/index.js'
+import type { KlController } from '../algorithm/index.js'
 import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { ScoreModel, TrainModel, Want } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
-import { AdvantageStage, klController } from './advantage.js'
 import { batchMetrics, totalTokens } from './batch-metrics.js'
 import { mismatch } from './mismatch.js'
-import { hasKlPenalty, lossOf, trainerNeeds } from './needs.js'
+import { TrainPlan } from './plan.js'
 import { PairColumns, type ScoresById, scoreAll, withEntropy, withScores } from './scores.js'
-import { type ActorSettings, actorSettings, type CriticSettings, criticSettings } from './settings.js'
 import { Stopwatch } from './stopwatch.js'
 import { type UpdateResult, update } from './update.js'
 import { trainable, usable } from './usable.js'
@@ -53,40 +51,22 @@ export class TrainStep {
   readonly #config: Config
   readonly #models: StepModels
   readonly #note: (text: string) => void
-  readonly #actor: ActorSettings
-  readonly #critic?: CriticSettings
-  readonly #loss: BuiltLoss
-  readonly #criticLoss?: BuiltLoss
-  readonly #advantage: AdvantageStage
-  readonly #needsReference: boolean
-  /** Adaptive coefficients, by where they are used. They belong into a checkpoint. */
-  readonly controllers: Readonly<Record<string, KlController>>
+  readonly #plan: TrainPlan
 
   constructor(models: StepModels, { config, totalSteps, note = () => {} }: StepOptions) {
-    const needs = trainerNeeds(config)
     this.#config = config
     this.#models = models
     this.#note = note
-    this.#actor = actorSettings(config, totalSteps)
-    this.#advantage = new AdvantageStage(config, this.#actor.seed)
-    const klName = config.algorithm.kl_loss_fn ?? 'none'
-    const controller = klController(klName, config.algorithm.kl_loss_fn_args, 'algorithm.kl_loss_fn_args')
-    this.#loss = lossOf(config, () => controller.coef)
-    this.controllers = {
-      ...(klFns.get(klName).formula ? { kl_loss: controller } : {}),
-      ...(this.#advantage.penalty ? { kl_penalty: this.#advantage.penalty.controller } : {}),
-    }
-    this.#needsReference = needs.reference
+    this.#plan = new TrainPlan(config, totalSteps)
+    const { needs } = this.#plan
     if (needs.reference && !needs.referenceIsBase && !models.reference) throw missing('a reference model')
-    if (needs.critic) {
-      if (!models.critic) throw missing('a critic')
-      this.#critic = criticSettings(config, totalSteps)
-      this.#criticLoss = buildCriticLoss(this.#critic)
-    }
-    if (hasKlPenalty(config) && !this.#advantage.penalty) {
-      note('algorithm.kl_penalty_fn has no effect: the advantages are computed by the explorer, before the reference')
-    }
-    for (const settings of [this.#actor, this.#critic]) if (settings?.schedule.note) note(settings.schedule.note)
+    if (needs.critic && !models.critic) throw missing('a critic')
+    this.#plan.notes.forEach(note)
+  }
+
+  /** Adaptive coefficients, by where they are used. They belong into a checkpoint. */
+  get controllers(): Readonly<Record<string, KlController>> {
+    return this.#plan.controllers
   }
 
   /** Trains on one batch. The models hold no gradient afterward, whatever came of it. */
@@ -130,12 +110,12 @@ export class TrainStep {
   }
 
   #reads(column: string): boolean {
-    return this.#loss.columns.some(({ name }) => name === column)
+    return this.#plan.loss.columns.some(({ name }) => name === column)
   }
 
   /** Log-probs of the policy before the update, where the recorded ones will not do. */
   async #old(experiences: Experience[], pairs: PairColumns, watch: Stopwatch, signal?: AbortSignal) {
-    const { fn, isHere, penalty, correction, wantsEntropy } = this.#advantage
+    const { fn, isHere, penalty, correction, wantsEntropy } = this.#plan.advantage
     const reads = this.#reads('old') || penalty !== undefined || (isHere && fn?.needs.includes('logprobs'))
     const again = correction !== undefined || (reads && !this.#config.algorithm.bypass_old_logprobs)
     const forPairs = this.#reads('old') && experiences.some(({ type }) => type === 'dpo')
@@ -143,7 +123,7 @@ export class TrainStep {
     const want: Want = { scores: wantsEntropy ? ['logprob', 'entropy'] : ['logprob'] }
     const { policy } = this.#models
     const scores = await watch.time('old_log_prob', () =>
-      scoreAll(policy, experiences, want, this.#actor.scoreBudget, nextCall(signal)),
+      scoreAll(policy, experiences, want, this.#plan.actor.scoreBudget, nextCall(signal)),
     )
     if (forPairs) pairs.add('old', scores)
     const known = again ? withScores(experiences, scores, 'logprob', 'oldLogprobs') : experiences
@@ -151,18 +131,18 @@ export class TrainStep {
   }
 
   async #reference(experiences: Experience[], pairs: PairColumns, watch: Stopwatch, signal?: AbortSignal) {
-    if (!this.#needsReference) return experiences
+    if (!this.#plan.needs.reference) return experiences
     const { reference, policy } = this.#models
     const want: Want = { scores: ['logprob'], adapter: reference ? 'on' : 'off' }
     const scores: ScoresById = await watch.time('ref', () =>
-      scoreAll(reference ?? policy, experiences, want, this.#actor.referenceBudget, nextCall(signal)),
+      scoreAll(reference ?? policy, experiences, want, this.#plan.actor.referenceBudget, nextCall(signal)),
     )
     pairs.add('ref', scores)
     return withScores(experiences, scores, 'logprob', 'refLogprobs')
   }
 
   async #values(experiences: Experience[], watch: Stopwatch, signal?: AbortSignal): Promise<Experience[]> {
-    const [critic, settings] = [this.#models.critic, this.#critic]
+    const [critic, settings] = [this.#models.critic, this.#plan.critic]
     if (!critic || !settings) return experiences
     const scores = await watch.time('values', () =>
       scoreAll(critic, experiences, { scores: ['value'] }, settings.scoreBudget, nextCall(signal)),
@@ -173,8 +153,8 @@ export class TrainStep {
   #rate(experiences: Experience[], step: number) {
     const isMissing =
       this.#reads('advantage') && experiences.every(({ advantages, info }) => !advantages || info.is_expert === true)
-    const rated = this.#advantage.run(experiences, step, isMissing)
-    const corrected = this.#advantage.correct(rated.experiences)
+    const rated = this.#plan.advantage.run(experiences, step, isMissing)
+    const corrected = this.#plan.advantage.correct(rated.experiences)
     return { experiences: corrected.experiences, metrics: { ...rated.metrics, ...corrected.metrics } }
   }
 
@@ -185,7 +165,7 @@ export class TrainStep {
     watch: Stopwatch,
     signal?: AbortSignal,
   ): Promise<void> {
-    const [model, settings, loss] = [this.#models.critic, this.#critic, this.#criticLoss]
+    const [model, settings, loss] = [this.#models.critic, this.#plan.critic, this.#plan.criticLoss]
     if (!model || !settings || !loss) return
     const own = experiences.filter(({ info }) => info.is_expert !== true)
     const result = await watch.time('update_critic', () =>
@@ -202,9 +182,9 @@ export class TrainStep {
     watch: Stopwatch,
     signal?: AbortSignal,
   ): Promise<UpdateResult | undefined> {
-    if (this.#critic && step < this.#config.trainer.critic_warmup) return undefined
+    if (this.#plan.critic && step < this.#config.trainer.critic_warmup) return undefined
     const { policy: model } = this.#models
-    const [loss, settings] = [this.#loss, this.#actor]
+    const { loss, actor: settings } = this.#plan
     const result = await watch.time('update_actor', () =>
       update({ model, loss, settings, experiences, step, pairs, signal }),
     )

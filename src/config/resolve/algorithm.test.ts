@@ -77,7 +77,7 @@ describe('components', () => {
 
   it('unknown names are errors with the nearest one', () => {
     expect(errorsOf(() => type('grop'))).toMatchObject([
-      { key: 'algorithm.algorithm_type', hint: expect.stringMatching(/^did you mean grpo\?/) },
+      { key: 'algorithm.algorithm_type', hint: expect.stringMatching(/^did you mean 'grpo'\?/) },
     ])
     expect(errorsOf(() => type('grpo', { 'algorithm.kl_loss_fn': 'k4' }))).toMatchObject([
       { key: 'algorithm.kl_loss_fn', message: "unknown KL function 'k4'" },

@@ -22,14 +22,13 @@ export function resolveDataProcessor(config: Config, scope: Scope): Config['data
   }
 }
 
-/** Known by name with checked arguments, or brought by a dotted path. Data-Juicer learns where its service is. */
+/** Known by name with checked arguments. Data-Juicer learns where its service is. */
 function experienceOperator(given: Operator, index: number, config: Config, scope: Scope): Operator {
   const key = `data_processor.experience_pipeline.operators[${index}]`
   const { operators } = scope.catalog
   const component = operators.find(given.name)
   if (!component) {
-    if (given.name !== '' && !given.name.includes('.'))
-      scope.unknownName(`${key}.name`, 'operator', given.name, operators)
+    if (given.name !== '') scope.unknownName(`${key}.name`, 'operator', given.name, operators)
     return named(given, key, scope)
   }
   const service = given.name === 'data_juicer' ? config.service.data_juicer : null

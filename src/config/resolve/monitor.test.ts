@@ -12,7 +12,7 @@ describe('monitor', () => {
 
   it('is checked by name and by arguments', () => {
     expect(problems({ 'monitor.monitor_type': 'tensorbord' })).toMatchObject([
-      { key: 'monitor.monitor_type', hint: expect.stringContaining('did you mean tensorboard') },
+      { key: 'monitor.monitor_type', hint: expect.stringContaining("did you mean 'tensorboard'") },
     ])
     expect(problems({ 'monitor.monitor_type': 'swanlab' })).toMatchObject([
       { key: 'monitor.monitor_type', message: 'SwanLab is not part of this version' },

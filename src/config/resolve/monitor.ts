@@ -16,8 +16,6 @@ export function resolveMonitor(config: Config, scope: Scope): Config['monitor'] 
   }
   if (monitor.monitor_type === 'swanlab') {
     scope.error('value', TYPE, 'SwanLab is not part of this version', `use one of ${monitors.names().join(', ')}`)
-  } else if (!monitor.monitor_type.includes('.')) {
-    scope.unknownName(TYPE, 'monitor', monitor.monitor_type, monitors)
-  }
+  } else scope.unknownName(TYPE, 'monitor', monitor.monitor_type, monitors)
   return placed
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { nearest } from '../../base/nearest.js'
+import { unknownHint } from '../../base/unknown-name.js'
 import type { AlgorithmFacts, Catalog } from '../catalog.js'
-import { at, type MapNode, type Mark, pathParts, plain } from '../node.js'
+import { at, type MapNode, markOf, pathParts, plain } from '../node.js'
 import type { Problems } from '../problem.js'
 import { schemaDefault } from '../schema-default.js'
 import type { Facts } from './facts.js'
@@ -40,35 +40,19 @@ export class Scope {
 
   error(code: string, key: string, message: string, hint?: string): void {
     const follows = this.#wrong.some((wrong) => isWithin(key, wrong) || isWithin(wrong, key))
-    if (!follows) this.#problems.error(code, key, message, this.#mark(key), hint)
+    if (!follows) this.#problems.error(code, key, message, markOf(this.#tree, key), hint)
   }
 
   warn(code: string, key: string, message: string, hint?: string): void {
-    this.#problems.warn(code, key, message, this.#mark(key), hint)
+    this.#problems.warn(code, key, message, markOf(this.#tree, key), hint)
   }
 
   note(code: string, key: string, message: string): void {
-    this.#problems.note(code, key, message, this.#mark(key))
+    this.#problems.note(code, key, message, markOf(this.#tree, key))
   }
 
   unknownName(key: string, kind: string, name: string, known: { names(): string[] }): void {
-    const near = nearest(name, known.names())
-    this.error(
-      'unknown-name',
-      key,
-      `unknown ${kind} '${name}'`,
-      `${near ? `did you mean ${near}? ` : ''}known: ${known.names().join(', ')}`,
-    )
-  }
-
-  /** The place of the key, or of the nearest section around it. */
-  #mark(key: string): Mark {
-    const parts = pathParts(key)
-    for (let n = parts.length; n > 0; n--) {
-      const node = at(this.#tree, parts.slice(0, n).join('.'))
-      if (node) return node.mark
-    }
-    return this.#tree.mark
+    this.error('unknown-name', key, `unknown ${kind} '${name}'`, unknownHint(name, known.names()))
   }
 }
 

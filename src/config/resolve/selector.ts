@@ -9,7 +9,7 @@ export function resolveSelector(given: Selector, key: string, scope: Scope): Sel
   const { selectors } = scope.catalog
   const component = selectors.find(type)
   if (!component) {
-    if (!type.includes('.')) scope.unknownName(`${key}.selector_type`, 'selector', type, selectors)
+    scope.unknownName(`${key}.selector_type`, 'selector', type, selectors)
     return { ...given, selector_type: type }
   }
   const [least, most] = component.features ?? [0, 0]

@@ -58,14 +58,8 @@ function replay(given: ExperienceBufferConfig, key: string, scope: Scope): Exper
   if (!asked) return asked
   const component = scope.catalog.priorityFns.find(asked.priority_fn)
   if (!component) {
-    if (!asked.priority_fn.includes('.')) {
-      scope.unknownName(
-        `${key}.replay_buffer.priority_fn`,
-        'priority function',
-        asked.priority_fn,
-        scope.catalog.priorityFns,
-      )
-    }
+    const at = `${key}.replay_buffer.priority_fn`
+    scope.unknownName(at, 'priority function', asked.priority_fn, scope.catalog.priorityFns)
     return asked
   }
   const args = resolveArguments(component, asked.priority_fn_args, `${key}.replay_buffer.priority_fn_args`, scope)

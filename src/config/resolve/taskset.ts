@@ -1,4 +1,3 @@
-import { nearest } from '../../base/nearest.js'
 import type { Config, TasksetConfig } from '../section/config.js'
 import { resolveArguments } from './arguments.js'
 import type { Scope } from './scope.js'
@@ -70,18 +69,10 @@ function resolveTaskset(
   }
 }
 
-/** One that is not known yet may come from a plugin: the run insists on it, a check does not. */
+/** One that nothing knows is for the run to say, which knows all of them. */
 function checkReward(name: string, given: TasksetConfig, key: string, scope: Scope): void {
-  const { rewardFns } = scope.catalog
-  const component = rewardFns.find(name)
-  if (component) {
-    resolveArguments(component, given.reward_fn_args, `${key}.reward_fn_args`, scope)
-    return
-  }
-  const at = given.default_reward_fn_type ? `${key}.default_reward_fn_type` : `${INPUT}.default_reward_fn_type`
-  const near = nearest(name, rewardFns.names())
-  const hint = `${near ? `did you mean ${near}? ` : ''}a plugin may add it; known: ${rewardFns.names().join(', ')}`
-  scope.warn('unknown-name', at, `there is no reward function '${name}' yet`, hint)
+  const component = scope.catalog.rewardFns.find(name)
+  if (component) resolveArguments(component, given.reward_fn_args, `${key}.reward_fn_args`, scope)
 }
 
 /** One that says what arguments it takes, plugins included. */

@@ -51,7 +51,8 @@ async function openTerms(spec: DatasetSpec, terms: SplitTerm[]): Promise<RowSour
   }
   const matching = await filesOfGlob(spec.path)
   if (matching.length > 0) return openParts(terms, () => matching)
-  if (looksLikeRepoId(spec.path)) return openFromHub(spec, terms)
+  // nobody calls a repository tasks.jsonl
+  if (looksLikeRepoId(spec.path) && !dataFileKind(spec.path)) return openFromHub(spec, terms)
   throw new TrinityError('data/not-found', `there is no data set at '${spec.path}'`, {
     path: resolve(spec.path),
     hint: await neighbors(spec.path),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { withKeys } from '../../test/config-kit.js'
-import type { Config } from '../config/index.js'
+import { withKeys } from '../../../test/config-kit.js'
+import type { Config } from '../../config/index.js'
 import { unknownNames } from './names.js'
 
 /** Names are looked up again when a run begins: plugins may be others than when the file was read. */
@@ -20,7 +20,7 @@ it('says each unknown name once, with the nearest one', () => {
   const problems = unknownNames(
     withTaskset({ default_workflow_type: 'math_workflw', default_reward_fn_type: 'math_rewad' }),
   )
-  expect(problems.map(({ message, hint }) => `${message} ${hint}`)).toEqual([
+  expect(problems.map(({ error }) => `${error.message} ${error.hint}`)).toEqual([
     expect.stringMatching(/math_workflw.*math_workflow/),
     expect.stringMatching(/math_rewad.*math_reward/),
   ])
@@ -28,9 +28,30 @@ it('says each unknown name once, with the nearest one', () => {
 
 it('says arguments that a reward does not take', () => {
   const [problem] = unknownNames(withTaskset({ default_reward_fn_type: 'math_reward', reward_fn_args: { no_such: 1 } }))
-  expect(String(problem?.message)).toContain('no_such')
+  expect(problem.error.message).toContain('no_such')
 })
 
 it('has nothing to look up where nothing is explored', () => {
   expect(unknownNames(withTaskset({ default_workflow_type: 'no_such' }, 'train'))).toEqual([])
+})
+
+it('takes a Python class by its last name, and says how to bring one that nothing stands for', () => {
+  const named = (name: string) => unknownNames(withTaskset({ default_workflow_type: name }))
+  expect(named('trinity.common.workflows.math_rm.MathRMWorkflow')).toEqual([])
+  expect(named('examples.mine.workflow.MyOwnWorkflow')).toMatchObject([
+    {
+      error: {
+        message: "unknown workflow 'examples.mine.workflow.MyOwnWorkflow'",
+        hint: expect.stringContaining("'my_own_workflow'"),
+      },
+    },
+  ])
+})
+
+it('knows where a name may stand in the file', () => {
+  const [{ keys }] = unknownNames(withTaskset({ default_workflow_type: 'no_such' }))
+  expect(keys).toEqual([
+    'buffer.explorer_input.tasksets[0].default_workflow_type',
+    'buffer.explorer_input.default_workflow_type',
+  ])
 })

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { withKeys } from '../../test/config-kit.js'
-import { withClosers } from './closers.js'
-import { missingColumns } from './columns.js'
-import { openEvalTasksets, openScheduler } from './tasks.js'
+import { withKeys } from '../../../test/config-kit.js'
+import { withClosers } from '../closers.js'
+import { openEvalTasksets, openScheduler } from '../tasks.js'
+import { faultyTasks } from './task-data.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'trinity-columns-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -42,7 +42,7 @@ describe('a key of format that names no column', () => {
     await expect(withClosers((closers) => openEvalTasksets(evaluation, closers))).rejects.toMatchObject({
       code: 'task/column',
     })
-    expect(await missingColumns(both)).toEqual([])
+    expect(await faultyTasks(both)).toEqual([])
   })
 
   it('of one row alone stops the run at that row', async () => {
@@ -61,12 +61,22 @@ describe('a key of format that names no column', () => {
       code: 'task/column',
     })
     await opened({}, 'grid_world_workflow')
-    expect(await missingColumns(config({}, 'grid_world_workflow'))).toEqual([])
+    expect(await faultyTasks(config({}, 'grid_world_workflow'))).toEqual([])
   })
 
   it('is found in data at hand without running', async () => {
-    const found = await missingColumns(config({ prompt_key: 'qestion', response_key: 'answer' }))
-    expect(found).toMatchObject([{ key: `buffer.explorer_input.tasksets[0].format`, error: { code: 'task/column' } }])
-    expect(await missingColumns(withKeys({ [`${set}.path`]: 'openai/gsm8k' }))).toEqual([])
+    const found = await faultyTasks(config({ prompt_key: 'qestion', response_key: 'answer' }))
+    expect(found).toMatchObject([
+      { keys: ['buffer.explorer_input.tasksets[0].format', expect.anything()], error: { code: 'task/column' } },
+    ])
+    expect(await faultyTasks(withKeys({ [`${set}.path`]: 'openai/gsm8k' }))).toEqual([])
+  })
+
+  it('so is a file that is not there, and a split that it does not have', async () => {
+    const codes = async (set: Record<string, unknown>) =>
+      (await faultyTasks(withKeys(set))).map(({ error }) => error.code)
+    expect(await codes({ [`${set}.path`]: join(dir, 'taks.jsonl') })).toEqual(['data/not-found'])
+    expect(await codes({ [`${set}.path`]: 'data/nope.jsonl' })).toEqual(['data/not-found'])
+    expect(await codes({ [`${set}.path`]: dir, [`${set}.split`]: 'test' })).toEqual(['data/split'])
   })
 })

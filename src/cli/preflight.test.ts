@@ -1,0 +1,133 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { catalog, facts } from '../../test/config-kit.js'
+import { readText, resolveConfig } from '../config/index.js'
+import { problemText } from '../config/problem.js'
+import { loadPlugins } from '../plugin.js'
+import { preflight } from './preflight.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'trinity-preflight-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+const tasks = join(dir, 'tasks.jsonl')
+writeFileSync(tasks, '{"prompt": "1+1", "response": "2"}\n')
+const model = resolve('test/fixtures/tiny-llama')
+
+const TEXT = `model:
+  model_path: ${model}
+  max_model_len: 64
+explorer: {rollout_model: {engine_type: native}}
+buffer:
+  explorer_input:
+    taskset:
+      path: ${tasks}
+      default_workflow_type: math_workflow
+`
+
+/** Severity, place and words of everything that is found in the file with the change. */
+async function found(change: (text: string) => string, set: string[] = []): Promise<string[]> {
+  const parsed = readText(change(TEXT), 'f.yaml', { env: {}, cwd: dir, set })
+  const resolved = resolveConfig(parsed, facts({ cwd: dir }), catalog)
+  const problems = await preflight(parsed, resolved, facts({ cwd: dir }))
+  return problems.map((one) => `${one.severity} ${problemText(one)}`)
+}
+const asIs = (text: string) => text
+
+describe('what a run would refuse is found before', () => {
+  it('in a sound file nothing', async () => {
+    expect(await found(asIs)).toEqual([])
+  })
+
+  it('a workflow that nothing knows, at its line', async () => {
+    const [problem] = await found((text) => text.replace('math_workflow', 'math_workflw'))
+    expect(problem).toMatch(
+      /^error f\.yaml:9:30 buffer\.explorer_input\.taskset\.default_workflow_type: unknown workflow 'math_workflw' \(did you mean 'math_workflow'\?/,
+    )
+  })
+
+  it('a mode and an engine of another version', async () => {
+    expect(await found(asIs, ['mode=serve'])).toEqual([expect.stringMatching(/^error .*mode serve is not part of/)])
+    const external = ['mode=bench', 'explorer.rollout_model.engine_type=external']
+    expect(await found(asIs, external)).toEqual([
+      expect.stringMatching(/^error .*explorer\.rollout_model\.engine_type: the OpenAI engine/),
+    ])
+  })
+
+  it('an optimizer and a schedule that are not here', async () => {
+    expect(await found(asIs, ['algorithm.optimizer.optimizer_type=sgd'])).toEqual([
+      expect.stringMatching(/^error .*algorithm\.optimizer\.optimizer_type: there is no optimizer 'sgd' here/),
+    ])
+    expect(await found(asIs, ['algorithm.optimizer.lr_scheduler_type=zigzag'])).toEqual([
+      expect.stringMatching(/^error .*zigzag/),
+    ])
+  })
+
+  it('a model and data that are not on this machine, as warnings: another one may have them', async () => {
+    expect(await found((text) => text.replace(model, `${dir}/nope`))).toEqual([
+      expect.stringMatching(/^warning f\.yaml:2:15 model\.model_path: there is no model at/),
+    ])
+    expect(await found((text) => text.replace(tasks, 'data/taks.jsonl'))).toEqual([
+      expect.stringMatching(/^warning f\.yaml:8:13 buffer\.explorer_input\.taskset\.path: there is no data set at/),
+    ])
+    expect(await found((text) => text.replace(model, 'Qwen/Qwen2.5-1.5B-Instruct'))).toEqual([])
+    expect(await found(asIs, ['trainer.trainer_type=torch'])).toEqual([
+      expect.stringMatching(/^warning .*trainer\.trainer_type: the torch engine cannot run on this machine/),
+    ])
+  })
+
+  it('a column that the data at hand do not have, and too few rows', async () => {
+    expect(await found((text) => `${text}      format: {prompt_key: promt}\n`)).toEqual([
+      expect.stringMatching(/^error f\.yaml:10:15 buffer\.explorer_input\.taskset\.format: .*promt/),
+    ])
+    expect(await found(asIs, ['buffer.batch_size=4'])).toEqual([
+      expect.stringMatching(/^warning .*buffer\.batch_size: 1 tasks do not fill one batch of 4/),
+    ])
+  })
+
+  it('in every stage, once', async () => {
+    const stages = 'stages:\n  - stage_name: a\n  - stage_name: b\n    algorithm: {optimizer: {optimizer_type: sgd}}\n'
+    const wrong = (text: string) => text.replace('math_workflow', 'math_workflw') + stages
+    expect(await found(wrong)).toEqual([
+      expect.stringMatching(/^error f\.yaml:9:30 .*math_workflw/),
+      expect.stringMatching(/^error .*sgd/),
+    ])
+  })
+})
+
+describe('a loss of a plugin', () => {
+  it('that cannot be written down is shown with the line of its code', async () => {
+    const plugins = join(dir, 'plugins')
+    mkdirSync(plugins)
+    writeFileSync(
+      join(plugins, 'losses.ts'),
+      [
+        "import { z } from 'trinity-rft'",
+        "import { policyLoss, policyLossFns } from 'trinity-rft/algorithm'",
+        'const args = z.strictObject({})',
+        "policyLossFns.add('misspelled', policyLoss({ doc: 'd', args, build: (g, _, { agg }) =>",
+        '  agg(g.logprob.ngate()) }))',
+        "policyLossFns.add('mixed', policyLoss({ doc: 'd', args, build: (g, _, { agg }) =>",
+        "  agg(g.logprob.mul(g.rowColumn('expert'))) }))",
+        "policyLossFns.add('strange', policyLoss({ doc: 'd', args, build: (g, _, { agg }) =>",
+        "  agg(g.logprob.mul(g.column('advantge'))) }))",
+      ].join('\n'),
+    )
+    await loadPlugins([plugins])
+    const of = (name: string) => found((text) => `${text}algorithm:\n  policy_loss_fn: ${name}\n`)
+    const at = (line: number) => expect.stringContaining(`(${join(plugins, 'losses.ts')}:${line}:`)
+    const place = 'f.yaml:11:19 algorithm.policy_loss_fn: '
+    for (const [name, line] of [
+      ['misspelled', 5],
+      ['mixed', 7],
+    ] as const) {
+      expect(await of(name)).toEqual([at(line)])
+      expect(await of(name)).toEqual([expect.stringContaining(`error ${place}policy loss '${name}'`)])
+    }
+    // another part of the run may set it
+    expect(await of('strange')).toEqual([at(9)])
+    expect(await of('strange')).toEqual([
+      expect.stringMatching(/^warning .*the loss reads the column 'advantge'.*did you mean 'advantage'\?/),
+    ])
+  })
+})

@@ -1,0 +1,44 @@
+/** What a run would stop at, as far as it can be known before anything is opened. */
+
+import { TrinityError } from '../../base/error.js'
+import { type Config, type Facts, type ResolvedStage, tooFewTasks } from '../../config/index.js'
+import { missingEngines, unableEngines } from './engines.js'
+import { checkMode } from './mode.js'
+import { missingModels } from './models.js'
+import { unknownNames } from './names.js'
+import { type Refusal, refusalOf } from './refusal.js'
+import { faultyTasks } from './task-data.js'
+import { untrainable } from './training.js'
+import { missingTrainingData } from './training-data.js'
+
+export { isColumn } from './task-data.js'
+export type { Refusal }
+
+/** What is wrong whatever the machine: a run refuses it before it does anything. */
+export function refusals(config: Config): Refusal[] {
+  return [
+    ...refusalOf(['mode'], () => checkMode(config)),
+    ...missingEngines(config),
+    ...unknownNames(config),
+    ...untrainable(config),
+  ]
+}
+
+/** What is not on this machine, or not as the file says. Nothing is downloaded for it. */
+export async function localRefusals(stage: ResolvedStage, facts: Facts): Promise<Refusal[]> {
+  const { config } = stage
+  return [
+    ...unableEngines(config, facts),
+    ...(await missingModels(stage)),
+    ...(await faultyTasks(config)),
+    ...(await missingTrainingData(config)),
+    ...nothingToDo(config, facts),
+  ]
+}
+
+function nothingToDo(config: Config, facts: Facts): Refusal[] {
+  const few = tooFewTasks(config, facts)
+  const key = 'buffer.batch_size'
+  if (!few) return []
+  return [{ keys: [key], error: new TrinityError('config/nothing-to-do', few.message, { path: key, hint: few.hint }) }]
+}
