@@ -1,9 +1,12 @@
 import { Registry } from '../base/registry.js'
+import { alfworld } from './alfworld/index.js'
 import type { EnvironmentEntry } from './environment.js'
 import { gridWorld } from './grid-world.js'
 import { countdown } from './math/countdown.js'
 import { dapoMath } from './math/dapo-math.js'
 import { qwenMath } from './math/qwen-math.js'
+import { gymnasium } from './python/gymnasium.js'
+import { sokoban } from './sokoban/sokoban.js'
 import { blackjack } from './toy-text/blackjack.js'
 import { cliffWalking } from './toy-text/cliff-walking.js'
 import { frozenLake } from './toy-text/frozen-lake.js'
@@ -22,7 +25,10 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   cliff_walking: cliffWalking,
   taxi,
   blackjack,
+  sokoban,
+  alfworld,
   dapo_math: dapoMath,
   qwen_math: qwenMath,
   countdown,
+  gymnasium,
 })

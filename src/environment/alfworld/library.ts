@@ -1,0 +1,35 @@
+import type { EpisodeSpec } from '../environment.js'
+import { Game } from './game.js'
+import { gameFileAt, placeOf, readGameFile, sourceIn } from './source.js'
+import type { WordingName } from './wording.js'
+
+/** Games that were read last: a group of episodes plays the same one. */
+const KEPT = 64
+const games = new Map<string, { readonly like: string; readonly game: Game }>()
+
+/** The game of an episode, read when nobody has it. `folder` is where relative paths start. */
+export async function gameOf(spec: EpisodeSpec, wording: WordingName, folder: string | undefined): Promise<Game> {
+  const place = placeOf(spec, folder)
+  if ('path' in place) {
+    const { path, version } = await gameFileAt(place.path)
+    const known = recall(path, `${wording} ${version}`)
+    return known ?? keep(path, `${wording} ${version}`, new Game(await readGameFile(path), wording))
+  }
+  const source = sourceIn(place.row, String(place.row.id ?? 'pddl_problem'))
+  const like = `${wording} ${source.task} ${source.logic.domain.length} ${source.logic.grammar.length}`
+  return recall(source.problem, like) ?? keep(source.problem, like, new Game(source, wording))
+}
+
+function recall(key: string, like: string): Game | undefined {
+  const known = games.get(key)
+  if (known?.like !== like) return undefined
+  games.delete(key)
+  games.set(key, known)
+  return known.game
+}
+
+function keep(key: string, like: string, game: Game): Game {
+  games.set(key, { like, game })
+  if (games.size > KEPT) games.delete(games.keys().next().value!)
+  return game
+}

@@ -1,0 +1,95 @@
+import { TrinityError } from '../../base/error.js'
+import type { Environment, EpisodeSpec, Start, Transition } from '../environment.js'
+import { Expert } from './expert/expert.js'
+import type { Choice, Game } from './game.js'
+import { gameOf } from './library.js'
+import type { State } from './pddl/state.js'
+import type { WordingName } from './wording.js'
+
+/** What the game answers to what it does not understand, or what is not possible now. */
+export const NOTHING_HAPPENS = 'Nothing happens.'
+
+/** A state, with what can be done in it once that was asked for. */
+interface Situation {
+  readonly game: Game
+  readonly state: State
+  choices?: readonly Choice[]
+  admissible?: readonly string[]
+}
+
+/** ALFWorld: housework by text commands, in the games of ALFRED's houses. */
+export class AlfWorld implements Environment {
+  readonly #wording: WordingName
+  readonly #folder: string | undefined
+  #now: Situation | undefined
+
+  /** Relative paths of games start from the folder. */
+  constructor({ wording = 'file', folder }: { wording?: WordingName; folder?: string } = {}) {
+    this.#wording = wording
+    this.#folder = folder
+  }
+
+  async reset(episode: EpisodeSpec): Promise<Start> {
+    const game = await gameOf(episode, this.#wording, this.#folder)
+    this.#now = { game, state: game.start }
+    return { observation: game.intro(game.start), goal: goalIn(game.task) }
+  }
+
+  /** 1 when the goal is reached, which ends the episode. */
+  step(action: string): Transition {
+    const { game, state } = this.#situation
+    const command = action.trim()
+    const choice = this.#choices().find((one) => one.command === command)
+    if (!choice) {
+      return { observation: NOTHING_HAPPENS, reward: 0, done: false, score: 0, metrics: { valid_action: 0 } }
+    }
+    const after = game.apply(choice.operator, state)
+    this.#now = { game, state: after }
+    const won = game.isWon(after)
+    const reward = won ? 1 : 0
+    const observation = game.feedback(choice.operator, after)
+    return { observation, reward, done: won, score: reward, won, metrics: { valid_action: 1 } }
+  }
+
+  admissible(): readonly string[] {
+    const now = this.#situation
+    now.admissible ??= [...new Set(this.#choices().map(({ command }) => command))].sort()
+    return now.admissible
+  }
+
+  /** Nothing in a situation is ever changed: it is its own snapshot. */
+  snapshot(): unknown {
+    return this.#situation
+  }
+
+  restore(snapshot: unknown): void {
+    this.#now = snapshot as Situation
+  }
+
+  /** The next command on a short way to the goal, from wherever the episode stands; undefined where there is none. */
+  expert(): string | undefined {
+    const { game, state } = this.#situation
+    return new Expert(game).next(state, this.#choices())
+  }
+
+  /** The way to the goal that came with the game, from its start. */
+  get walkthrough(): readonly string[] | undefined {
+    return this.#situation.game.walkthrough
+  }
+
+  #choices(): readonly Choice[] {
+    const now = this.#situation
+    now.choices ??= now.game.choices(now.state)
+    return now.choices
+  }
+
+  get #situation(): Situation {
+    if (this.#now) return this.#now
+    throw new TrinityError('environment/order', 'ALFWorld is asked before it is reset', { hint: 'call reset first' })
+  }
+}
+
+/** What comes after `Your task is to:`, or all of it. */
+export function goalIn(task: string): string {
+  return (/your task is to:\s*(.*)/i.exec(task)?.[1] ?? task).trim()
+}
