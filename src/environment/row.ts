@@ -15,7 +15,7 @@ export function readRow<S extends z.ZodObject>(world: string, columns: S, row: D
 export function rowError(world: string, column: string, message: string, value: unknown): TrinityError {
   const text = JSON.stringify(value) ?? String(value)
   const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text
-  return new TrinityError('environment/row', `${world}: column '${column}' of the row: ${message}, not ${shown}`, {
+  return new TrinityError('environment/row', `${world}: column '${column}' of the row: ${message} (it is ${shown})`, {
     path: column,
     hint: 'docs/worlds.md lists the columns that each world reads',
   })
@@ -24,7 +24,7 @@ export function rowError(world: string, column: string, message: string, value: 
 /** A whole number; files of text hold it as digits. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   const digits = (value: unknown) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value)
-  return z.preprocess(digits, z.int(`expected a whole number`).min(min).max(max))
+  return z.preprocess(digits, z.int('expected a whole number').min(min).max(max))
 }
 
 /** Chooses all that the row leaves open. */

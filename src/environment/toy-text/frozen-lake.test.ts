@@ -53,7 +53,7 @@ describe('frozen_lake', () => {
       expect(error).toMatchObject({ code: 'environment/row', path: Object.keys(row)[0] })
       expect(error.message).toMatch(text)
     }
-    await refuse({ size: 'large' }, /frozen_lake: column 'size' of the row: expected a whole number, not "large"/)
+    await refuse({ size: 'large' }, /frozen_lake: column 'size' of the row: expected a whole number \(it is "large"\)/)
     await refuse({ size: 1 }, /size/)
     await refuse({ size: 1e9 }, /size/)
     await refuse({ p: 0 }, /'p'/)

@@ -12,8 +12,8 @@ export interface MapSpec {
   readonly longest: number
 }
 
-/** Fields that are drawn before a map is given up: a second or so. */
-const MOST_FIELDS = 1_000_000
+/** Fields that are drawn before a map is given up: less than a second. */
+const MOST_FIELDS = 300_000
 
 /**
  * A random map with a way to the goal: rows of S, F, H and G. The same numbers are drawn in the same order as by
