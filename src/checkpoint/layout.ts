@@ -15,6 +15,8 @@ export const WRITTEN = '.written.json'
 export const MARKS = '.trinity'
 /** Folder of the evaluations of mode bench. */
 export const BENCH = 'bench'
+/** In that folder: the numbers of every task set. */
+export const BENCH_RESULTS = 'results.json'
 
 export const metaName = (name: string): string => `${name}_meta.json`
 

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { recordEval } from '../checkpoint/best-eval.js'
 import type { BestEval } from '../checkpoint/index.js'
-import { BENCH, BEST_EVAL, weightsPath } from '../checkpoint/layout.js'
+import { BENCH, BENCH_RESULTS, BEST_EVAL, weightsPath } from '../checkpoint/layout.js'
 import { nextCall } from '../engine/calls.js'
 import { Explorer } from '../explorer/index.js'
+import { type BenchResult, benchResult, writeBenchResults } from './bench-results.js'
 import type { Job, ModeEnd } from './job.js'
 import { openAuxiliary, openBase, openSamplers } from './models.js'
 import { openEvalTasksets } from './tasks.js'
@@ -30,7 +31,7 @@ export async function runBench(job: Job): Promise<ModeEnd> {
   const dir = join(checkpoints.dir, BENCH)
   let best: BestEval | undefined
   await mkdir(dir, { recursive: true })
-  await rm(join(dir, BEST_EVAL), { force: true })
+  for (const name of [BEST_EVAL, BENCH_RESULTS]) await rm(join(dir, name), { force: true })
   const explorer = new Explorer({
     config,
     model: samplers,
@@ -59,6 +60,8 @@ export async function runBench(job: Job): Promise<ModeEnd> {
     latestOnly || !(config.explorer.eval_on_startup || all.length === 0) ? [] : [{ step: 0, path: base.dir }]
   if (all.length === 0) note(`there is no checkpoint in ${checkpoints.dir}: the model itself is evaluated`)
   const list = [...first, ...(latestOnly ? all.slice(-1) : all)]
+  const names = evalTasksets.map(({ name }) => name)
+  const results: BenchResult[] = []
   let passed = 0
   for (const { step, path } of list) {
     if (stop.gentle.aborted) return { end: 'stopped', steps: version }
@@ -71,7 +74,10 @@ export async function runBench(job: Job): Promise<ModeEnd> {
     view.phase('explorer', step === 0 ? 'evaluating the model before training' : `evaluating global_step_${step}`)
     for (const sampler of new Set(samplers)) await sampler.loadWeights(path, step, 'finish', nextCall(stop.now))
     version = step
-    await explorer.evaluate(step, { prefix: 'bench', signal: stop.now })
+    const metrics = await explorer.evaluate(step, { prefix: 'bench', signal: stop.now })
+    results.push(benchResult({ step, path }, names, metrics))
+    const file = await writeBenchResults(dir, config.model.model_path, results)
+    if (results.length === 1) note(`the numbers of each task set are in ${file}`)
   }
   if (passed < list.length) return { end: 'finished', steps: version, best }
   throw new TrinityError('checkpoint/damaged', 'nothing could be evaluated: what should be evaluated is damaged', {

@@ -6,6 +6,7 @@ import { filesBelow } from '../checkpoint/durable.js'
 import { isMark, type JobMark } from '../checkpoint/job-mark.js'
 import {
   BENCH,
+  BENCH_RESULTS,
   BEST_EVAL,
   isDamagedName,
   isHalfDone,
@@ -49,7 +50,7 @@ export async function takeInventory({ config, mark, evidence }: InventoryNeeds):
     [basename(config.log.save_dir ?? 'log')]: (path) => isLog(path),
     [basename(config.monitor.cache_dir)]: async (path, { name }) => isEventFile(name) || isMonitorFile(path, roles),
     [basename(config.buffer.cache_dir ?? 'buffer')]: async (path) => (await evidence(withoutJournal(path))).ours,
-    [BENCH]: async (_, { name }) => finalName(name) === BEST_EVAL,
+    [BENCH]: async (_, { name }) => [BEST_EVAL, BENCH_RESULTS].includes(finalName(name)),
   }
   for (const entry of entries) {
     const path = join(dir, entry.name)
