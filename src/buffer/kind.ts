@@ -25,6 +25,8 @@ export interface BufferContext {
   seed?: number
   /** Told when a file that a crash had left unfinished was repaired. */
   onRepair?: (repair: Repair) => void
+  /** Told when the server of a database is away for a while. */
+  onAway?: (message: string) => void
   /** File buffers: data other than a JSONL file of experiences, and an order other than that of the file. */
   source?: RowExperiences
   order?: IndexOrder | ((length: number) => IndexOrder | Promise<IndexOrder>)

@@ -46,6 +46,7 @@ async function open(given: ExperienceBufferConfig, { config, text, note }: Buffe
     seed: config.explorer.rollout_model.seed,
     onRepair: (repair: { path?: string }) =>
       note(`buffer '${given.name}': ${repair.path ?? 'a file'} was left unfinished by a crash and has been repaired`),
+    onAway: (message: string) => note(`buffer '${given.name}': ${message}`),
   }
   const bufferConfig = { ...given, storage_type: given.storage_type ?? 'queue' }
   if (given.storage_type !== 'file' && given.path) await claimFile(config, given.path)

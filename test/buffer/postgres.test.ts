@@ -1,8 +1,9 @@
 /** The SQL buffer on a real PostgreSQL server, started for the test in a folder of its own. */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import postgres from 'postgres'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPostgres } from '../../src/base/database/postgres.js'
 import { ExperienceView, openBuffer } from '../../src/buffer/index.js'
 import { createExperience } from '../../src/experience/index.js'
 import { bundle } from '../bundle.js'
@@ -16,16 +17,17 @@ describe.skipIf(!binaries)(
   `PostgreSQL${binaries ? '' : ' (skipped: no initdb in /usr/lib/postgresql or PATH)'}`,
   () => {
     let server: Server
-    let admin: postgres.Sql
+    let admin: pg.Pool
     let made = 0
     const fresh = async () => {
       const schema = `s${made++}`
-      await admin.unsafe(`CREATE SCHEMA ${schema}`)
+      await admin.query(`CREATE SCHEMA ${schema}`)
       return { name: 'b', storage_type: 'sql', path: `${server.url}?search_path=${schema}` }
     }
     beforeAll(async () => {
       server = await startPostgres(binaries!)
-      admin = postgres(server.url, { max: 1 })
+      admin = new pg.Pool({ connectionString: server.url, max: 1 })
+      admin.on('error', () => {})
     }, 60_000)
     afterAll(async () => {
       await admin?.end()
@@ -59,6 +61,56 @@ describe.skipIf(!binaries)(
         { id: 1, consumed: 0, experience: { reward: 0.5 } },
       ])
       expect(await view.count('b', { rewardMin: 0.6 })).toBe(0)
+      await view.close()
+    })
+
+    it('outlives a server that crashes in the middle of writing, and stores everything once', async () => {
+      const config = await fresh()
+      const told: string[] = []
+      const buffer = await openBuffer(config, { onAway: (message) => void told.push(message) })
+      const put = async (from: number) => {
+        for (let i = from; i < from + 300; i++) await buffer.put([createExperience({ tokens: [i, 1], reward: i })])
+      }
+      const writing = Promise.all([put(0), put(1000), put(2000)])
+      await new Promise((resolve) => setTimeout(resolve, 150))
+      await server.restart()
+      await writing
+      const rewards = (await buffer.take(900)).map(({ reward }) => reward)
+      expect(new Set(rewards).size).toBe(900)
+      expect((await buffer.state()).ready).toBe(0)
+      expect(told[0]).toMatch(/is away .*; trying again/)
+      await buffer.close()
+    }, 60_000)
+
+    it('gives up a server that says nothing, and says so', async () => {
+      const { path } = await fresh()
+      const db = await openPostgres(path, () => {}, { silenceMs: 300, awayMs: 1000 })
+      server.freeze(true)
+      try {
+        await expect(db.query('SELECT 1')).rejects.toMatchObject({
+          code: 'database/away',
+          message: expect.stringMatching(/has been away for 1 s: .*time/i),
+        })
+      } finally {
+        server.freeze(false)
+      }
+      expect(await db.query('SELECT 2 AS n')).toEqual([{ n: 2 }])
+      await db.close()
+    }, 60_000)
+
+    it('keeps buffers apart whose long names begin alike', async () => {
+      const { path } = await fresh()
+      const name = 'a_buffer_for_the_experiences_of_a_model_that_plays_in_many_worlds_at_'
+      const buffers = [`${name}day`, `${name}night`].map((long) =>
+        openBuffer({ name: long, storage_type: 'sql', path }),
+      )
+      const [day, night] = await Promise.all(buffers)
+      await day.put([createExperience({ tokens: [7, 1], reward: 0.5 })])
+      expect((await night.state()).ready).toBe(0)
+      expect((await day.take(1))[0].reward).toBe(0.5)
+      await Promise.all([day.close(), night.close()])
+      const view = await ExperienceView.open(path)
+      expect(await view.tables()).toHaveLength(2)
       await view.close()
     })
 

@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import postgres from 'postgres'
+import pg from 'pg'
 
 /** Folder with initdb and postgres, or undefined. */
 export function findPostgres(): string | undefined {
@@ -16,6 +16,10 @@ export function findPostgres(): string | undefined {
 
 export interface Server {
   url: string
+  /** Ends it as a crash would, and starts it again on the same data. */
+  restart(): Promise<void>
+  /** All its processes stop where they are, or go on. */
+  freeze(frozen: boolean): void
   stop(): Promise<void>
 }
 
@@ -28,25 +32,49 @@ export async function startPostgres(binaries: string): Promise<Server> {
   const data = join(folder, 'data')
   execFileSync(join(binaries, 'initdb'), ['-D', data, '-U', 'trinity', '--auth=trust', '--no-sync'], options)
   const port = await freePort()
-  const server = spawn(join(binaries, 'postgres'), ['-D', data, '-p', String(port), '-k', folder, '-F'], options)
   const url = `postgresql://trinity@127.0.0.1:${port}/postgres`
-  const stop = async () => {
-    server.kill('SIGINT')
-    if (server.exitCode === null) await new Promise((resolve) => server.once('exit', resolve))
-    rmSync(folder, { recursive: true, force: true })
+  const start = async () => {
+    const args = ['-D', data, '-p', String(port), '-k', folder, '-F']
+    const started = spawn(join(binaries, 'postgres'), args, { ...options, detached: true })
+    await answers(url, started)
+    return started
   }
-  await answers(url, server)
-  return { url, stop }
+  const ended = (how: 'SIGINT' | 'SIGQUIT') =>
+    new Promise<void>((resolve) => {
+      if (server.exitCode !== null) return resolve()
+      server.once('exit', () => resolve())
+      server.kill(how)
+    })
+  let server = await start()
+  return {
+    url,
+    async restart() {
+      await ended('SIGQUIT')
+      server = await start()
+    },
+    freeze(frozen) {
+      // its helpers are process groups of their own
+      const helpers = execFileSync('pgrep', ['-P', String(server.pid)], { encoding: 'utf8' })
+      for (const pid of [server.pid!, ...helpers.trim().split('\n').map(Number)]) {
+        process.kill(pid, frozen ? 'SIGSTOP' : 'SIGCONT')
+      }
+    },
+    async stop() {
+      await ended('SIGINT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
 }
 
 async function answers(url: string, server: ChildProcess): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const sql = postgres(url, { max: 1, onnotice: () => {} })
-    const up = await sql`SELECT 1`.then(
+    const client = new pg.Client(url)
+    client.on('error', () => {})
+    const up = await client.connect().then(
       () => true,
       () => false,
     )
-    await sql.end({ timeout: 1 })
+    await client.end()
     if (up) return
     if (server.exitCode !== null) break
     await new Promise((resolve) => setTimeout(resolve, 50))

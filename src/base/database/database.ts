@@ -1,7 +1,7 @@
 import { TrinityError } from '../error.js'
 import { withoutPassword } from '../secret/index.js'
 import { sqlitePath } from './names.js'
-import { openPostgres } from './postgres.js'
+import { type Notice, openPostgres } from './postgres.js'
 import { openSqlite } from './sqlite.js'
 
 export type DatabaseValue = string | number | bigint | Uint8Array | null
@@ -37,6 +37,8 @@ export interface Dialect {
   readonly listTables: string
   readonly now: string
   readonly blob: string
+  /** Bytes of a name that are looked at; the rest is cut off without a word. Absent: all of them. */
+  readonly longestName?: number
   readonly real: string
   /** Ends a SELECT of rows that the transaction is going to change. */
   readonly lockRows: string
@@ -44,10 +46,11 @@ export interface Dialect {
   idsIn(column: string, ids: readonly number[]): { sql: string; value: DatabaseValue }
 }
 
-export function openDatabase(url: string): Promise<Database> {
+/** `notice` is told when the server of the database is away for a while. */
+export function openDatabase(url: string, notice?: Notice): Promise<Database> {
   if (/^sqlite:/i.test(url)) return openSqlite(sqlitePath(url))
   if (/^postgres(ql)?(\+\w+)?:\/\//i.test(url))
-    return openPostgres(url.replace(/^postgres(ql)?(\+\w+)?:/i, 'postgres:'))
+    return openPostgres(url.replace(/^postgres(ql)?(\+\w+)?:/i, 'postgres:'), notice)
   throw new TrinityError('database/url', `'${withoutPassword(url)}' is not a database that Trinity can use`, {
     path: withoutPassword(url),
     hint: 'use sqlite:///relative/or//absolute/file.db or postgresql://user@host/database',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { TrinityError } from '../error.js'
 
 export function isDatabaseUrl(path: string): boolean {
@@ -13,4 +14,21 @@ export function sqlitePath(url: string): string {
 
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
+}
+
+/** Bytes that may follow the name of a table in the names of what belongs to it. */
+const SUFFIX = '_version'.length
+const HASH = 9
+
+/** The name under which a table is kept: one that is too long ends in a hash of the whole. */
+export function storedName(name: string, longest = Number.POSITIVE_INFINITY): string {
+  const bytes = Buffer.from(name)
+  if (bytes.length <= longest - SUFFIX) return name
+  let end = longest - SUFFIX - HASH
+  // not in the middle of a character
+  while ((bytes[end] & 0xc0) === 0x80) end--
+  return `${bytes.subarray(0, end)}_${createHash('sha256')
+    .update(name)
+    .digest('hex')
+    .slice(0, HASH - 1)}`
 }

@@ -16,3 +16,17 @@ it('a server that is not there is an error with the place, without the password'
   })
   expect(String(failure.message)).not.toContain('secret')
 })
+
+it('does not dial an address over and over that accepts and closes', async () => {
+  let dialed = 0
+  const server = createServer((socket) => {
+    dialed++
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  const opening = openPostgres(`postgres://me@127.0.0.1:${port}/d`)
+  await expect(opening).rejects.toMatchObject({ code: 'database/open' })
+  expect(dialed).toBe(1)
+  await new Promise((resolve) => server.close(resolve))
+})

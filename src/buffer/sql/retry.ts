@@ -9,12 +9,8 @@ export interface Retry {
 const NOTHING_DONE = new Set([
   'SQLITE_BUSY',
   'SQLITE_LOCKED',
-  'ECONNREFUSED',
-  'CONNECT_TIMEOUT',
   '40001', // serialization failure
   '40P01', // deadlock
-  '53300', // too many connections
-  '57P03', // the server is starting
 ])
 
 /** `max_retry_times` attempts with a pause between them. */
@@ -28,9 +24,6 @@ export async function retrying<T>({ times, intervalMs }: Retry, where: string, w
       if (!NOTHING_DONE.has(code) || attempt >= times) {
         throw new TrinityError('buffer/database', `${where}: ${messageOf(error)}`, {
           path: where,
-          hint: code.startsWith('CONNECTION_')
-            ? 'the connection was lost: the operation in progress may or may not be stored'
-            : undefined,
           cause: error,
         })
       }

@@ -1,5 +1,5 @@
 import type { Database, DatabaseValue, Transaction } from '../../base/database/database.js'
-import { quoted } from '../../base/database/names.js'
+import { quoted, storedName } from '../../base/database/names.js'
 import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
 import { COLUMNS, createTables, fromRow, toBlob, toRow } from './schema.js'
@@ -44,8 +44,9 @@ export class ExperienceTable {
 
   /** Takes over the database: closing the table closes it. */
   static async open(db: Database, name: string): Promise<ExperienceTable> {
-    await createTables(db, name)
-    return new ExperienceTable(db, name)
+    const stored = storedName(name, db.dialect.longestName)
+    await createTables(db, stored)
+    return new ExperienceTable(db, stored)
   }
 
   /** Gives the id of each row. `also` runs in the same transaction. */
