@@ -11,6 +11,7 @@ export { z } from 'zod'
 export { TrinityError, type TrinityErrorOptions } from './base/error.js'
 export { Pcg64 } from './base/random/index.js'
 export {
+  AlfWorld,
   type Environment,
   type EnvironmentContext,
   type EnvironmentEntry,

@@ -1,5 +1,6 @@
 /** Where it is acted out: worlds behind one contract of reset and step. */
 
+export { AlfWorld } from './alfworld/index.js'
 export { checkEnvironment, type EnvironmentProblem, environmentOf } from './args.js'
 export {
   type Awaitable,
@@ -15,5 +16,6 @@ export {
   type Turn,
 } from './environment.js'
 export { Episode, type EpisodeParts } from './episode.js'
+export { type MathProblem, readProblem } from './math/problem.js'
 export { OpenEnvironment, openEnvironment, type Snapshot } from './open.js'
 export { environments } from './registry.js'
