@@ -1,5 +1,9 @@
 import { Registry } from '../base/registry.js'
 import { alfworld } from './alfworld/index.js'
+import { cardBlackjack } from './cards/card-blackjack.js'
+import { ezPoints } from './cards/ez-points.js'
+import { numberLine } from './cards/number-line.js'
+import { points24 } from './cards/points24.js'
 import type { EnvironmentEntry } from './environment.js'
 import { gridWorld } from './grid-world.js'
 import { countdown } from './math/countdown.js'
@@ -26,6 +30,10 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   taxi,
   blackjack,
   sokoban,
+  number_line: numberLine,
+  ez_points: ezPoints,
+  points24,
+  card_blackjack: cardBlackjack,
   alfworld,
   dapo_math: dapoMath,
   qwen_math: qwenMath,

@@ -3,7 +3,7 @@ import * as vitest from 'vitest'
 import { describe, expect, it } from 'vitest'
 import { describeEnvironment } from '../../testing/environment.js'
 import { openEnvironment } from '../index.js'
-import { compareHands, handOf } from './blackjack.js'
+import { compareHands, handOf } from './blackjack-table.js'
 
 describeEnvironment(vitest, 'blackjack', {
   open: () => openEnvironment('blackjack'),
@@ -14,12 +14,13 @@ describeEnvironment(vitest, 'blackjack', {
 
 describe('blackjack', () => {
   it('counts an ace as 11 where that fits', () => {
-    expect(handOf([1, 10])).toEqual({ sum: 21, usableAce: true })
-    expect(handOf([1, 10, 5])).toEqual({ sum: 16, usableAce: false })
-    expect(handOf([1, 1, 9])).toEqual({ sum: 21, usableAce: true })
-    expect([compareHands([10, 9], [10, 8]), compareHands([10, 9, 5], [10, 8]), compareHands([9, 9], [8, 10])]).toEqual([
-      1, -1, 0,
-    ])
+    const hand = (...points: number[]) => points.map((one) => ({ points: one, face: String(one) }))
+    expect(handOf(hand(1, 10))).toEqual({ sum: 21, usableAce: true })
+    expect(handOf(hand(1, 10, 5))).toEqual({ sum: 16, usableAce: false })
+    expect(handOf(hand(1, 1, 9))).toEqual({ sum: 21, usableAce: true })
+    expect(compareHands(hand(10, 9), hand(10, 8))).toBe(1)
+    expect(compareHands(hand(10, 9, 5), hand(10, 8))).toBe(-1)
+    expect(compareHands(hand(9, 9), hand(8, 10))).toBe(0)
   })
 
   it('ends above 21 or with a stick, and shows the dealer then', async () => {
