@@ -1,4 +1,4 @@
-/** How replies hold their action: in the last block of backticks, in a JSON field, or anywhere. */
+/** How replies hold their action: in the last block of backticks, in a tag, in a JSON field, or anywhere. */
 
 /** What stands in the last ``` ``` of a text. */
 export function lastFence(text: string): string | undefined {
@@ -20,4 +20,12 @@ export function lastNamed(text: string, names: ReadonlySet<string>): string | un
     .toLowerCase()
     .match(/[a-z]+|\d+|[^\sa-z\d]/g)
     ?.findLast((word) => names.has(word))
+}
+
+/** What stands in the last `<tag>…</tag>` of a text. */
+export function lastTag(text: string, tag: string): string | undefined {
+  const open = `<${tag}>`
+  const end = text.lastIndexOf(`</${tag}>`)
+  const start = end < 1 ? -1 : text.lastIndexOf(open, end - 1)
+  return start < 0 ? undefined : text.slice(start + open.length, end).trim()
 }

@@ -1,5 +1,7 @@
 const KEPT = 40
 const LONGEST = 500
+/** Lines that begin so are said to us and kept whole. */
+const MARK = 'trinity-'
 
 /** The last lines that a worker wrote, for errors; each line goes on to the log as well. */
 export class LogRing {
@@ -44,7 +46,7 @@ export class LogRing {
   #add(line: string): void {
     if (line.trim() === '') return
     this.#line(line)
-    this.#lines.push(line.startsWith('trinity-torch-') ? line : cut(line))
+    this.#lines.push(line.startsWith(MARK) ? line : cut(line))
     if (this.#lines.length > KEPT) this.#lines.shift()
   }
 }
