@@ -29,7 +29,8 @@ export { clipArgs, clipKnown, clipMissing, clippedSurrogate, fillClip, type Ppo 
 export { type PolicyLoss, type PolicyLossContext, policyLoss, report } from './policy-loss/policy-loss.js'
 export { policyLossFns } from './policy-loss/registry.js'
 export { algorithms } from './registry.js'
-export { correctRollout, type RolloutCorrection, rolloutCorrectionArgs } from './rollout-correction.js'
+export { type RolloutCorrection, rolloutCorrectionArgs } from './rollout-correction/args.js'
+export { correctRollout } from './rollout-correction/correct.js'
 export { type RowContext, toRows } from './rows.js'
 export { sampleStrategies } from './sample-strategy/registry.js'
 export {

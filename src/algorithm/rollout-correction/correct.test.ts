@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { experience } from '../../test/algorithm/experiences.js'
-import { correctRollout, rolloutCorrectionArgs } from './rollout-correction.js'
+import { experience } from '../../../test/algorithm/experiences.js'
+import { rolloutCorrectionArgs } from './args.js'
+import { correctRollout } from './correct.js'
 
 /** Log-ratios old − rollout: the middle token is not the model's. */
 const given = (...d: number[][]) =>
