@@ -108,6 +108,15 @@ describe('known keys without effect', () => {
       { severity: 'note', code: 'no-effect', key: 'trainer.trainer_config.data' },
     ])
   })
+
+  it('so does a mini-batch: an update takes the whole batch of a step', () => {
+    const { problems } = parse('trainer: {trainer_config: {actor: {ppo_mini_batch_size: 64, shuffle: true}}}')
+    const key = 'trainer.trainer_config.actor_rollout_ref.actor'
+    expect(problems.remarks).toMatchObject([
+      { key: `${key}.ppo_mini_batch_size`, message: 'comes from buffer.train_batch_size' },
+      { key: `${key}.shuffle` },
+    ])
+  })
 })
 
 describe('extends', () => {

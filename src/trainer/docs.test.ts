@@ -17,7 +17,7 @@ describe('docs/training.md', () => {
     const yaml = /```yaml\n([\s\S]*?)```/.exec(text)![1]
     const config = resolve(BASE + yaml)
     const [actor, critic] = [actorSettings(config, 200), criticSettings(config, 200)]
-    expect(actor).toMatchObject({ miniBatch: 32, epochs: 2 })
+    expect(actor).toMatchObject({ epochs: 2 })
     expect(critic.schedule.at(7)).toBe(2e-5)
     expect([actor.schedule.at(1), actor.schedule.at(21)]).toEqual([0, 1e-5])
     expect(actor.schedule.at(201)).toBeCloseTo(1e-6, 12)

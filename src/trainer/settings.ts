@@ -8,10 +8,8 @@ import { makeSchedule, type Schedule } from './schedule/schedule.js'
 export interface UpdateSettings {
   readonly schedule: Schedule
   readonly adam: Omit<AdamStep, 'lr'>
+  /** Updates of a step; each takes all its experiences. */
   readonly epochs: number
-  /** Experiences of one update; undefined: all of the step. */
-  readonly miniBatch?: number
-  readonly shuffle: boolean
   readonly seed: number
   readonly budget: Budget
   /** Of passes without a gradient. */
@@ -60,8 +58,7 @@ type Critic = TrainerTree['critic']
 type Optim = TrainerTree['actor_rollout_ref']['actor']['optim'] | Critic['optim']
 
 function common(part: TrainerTree['actor_rollout_ref']['actor'] | Critic) {
-  const { ppo_epochs, ppo_mini_batch_size, data_loader_seed, shuffle } = part
-  return { epochs: ppo_epochs, miniBatch: ppo_mini_batch_size || undefined, seed: data_loader_seed, shuffle }
+  return { epochs: part.ppo_epochs, seed: part.data_loader_seed }
 }
 
 function shape({ num_cycles, zero_indexed_step }: Optim) {

@@ -92,19 +92,16 @@ describe('one step of GRPO', () => {
     for (const weights of trained.slice(1)) close(weights, trained[0], 9)
   })
 
-  it('mini-batches and epochs are updates of their own', async () => {
+  it('every epoch is one update of the whole step, whatever ppo_mini_batch_size says', async () => {
     const actor = 'trainer.trainer_config.actor_rollout_ref.actor'
     const set = { [`${actor}.ppo_mini_batch_size`]: 2, [`${actor}.ppo_epochs`]: 3 }
     const policy = await model(1)
     const batch = rollouts(policy)
     const { metrics } = await new TrainStep({ policy }, { config: stepConfig('dapo', set) }).run(batch, 1)
-    expect(metrics['actor/updates']).toBe(6)
+    expect(metrics['actor/updates']).toBe(3)
     const other = await model(1)
     const one = new TrainStep({ policy: other }, { config: stepConfig('dapo') })
-    for (let epoch = 0; epoch < 3; epoch++) {
-      await one.run(batch.slice(0, 2), 1)
-      await one.run(batch.slice(2), 1)
-    }
+    for (let epoch = 0; epoch < 3; epoch++) await one.run(batch, 1)
     close(policy.bigram.weights, other.bigram.weights, 12)
   })
 

@@ -206,7 +206,7 @@ describe('resume', () => {
         'algorithm.kl_penalty_fn_args': { adaptive: true, kl_coef: 0.1, target_kl: 0.01, horizon: 50 },
         'algorithm.optimizer.lr_scheduler_type': 'cosine',
         'trainer.total_steps': 5,
-        'trainer.trainer_config.critic.ppo_mini_batch_size': 2,
+        'trainer.trainer_config.critic.ppo_epochs': 2,
       },
       ['reference', 'critic'],
     ],

@@ -1,5 +1,4 @@
 import { type BuiltLoss, toRows } from '../algorithm/index.js'
-import { Pcg64 } from '../base/random/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { ForwardBackward, LossMetrics, RowScores, TrainModel } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
@@ -25,53 +24,36 @@ export interface UpdateResult {
   readonly refused: number
 }
 
-/** Passes over the experiences: each mini-batch is one gradient and one step of the optimizer. */
+/** Passes over the experiences: each is one gradient and one step of the optimizer. */
 export async function update(input: UpdateInput): Promise<UpdateResult> {
   const { model, loss, settings, experiences, step, pairs, signal } = input
   const lr = settings.schedule.at(step)
   const scores = new Map<string, RowScores>()
   const numbers: Record<string, number>[] = []
   let refused = 0
-  for (let epoch = 0; epoch < settings.epochs; epoch++) {
-    for (const batch of miniBatches(experiences, settings, step, epoch)) {
-      const later = pairs?.names.filter(() => batch.some(({ type }) => type === 'dpo'))
-      const rows = toRows(batch, loss.columns, { step, later }).map((row) => pairs?.fill(row) ?? row)
-      const result = await model.forwardBackward({ rows, tokenBudget: settings.budget(rows) }, loss, nextCall(signal))
-      if (numbers.length === 0) for (const score of result.scores) scores.set(score.id, score)
-      // A comparison with NaN is false, so the gradient of a loss that is NaN may well be finite. It is worth nothing.
-      if (!Number.isFinite(result.loss)) {
-        await model.discardGrad(nextCall(signal))
-        refused++
-        numbers.push(values(result))
-        continue
-      }
-      const { gradNorm, applied } = await model.optimStep({ ...settings.adam, lr }, nextCall(signal))
-      if (!applied) refused++
-      numbers.push({ ...values(result), grad_norm: gradNorm })
+  const later = pairs?.names.filter(() => experiences.some(({ type }) => type === 'dpo'))
+  const rows = toRows(experiences, loss.columns, { step, later }).map((row) => pairs?.fill(row) ?? row)
+  for (let epoch = 0; epoch < settings.epochs && rows.length > 0; epoch++) {
+    const result = await model.forwardBackward({ rows, tokenBudget: settings.budget(rows) }, loss, nextCall(signal))
+    if (numbers.length === 0) for (const score of result.scores) scores.set(score.id, score)
+    // A comparison with NaN is false, so the gradient of a loss that is NaN may well be finite. It is worth nothing.
+    if (!Number.isFinite(result.loss)) {
+      await model.discardGrad(nextCall(signal))
+      refused++
+      numbers.push(values(result))
+      continue
     }
+    const { gradNorm, applied } = await model.optimStep({ ...settings.adam, lr }, nextCall(signal))
+    if (!applied) refused++
+    numbers.push({ ...values(result), grad_norm: gradNorm })
   }
   const metrics = { ...average(numbers), lr }
   return { metrics, scores, updates: numbers.length, refused }
 }
 
-function miniBatches(
-  experiences: readonly Experience[],
-  { miniBatch, shuffle, seed }: UpdateSettings,
-  step: number,
-  epoch: number,
-): Experience[][] {
-  const order = shuffle
-    ? [...new Pcg64(seedOf(seed, step, epoch)).permutation(experiences.length)].map((i) => experiences[i])
-    : [...experiences]
-  const size = miniBatch ?? Math.max(1, order.length)
-  const batches: Experience[][] = []
-  for (let at = 0; at < order.length; at += size) batches.push(order.slice(at, at + size))
-  return batches
-}
-
-/** Streams of different steps and passes have nothing in common. */
-export function seedOf(seed: number, step: number, epoch = 0): bigint {
-  return (BigInt(seed) << 64n) | (BigInt(step) << 16n) | BigInt(epoch)
+/** Streams of different steps have nothing in common. */
+export function seedOf(seed: number, step: number): bigint {
+  return (BigInt(seed) << 64n) | (BigInt(step) << 16n)
 }
 
 function values({ loss, metrics, scores }: ForwardBackward): Record<string, number> {

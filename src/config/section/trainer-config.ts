@@ -85,9 +85,10 @@ const common = {
   }),
 }
 const one = { min: 1 }
+const WHOLE = 'every update takes all experiences of a step'
 const training = { min: 1, auto: 'as in training' }
 const batches = {
-  ppo_mini_batch_size: int('Experiences of one update; 0 is null.', null, { min: 0, auto: 'all of a step' }),
+  ppo_mini_batch_size: main(int('Experiences of one update.', null, { min: 0 }), 'buffer.train_batch_size'),
   ppo_micro_batch_size: int('Rows of a micro-batch over all GPUs.', null, one),
   ppo_micro_batch_size_per_gpu: int('Rows of a micro-batch, when use_dynamic_bsz is off.', null, one),
   ppo_max_token_len_per_gpu: int('Tokens of a micro-batch.', null, {
@@ -97,7 +98,7 @@ const batches = {
   ppo_infer_max_token_len_per_gpu: int('Tokens of a micro-batch without gradient.', null, training),
   use_dynamic_bsz: bool('Pack micro-batches by tokens.', null, { auto: 'trainer.use_dynamic_bsz' }),
   ppo_epochs: int('Passes over a batch.', 1, one),
-  data_loader_seed: int('Seed of the shuffle.', 42, { min: 0 }),
+  data_loader_seed: int('Seed of what the trainer draws.', 42, { min: 0 }),
   rollout_n: main(int('Rollouts of a task.', null), 'algorithm.repeat_times'),
   grad_clip: float('Limit of the gradient norm.', null, { min: 0, auto: 'trainer.grad_clip' }),
 }
@@ -116,7 +117,7 @@ const actor = lenient('TrainerActor', 'Training of the policy.', {
     auto: 'trainer.ulysses_sequence_parallel_size',
   }),
   use_remove_padding: bool('Compute without padding.', null, { auto: 'trainer.use_remove_padding' }),
-  shuffle: bool('Shuffle rows within a batch.', false),
+  shuffle: idle(bool('Shuffle rows within a batch.', false), WHOLE),
   optim: section(actorOptim, 'Optimizer.'),
   clip_ratio: main(float('Clip range.', null), 'algorithm.policy_loss_fn_args'),
   clip_ratio_low: main(float('Lower clip range.', null), 'algorithm.policy_loss_fn_args'),
@@ -199,7 +200,7 @@ const critic = lenient('TrainerCritic', 'Training of the critic.', {
   enable: main(bool('Use a critic.', null), 'algorithm.algorithm_type'),
   model: section(criticModel, 'Model.'),
   optim: section(criticOptim, 'Optimizer.'),
-  shuffle: bool('Shuffle rows within a batch.', true),
+  shuffle: idle(bool('Shuffle rows within a batch.', true), WHOLE),
   cliprange_value: float('Clip range of the value loss.', 0.5, { min: 0 }),
   loss_agg_mode: oneOf(AGG_MODES, 'Aggregation of the value loss.', 'token-mean'),
   forward_micro_batch_size: int('Rows of a micro-batch without gradient, over all GPUs.', null, training),
