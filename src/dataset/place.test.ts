@@ -61,6 +61,22 @@ describe('Place', () => {
     expect(await back.write('b.jsonl', ROWS.slice(1))).toMatchObject({ kept: false })
   })
 
+  it('a file may depend on less than all options', async () => {
+    await (await open()).write('a.jsonl', ROWS, { from: 'x' })
+    expect(await (await open({ rows: 7 })).write('a.jsonl', ROWS, { from: 'x' })).toMatchObject({ kept: true })
+    expect(await (await open({ rows: 7 })).write('a.jsonl', ROWS, { from: 'y' })).toMatchObject({ kept: false })
+  })
+
+  it('lets a stop through while rows are made', async () => {
+    const control = new AbortController()
+    const place = await open({}, control.signal)
+    setTimeout(() => control.abort(new Error('enough')), 100)
+    function* endless() {
+      for (;;) yield ROWS[0]
+    }
+    await expect(place.write('a.jsonl', endless())).rejects.toThrow('enough')
+  })
+
   it("never overwrites the user's files", async () => {
     await mkdir(folder)
     await writeFile(join(folder, 'train.jsonl'), 'mine')

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { TrinityError } from '../base/error.js'
 import { atomicFile } from '../base/file/atomic-file.js'
@@ -60,8 +61,12 @@ export class Place {
         hint: 'give another folder with --out',
       })
     }
-    const args = JSON.parse(JSON.stringify(making.args)) as Making['args']
-    return new Place(folder, { ...making, args }, { name, source, license, files: before?.files ?? {} }, context)
+    return new Place(
+      folder,
+      { ...making, args: asJson(making.args) },
+      { name, source, license, files: before?.files ?? {} },
+      context,
+    )
   }
 
   /** The files asked for so far. */
@@ -69,8 +74,15 @@ export class Place {
     return [...this.#placed.values()]
   }
 
-  /** Writes rows as lines of JSON. A file that is kept does not ask for them. */
-  async write(file: string, rows: Iterable<DataRow> | AsyncIterable<DataRow>): Promise<PlacedFile> {
+  /**
+   * Writes rows as lines of JSON. A file that is kept does not ask for them. `of` is what the file is made of, where
+   * that is not all of the options.
+   */
+  async write(
+    file: string,
+    rows: Iterable<DataRow> | AsyncIterable<DataRow>,
+    of?: Making['args'],
+  ): Promise<PlacedFile> {
     let count = 0
     async function* lines() {
       for await (const row of rows) {
@@ -80,12 +92,16 @@ export class Place {
       if (count > 0) return
       throw new TrinityError('data/empty', `there are no rows for ${file}`, { path: file })
     }
-    return this.#place(file, lines(), () => count)
+    return this.#place(file, lines(), of, () => count)
   }
 
   /** Writes bytes: a program, an archive, an index. */
-  async put(file: string, chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<PlacedFile> {
-    return this.#place(file, chunks, () => undefined)
+  async put(
+    file: string,
+    chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+    of?: Making['args'],
+  ): Promise<PlacedFile> {
+    return this.#place(file, chunks, of, () => undefined)
   }
 
   /** Copies a file that the user has. */
@@ -95,25 +111,26 @@ export class Place {
 
   async #place(
     file: string,
-    parts: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+    parts: Parts,
+    of: Making['args'] | undefined,
     rows: () => number | undefined,
   ): Promise<PlacedFile> {
     this.signal?.throwIfAborted()
+    const args = of === undefined ? this.#args : asJson(of)
     const path = join(this.folder, inside(file))
-    const kept = await this.#kept(file, path)
+    const kept = await this.#kept(file, path, args)
     if (kept) return this.#remember(file, kept, true)
     await inWords(mkdir(dirname(path), { recursive: true }), path)
     let record: FileRecord | undefined
     await atomicFile(path, async (handle) => {
       const hash = createHash('sha256')
       let bytes = 0
-      for await (const chunk of gathered(parts)) {
-        this.signal?.throwIfAborted()
+      for await (const chunk of gathered(parts, this.signal)) {
         hash.update(chunk)
         bytes += chunk.length
         await handle.writeFile(chunk)
       }
-      record = { rows: rows(), bytes, sha256: hash.digest('hex'), args: this.#args }
+      record = { rows: rows(), bytes, sha256: hash.digest('hex'), args }
       // Known before it appears: a file that nobody wrote down would be taken for the user's.
       this.#record.files[file] = record
       await writeRecord(this.folder, this.#record)
@@ -128,7 +145,7 @@ export class Place {
   }
 
   /** What is there already and stays. What is ours and made with other options goes. */
-  async #kept(file: string, path: string): Promise<FileRecord | undefined> {
+  async #kept(file: string, path: string, args: Making['args']): Promise<FileRecord | undefined> {
     const record = this.#record.files[file]
     const state = record ? await stateOf(path, record) : (await stat(path).catch(() => undefined)) && 'foreign'
     if (state === undefined || state === 'missing') return undefined
@@ -139,7 +156,7 @@ export class Place {
         hint: 'move it away, or give another folder with --out',
       })
     }
-    if (isDeepStrictEqual(record.args, this.#args)) return record
+    if (isDeepStrictEqual(record.args, args)) return record
     await rm(path)
     return undefined
   }
@@ -157,13 +174,26 @@ function inside(file: string): string {
   throw new TrinityError('dataset/file', `'${file}' cannot be a file of a data set`, { path: file })
 }
 
+function asJson(args: Making['args']): Making['args'] {
+  return JSON.parse(JSON.stringify(args))
+}
+
+type Parts = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
+
+/** How long rows may be made before timers and signals get their turn. */
+const TURN_MS = 50
+
 /** Small parts joined, so that a row is not a write. */
-async function* gathered(
-  parts: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
-): AsyncIterable<Buffer> {
+async function* gathered(parts: Parts, signal: AbortSignal | undefined): AsyncIterable<Buffer> {
   let waiting: Buffer[] = []
   let bytes = 0
+  let turn = performance.now()
   for await (const part of parts) {
+    if (performance.now() - turn > TURN_MS) {
+      await setImmediate()
+      turn = performance.now()
+    }
+    signal?.throwIfAborted()
     const buffer = Buffer.from(part as string)
     waiting.push(buffer)
     bytes += buffer.length

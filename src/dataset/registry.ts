@@ -1,6 +1,10 @@
 import { Registry } from '../base/registry.js'
 import { countdown } from './countdown/countdown.js'
 import type { DatasetEntry } from './dataset.js'
+import { dapo } from './math/dapo.js'
+import { gsm8k } from './math/gsm8k.js'
+import { math } from './math/math.js'
+import { mathEval } from './math/math-eval.js'
 
 /**
  * Task sets by the name that `trinity data` takes.
@@ -11,4 +15,8 @@ import type { DatasetEntry } from './dataset.js'
  */
 export const datasets = new Registry<DatasetEntry>('data set', {
   countdown,
+  gsm8k,
+  math,
+  dapo,
+  math_eval: mathEval,
 })

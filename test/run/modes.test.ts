@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { BenchResult } from '../../src/run/bench-results.js'
 import { Stop } from '../../src/run/index.js'
 import { Bench, Recorder } from './kit.js'
 
@@ -288,6 +289,9 @@ describe('mode bench', () => {
     expect(await bench.run({ name, mode: 'bench' })).toMatchObject({ end: 'finished', steps: 6 })
     const rows = bench.metrics('benchmark', name).filter((row) => 'bench/held/reward/mean@1' in row)
     expect(rows.map(({ step }) => step)).toEqual([0, 2, 4, 6])
+    const { results } = JSON.parse(readFileSync(bench.job(name, 'bench', 'results.json'), 'utf8'))
+    const scores = results.map((one: BenchResult) => [one.step, one.tasksets.held.score])
+    expect(scores).toEqual(rows.map((row) => [row.step, row['bench/held/reward/mean@1']]))
     const view = new Recorder()
     await bench.run({ name, mode: 'bench', 'explorer.bench_on_latest_checkpoint': true }, { view })
     expect(view.steps).toEqual(['explorer 6'])

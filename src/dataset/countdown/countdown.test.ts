@@ -1,4 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { makeData } from '../../../test/support/made-data.js'
+import { tempDir } from '../../../test/support/temp-dir.js'
+import { testData } from '../../../test/support/test-data.js'
 import { readArithmetic } from '../../reward/arithmetic.js'
 import { rewardFns } from '../../reward/index.js'
 import { drawPuzzles, keyOf, type Puzzle } from './puzzle.js'
@@ -47,5 +52,41 @@ describe('solve', () => {
   it('finds nothing where there is nothing', () => {
     expect(solve([1, 1, 1, 1], 24)).toBeUndefined()
     expect(solve([2, 3], 7)).toBeUndefined()
+  })
+})
+
+describe('trinity data countdown', () => {
+  const keys = (rows: Record<string, unknown>[]) =>
+    rows.map(({ nums, target }) => keyOf(nums as number[], Number(target)))
+
+  it('no puzzle of the test is in the training data', async () => {
+    const made = await makeData('countdown', { train: 60, test: 20, sizes: [3], max_number: 9, max_target: 30 })
+    const all = [...keys(made.rows('train.jsonl')), ...keys(made.rows('test.jsonl'))]
+    expect([made.files.map(({ rows }) => rows), new Set(all).size]).toEqual([[20, 60], 80])
+  })
+
+  it('takes the puzzles of a file, each once, without those that cannot be solved', async () => {
+    const file = join(await tempDir(), 'mine.jsonl')
+    const rows = [
+      [1, 2, 3, 6],
+      [3, 2, 1, 6],
+      [1, 1, 1, 900],
+      [2, 3, 4, 24],
+      [2, 3, 5, 10],
+    ]
+    await writeFile(file, rows.map(([a, b, c, target]) => JSON.stringify({ nums: [a, b, c], target })).join('\n'))
+    const made = await makeData('countdown', { from: file, test: 1 })
+    expect([...made.rows('test.jsonl'), ...made.rows('train.jsonl')]).toEqual([
+      { nums: [1, 2, 3], target: 6, solution: expect.any(String) },
+      { nums: [2, 3, 4], target: 24, solution: '2 * 3 * 4' },
+      { nums: [2, 3, 5], target: 10, solution: '2 + 3 + 5' },
+    ])
+    expect(made.said).toEqual(['1 puzzles that cannot be solved are left out'])
+  })
+
+  const tinyZero = testData('countdown/tinyzero_test.parquet')
+  it.skipIf(tinyZero.absent)(`reads the puzzles of TinyZero${tinyZero.note}`, async () => {
+    const made = await makeData('countdown', { from: tinyZero.path, test: 20, train: 20 })
+    expect(made.files.map(({ rows }) => rows)).toEqual([20, 20])
   })
 })

@@ -1,5 +1,8 @@
 import { TrinityError } from '../../base/error.js'
 import { Pcg64 } from '../../base/random/index.js'
+import { countdownPuzzle } from '../../reward/index.js'
+import { toNumber } from '../../reward/math/rational.js'
+import type { DataRow } from '../../task/index.js'
 import { reachable, solve } from './solve.js'
 
 /** Numbers to make the target of, and one way to do so. */
@@ -40,6 +43,23 @@ export function* drawPuzzles(ranges: Ranges): Iterable<Puzzle> {
     misses = 0
     yield { nums, target, solution: solve(nums, target) as string }
   }
+}
+
+/** The puzzles of rows with `nums` and `target`, each once. Those that cannot be solved are left out and counted. */
+export async function* givenPuzzles(rows: AsyncIterable<DataRow>, tell: (text: string) => void): AsyncIterable<Puzzle> {
+  const seen = new Set<string>()
+  let impossible = 0
+  for await (const row of rows) {
+    const { target, numbers } = countdownPuzzle(row)
+    const [value, ...nums] = [target, ...numbers].map(toNumber)
+    const key = keyOf(nums, value)
+    if (seen.has(key)) continue
+    seen.add(key)
+    const solution = solve(nums, value)
+    if (solution === undefined) impossible++
+    else yield { nums, target: value, solution }
+  }
+  if (impossible > 0) tell(`${impossible} puzzles that cannot be solved are left out`)
 }
 
 /** Equal for puzzles that are the same: the order of the numbers does not matter. */

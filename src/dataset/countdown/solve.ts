@@ -39,11 +39,10 @@ function results(terms: readonly Term[], stop: (term: Term) => boolean): boolean
   if (terms.length === 1) return stop(terms[0])
   for (let i = 0; i < terms.length; i++) {
     for (let j = i + 1; j < terms.length; j++) {
-      const rest = terms.filter((_, at) => at !== i && at !== j)
+      const next = [terms[i], ...terms.filter((_, at) => at !== i && at !== j)]
       for (const term of combined(terms[i], terms[j])) {
-        rest.push(term)
-        if (results(rest, stop)) return true
-        rest.pop()
+        next[0] = term
+        if (results(next, stop)) return true
       }
     }
   }
