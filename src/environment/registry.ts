@@ -11,6 +11,7 @@ import { dapoMath } from './math/dapo-math.js'
 import { qwenMath } from './math/qwen-math.js'
 import { gymnasium } from './python/gymnasium.js'
 import { sokoban } from './sokoban/sokoban.js'
+import { sudoku } from './sudoku/sudoku.js'
 import { blackjack } from './toy-text/blackjack.js'
 import { cliffWalking } from './toy-text/cliff-walking.js'
 import { frozenLake } from './toy-text/frozen-lake.js'
@@ -34,6 +35,7 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   ez_points: ezPoints,
   points24,
   card_blackjack: cardBlackjack,
+  sudoku,
   alfworld,
   dapo_math: dapoMath,
   qwen_math: qwenMath,
