@@ -18,6 +18,17 @@ describe('on_policy_distill', () => {
     expect(metrics).toEqual({ 'kl/mean': 0, 'kl/std': 0, 'advantages/mean': 0 })
   })
 
+  it('reports sums over sequences, and the unbiased deviation of those', () => {
+    const given = [
+      experience(0, 0, undefined, { teacherLogprobs: [-1.5, 7, -2] }),
+      experience(0, 1, undefined, { teacherLogprobs: [-0.5, 7, -2] }),
+    ]
+    const { metrics } = run('on_policy_distill', given, { kl_coef: 2 })
+    expect(metrics).toEqual({ 'kl/mean': 1.5, 'kl/std': expect.closeTo(Math.SQRT1_2, 12), 'advantages/mean': -3 })
+    const { metrics: mixed } = run('jsd', given, { lambda_coef: 0 })
+    expect(mixed['advantages/mean']).toBe(-1.5)
+  })
+
   it('measures against the log-probs of the trainer if there are some', () => {
     const given = [experience(0, 0, undefined, { teacherLogprobs: [-1, 7, -0.5], oldLogprobs: [-1, 0, -1] })]
     expect([...run('on_policy_distill', given).experiences[0].advantages!]).toEqual([0, 0, 0.5])
@@ -111,7 +122,7 @@ describe('token clipping', () => {
   it('clipb takes unlikely outliers of bad answers out of the mask', () => {
     const { experiences, metrics } = run('clipb', rows())
     expect(experiences.map((e) => [...e.actionMask])).toEqual([...Array(9).fill([1, 0, 1]), [0, 0, 1]])
-    expect(metrics).toMatchObject({ frac_clipped: 0.05, frac_clipped_neg: 0.05, frac_clipped_pos: 0 })
+    expect(metrics).toMatchObject({ frac_clipped: 0.05, frac_clipped_neg: 0.5, frac_clipped_pos: 0 })
     const s = (logp: number, h: number) => Math.exp(logp) * (h + logp)
     expect(metrics.ES).toBeCloseTo((19 * s(-0.5, 1) + s(-0.1, -3)) / 20, 6)
     expect(run('clipb', rows().slice(0, 9)).metrics.frac_clipped).toBe(0)

@@ -152,7 +152,7 @@ describe('group baselines', () => {
     draws = [0.99]
     const balanced = run('rec', groups([0, 0, 0, 4]), { drop: 'balance' })
     expect(scores(balanced.experiences)).toEqual(close([-2, 0, 0, 2]))
-    expect(balanced.metrics['group_advantages/drop_balance/mean']).toBe(2)
+    expect(balanced.metrics['group_advantages/drop_balance/mean']).toBe(0.5)
     // A member at the mean is no failure: one short of it, two not, so nothing is dropped.
     expect(scores(run('rec', groups([1, 0, 2]), { drop: 'balance' }).experiences)).toEqual(close([0, -1, 1]))
     expect(scores(run('rec', groups([5])).experiences)).toEqual([5])

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { fraction, open, positive } from '../entry.js'
 import { advantageFn, assign, tokenInput } from './advantage.js'
-import { meanOf, populationStd } from './statistics.js'
+import { meanOf, sampleStd } from './statistics.js'
 
 /** Bounds e^(teacher − student), as everywhere a ratio of probabilities is formed. */
 const MAX_LOG_RATIO = 20
@@ -13,7 +13,8 @@ const MAX_LOG_RATIO = 20
  *   β = 0:      A = kl_coef·(t − s)                  D = KL(s ‖ t)
  *   β = 1:      A = kl_coef·(u − 1)                  D = KL(t ‖ s)
  * All are positive where the teacher finds the token likelier than the student, and negative where it does not.
- * t and s are log-probs divided by `temperature`. `jsd/*` is the estimate f(u) ≥ 0 of D, summed over each sequence.
+ * t and s are log-probs divided by `temperature`. `jsd/*` is the estimate f(u) ≥ 0 of D, summed over each sequence, as the
+ * advantages are.
  */
 export const jsd = advantageFn({
   doc: 'Jensen–Shannon distillation from a teacher, per token',
@@ -28,29 +29,28 @@ export const jsd = advantageFn({
   ignored: ['chunk_size'],
   compute(experiences, { lambda_coef: beta, kl_coef, temperature }) {
     const divergences: number[] = []
-    const means: number[] = []
+    const sums: number[] = []
     const result = experiences.map((experience) => {
       const { actionMask: mask } = experience
       const student = tokenInput(experience, 'logprobs')
       const teacher = tokenInput(experience, 'teacherLogprobs')
       const advantages = new Float32Array(mask.length)
-      let [divergence, sum, active] = [0, 0, 0]
+      let [divergence, sum] = [0, 0]
       for (let i = 0; i < mask.length; i++) {
         if (mask[i] === 0) continue
         const { weight, estimate } = jsdToken((teacher[i] - student[i]) / temperature, beta)
         advantages[i] = kl_coef * weight
         sum += kl_coef * weight
         divergence += estimate
-        active++
       }
       divergences.push(divergence)
-      if (active > 0) means.push(sum / active)
+      sums.push(sum)
       return assign(experience, advantages)
     })
     const metrics = {
       'jsd/mean': meanOf(divergences),
-      'jsd/std': populationStd(divergences),
-      'advantages/mean': meanOf(means),
+      'jsd/std': sampleStd(divergences),
+      'advantages/mean': meanOf(sums),
     }
     return { experiences: result, metrics }
   },

@@ -7,7 +7,7 @@ import { meanOf, populationStd } from './statistics.js'
 /**
  * REC: A = r − mean, or (r − mean)/(std + ε) with `std_normalize` (std divided by n); a group of one: A = r.
  * `drop: balance`: where fewer members reach the mean than fall short of it, as many of the latter as are in excess are
- * drawn at random and get A = 0; mean and std are then those of the rest.
+ * drawn at random and get A = 0; mean and std are then those of the rest. `drop_balance` is the share that was drawn.
  */
 export const rec = advantageFn({
   doc: 'reward minus the mean of the group, with optional balancing of successes and failures (REC)',
@@ -30,7 +30,7 @@ export const rec = advantageFn({
       const unit = args.std_normalize ? std + args.epsilon : 1
       return {
         scores: rewards.map((r, i) => (dropped.has(i) ? 0 : (r - mean) / unit)),
-        metrics: { drop_balance: excess, reward_mean: mean, reward_std: std },
+        metrics: { drop_balance: excess / rewards.length, reward_mean: mean, reward_std: std },
       }
     }),
 })

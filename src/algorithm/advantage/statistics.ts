@@ -18,6 +18,11 @@ export function meanOf(values: ArrayLike<number>): number {
   return isEqual ? values[0] + 0 : sum / values.length
 }
 
+/** Unbiased (n − 1) standard deviation; of one value 0. */
+export function sampleStd(values: readonly number[]): number {
+  return values.length > 1 ? groupStats(values).std : 0
+}
+
 /** Standard deviation of the values themselves (divided by n). */
 export function populationStd(values: readonly number[]): number {
   return values.length === 0 ? 0 : Math.sqrt(squares(values, meanOf(values)) / values.length)

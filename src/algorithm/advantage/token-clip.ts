@@ -42,16 +42,22 @@ export function flatTokens(
 /** Takes tokens out of the mask, so that the loss does not see them. */
 export function removeTokens({ result, row, position, advantage }: FlatTokens, clipped: Uint8Array): AdvantageResult {
   const masks = result.experiences.map((experience) => experience.actionMask.slice())
-  let [all, up, down] = [0, 0, 0]
-  for (let k = 0; k < clipped.length; k++) {
-    if (clipped[k] === 0) continue
-    masks[row[k]][position[k]] = 0
-    all++
-    if (advantage[k] > 0) up++
-    if (advantage[k] < 0) down++
+  for (let k = 0; k < clipped.length; k++) if (clipped[k] !== 0) masks[row[k]][position[k]] = 0
+  /** Share of the tokens of one kind that leave; 0 where there is none. */
+  const share = (isOne: (a: number) => boolean) => {
+    let [left, all] = [0, 0]
+    for (let k = 0; k < clipped.length; k++) {
+      if (!isOne(advantage[k])) continue
+      all++
+      left += clipped[k]
+    }
+    return all > 0 ? left / all : 0
   }
-  const share = (n: number) => (clipped.length > 0 ? n / clipped.length : 0)
-  const metrics = { frac_clipped: share(all), frac_clipped_pos: share(up), frac_clipped_neg: share(down) }
+  const metrics = {
+    frac_clipped: share(() => true),
+    frac_clipped_pos: share((a) => a > 0),
+    frac_clipped_neg: share((a) => a < 0),
+  }
   return {
     experiences: result.experiences.map((experience, r) => ({ ...experience, actionMask: masks[r] })),
     metrics: { ...result.metrics, ...metrics },

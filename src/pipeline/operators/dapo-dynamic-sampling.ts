@@ -16,15 +16,12 @@ export const dapoDynamicSampling = operator({
     return {
       process(experiences) {
         const verdict = new Map<string, string | undefined>()
-        const groups = { 'all correct': 0, 'all wrong': 0 }
         for (const [task, group] of groupBy(experiences, tid)) {
           const scores = group.map(score).filter((value) => value !== undefined)
           const right = scores.filter((value) => value > correct_threshold).length
           if (scores.length < 2) verdict.set(task, 'group of one')
           else if (right === scores.length) verdict.set(task, 'all correct')
           else if (right === 0) verdict.set(task, 'all wrong')
-          const why = verdict.get(task)
-          if (why === 'all correct' || why === 'all wrong') groups[why]++
         }
         const { kept, dropped } = sift(experiences, (experience) =>
           score(experience) === undefined ? 'no score' : verdict.get(tid(experience.eid)),
@@ -34,8 +31,8 @@ export const dapoDynamicSampling = operator({
           dropped,
           metrics: {
             filtered_count: experiences.length - kept.length,
-            dropped_all_correct: groups['all correct'],
-            dropped_all_wrong: groups['all wrong'],
+            dropped_all_correct: dropped['all correct'] ?? 0,
+            dropped_all_wrong: dropped['all wrong'] ?? 0,
           },
         }
       },

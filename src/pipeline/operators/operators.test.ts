@@ -76,7 +76,7 @@ describe('operators', () => {
     ]
     const result = await run('dapo_dynamic_sampling', list)
     expect(result.experiences.map((e) => e.eid.task)).toEqual([0, 0, 4, 4])
-    expect(result.metrics).toEqual({ filtered_count: 7, dropped_all_correct: 1, dropped_all_wrong: 1 })
+    expect(result.metrics).toEqual({ filtered_count: 7, dropped_all_correct: 2, dropped_all_wrong: 3 })
     expect(result.dropped).toEqual({ 'all correct': 2, 'all wrong': 3, 'group of one': 1, 'no score': 1 })
 
     const scored = [0.9, 0.2].map((accuracy, run) => make(9, { reward: 5, metrics: { accuracy }, eid: { run } }))
