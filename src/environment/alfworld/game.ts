@@ -1,14 +1,16 @@
 import { type Logic, type LogicSource, logicOf } from './logic.js'
+import { type Choice, Menu } from './menu.js'
 import { readableNames } from './names.js'
 import { Compiler } from './pddl/compile.js'
-import { type Problem, readProblem } from './pddl/problem.js'
+import type { Formula } from './pddl/formula.js'
+import { readProblem } from './pddl/problem.js'
 import { type Operator, Schema } from './pddl/schema.js'
 import { Scope } from './pddl/scope.js'
 import type { Test } from './pddl/search.js'
 import { type State, startOf } from './pddl/state.js'
 import type { Entity } from './text/expression.js'
 import type { Subject } from './text/grammar.js'
-import { bound, type Context, NOTHING } from './text/query.js'
+import type { Context } from './text/query.js'
 import { rewordedCommand, type WordingName } from './wording.js'
 
 /** All that makes a game. */
@@ -21,12 +23,6 @@ export interface GameSource {
   readonly path: string
 }
 
-/** A possible action and the command for it. */
-export interface Choice {
-  readonly command: string
-  readonly operator: Operator
-}
-
 /** One game: what there is, what can be done, how it reads. It holds no state, so any number of episodes share it. */
 export class Game {
   readonly task: string
@@ -34,10 +30,10 @@ export class Game {
   readonly walkthrough: readonly string[] | undefined
   readonly start: State
   readonly scope: Scope
-  readonly problem: Problem
+  readonly goal: Formula
   readonly #logic: Logic
   readonly #entities: readonly Entity[]
-  readonly #schemas: readonly Schema[]
+  readonly #menus: readonly Menu[]
   readonly #isGoal: (state: State) => boolean
   readonly #own: ReadonlyMap<string, string>
   readonly #kinds: Uint8Array[] = []
@@ -46,14 +42,20 @@ export class Game {
   constructor({ logic, problem, task, walkthrough, path }: GameSource, wording: WordingName) {
     this.#logic = logicOf(logic, wording)
     const { domain } = this.#logic
-    this.problem = readProblem(problem, domain, path)
+    const read = readProblem(problem, domain, path)
+    this.goal = read.goal
     this.task = task
     this.walkthrough = walkthrough?.map((command) => rewordedCommand(command, wording))
-    this.scope = new Scope(domain, this.problem)
+    this.scope = new Scope(domain, read)
     this.start = startOf(this.scope.start)
-    this.#entities = entitiesOf(this.problem, this.scope)
-    this.#schemas = domain.actions.map((action) => new Schema(action, this.scope))
-    this.#isGoal = goalOf(this.problem, this.scope)
+    this.#entities = entitiesOf(this.scope)
+    const changing = new Set(domain.actions.flatMap(({ effects }) => effects.map(({ predicate }) => predicate)))
+    this.#menus = domain.actions.map((action) => {
+      const { mentioned } = this.#logic.texts.get(action.name)!
+      const command = (operator: Operator, state: State) => this.#command(operator, state)
+      return new Menu(new Schema(action, this.scope), this.scope, changing, !mentioned, command)
+    })
+    this.#isGoal = goalOf(this.goal, this.scope)
     this.#own = new Map([['task', task]])
   }
 
@@ -63,14 +65,12 @@ export class Game {
 
   /** What the player reads first. */
   intro(state: State): string {
-    return this.#logic.intro(NOTHING, this.#subject(state))
+    return this.#logic.intro([], this.#subject(state))
   }
 
-  /** Everything that can be done, by command; where several actions read alike, the first counts. */
-  choices(state: State): Choice[] {
-    const operators: Operator[] = []
-    for (const schema of this.#schemas) schema.collect(state.truth, operators)
-    return operators.map((operator) => ({ command: this.#command(operator, state), operator }))
+  /** Everything that can be done, action by action. */
+  choices(state: State): readonly (readonly Choice[])[] {
+    return this.#menus.map((menu) => menu.choices(state)).filter((choices) => choices.length > 0)
   }
 
   apply({ schema, values }: Operator, state: State): State {
@@ -106,7 +106,9 @@ export class Game {
   }
 
   #context(placeholders: readonly number[], values: readonly number[]): Context {
-    return bound(NOTHING, placeholders, values, this.#logic.vocabulary)
+    const context: Context = []
+    for (let at = 0; at < values.length; at++) context[placeholders[at]] = values[at]
+    return context
   }
 
   #subject({ told }: State): Subject {
@@ -114,24 +116,26 @@ export class Game {
   }
 
   #kind(placeholder: number): Uint8Array {
-    this.#kinds[placeholder] ??= this.scope.kind(this.#logic.vocabulary.types[placeholder])
+    this.#kinds[placeholder] ??= this.scope.kind(this.#logic.placeholders.types[placeholder])
     return this.#kinds[placeholder]
   }
 }
 
 /** Only what some fact is about has a number of its own. */
-function entitiesOf({ init }: Problem, { names, types }: Scope): Entity[] {
-  const readable = readableNames([...new Set(init.flatMap(({ terms }) => terms))])
-  return names.map((id, at) => ({
+function entitiesOf({ names, types, start }: Scope): Entity[] {
+  const isUsed = new Uint8Array(names.length)
+  for (const { rows } of start) for (const row of rows) for (const object of row) isUsed[object] = 1
+  const readable = readableNames(names.filter((_, object) => isUsed[object] === 1))
+  return names.map((id, object) => ({
     id,
     name: readable.get(id) ?? id,
-    type: types[at],
+    type: types[object],
     definite: 'the',
     indefinite: 'a',
   }))
 }
 
-function goalOf({ goal }: Problem, scope: Scope): (state: State) => boolean {
+function goalOf(goal: Formula, scope: Scope): (state: State) => boolean {
   const compiler = new Compiler(scope)
   const test: Test = compiler.test(goal, new Map())
   const bind = [...compiler.initial]

@@ -1,6 +1,6 @@
 import { type Domain, readDomain } from './pddl/domain.js'
 import { Grammar, type Writer } from './text/grammar.js'
-import { Vocabulary } from './text/query.js'
+import { Placeholders } from './text/query.js'
 import { broken, readTwl2 } from './text/twl2.js'
 import { reworded, type WordingName } from './wording.js'
 
@@ -17,7 +17,8 @@ export interface ActionText {
 /** The rules of a world and its words: all that games have in common. */
 export interface Logic {
   readonly domain: Domain
-  readonly vocabulary: Vocabulary
+  /** What their texts talk about. */
+  readonly placeholders: Placeholders
   readonly intro: Writer
   readonly texts: ReadonlyMap<string, ActionText>
 }
@@ -56,8 +57,8 @@ function readLogic({ domain: text, grammar: words, path }: LogicSource, wording:
     const negated = name.startsWith('not_') ? predicates.indexOf(name.slice(4)) : -1
     return negated < 0 ? undefined : negated + predicates.length
   }
-  const vocabulary = new Vocabulary()
-  const grammar = new Grammar(rules, vocabulary, number, path)
+  const placeholders = new Placeholders()
+  const grammar = new Grammar(rules, placeholders, number, path)
   const texts = new Map<string, ActionText>()
   for (const { name, parameters } of domain.actions) {
     const own = actions.get(name)
@@ -67,11 +68,11 @@ function readLogic({ domain: text, grammar: words, path }: LogicSource, wording:
     texts.set(name, {
       command: grammar.writer(own.template),
       feedback: grammar.writer(own.feedback),
-      placeholders: parameters.map(({ type }, at) => vocabulary.placeholder(names[at], type)),
+      placeholders: parameters.map(({ type }, at) => placeholders.number(names[at], type)),
       ...(isSettled && { mentioned: names.flatMap((one, at) => (mentions(own.template, one) ? [at] : [])) }),
     })
   }
-  return { domain, vocabulary, intro: grammar.writer('#intro#'), texts }
+  return { domain, placeholders, intro: grammar.writer('#intro#'), texts }
 }
 
 function mentions(template: string, variable: string): boolean {

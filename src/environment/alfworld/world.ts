@@ -1,8 +1,9 @@
 import { TrinityError } from '../../base/error.js'
 import type { Environment, EpisodeSpec, Start, Transition } from '../environment.js'
 import { Expert } from './expert/expert.js'
-import type { Choice, Game } from './game.js'
+import type { Game } from './game.js'
 import { gameOf } from './library.js'
+import type { Choice } from './menu.js'
 import type { State } from './pddl/state.js'
 import type { WordingName } from './wording.js'
 
@@ -13,7 +14,7 @@ export const NOTHING_HAPPENS = 'Nothing happens.'
 interface Situation {
   readonly game: Game
   readonly state: State
-  choices?: readonly Choice[]
+  choices?: readonly (readonly Choice[])[]
   admissible?: readonly string[]
 }
 
@@ -39,7 +40,7 @@ export class AlfWorld implements Environment {
   step(action: string): Transition {
     const { game, state } = this.#situation
     const command = action.trim()
-    const choice = this.#choices().find((one) => one.command === command)
+    const choice = find(this.#choices(), command)
     if (!choice) {
       return { observation: NOTHING_HAPPENS, reward: 0, done: false, score: 0, metrics: { valid_action: 0 } }
     }
@@ -53,7 +54,7 @@ export class AlfWorld implements Environment {
 
   admissible(): readonly string[] {
     const now = this.#situation
-    now.admissible ??= [...new Set(this.#choices().map(({ command }) => command))].sort()
+    now.admissible ??= sorted(this.#choices())
     return now.admissible
   }
 
@@ -69,7 +70,7 @@ export class AlfWorld implements Environment {
   /** The next command on a short way to the goal, from wherever the episode stands; undefined where there is none. */
   expert(): string | undefined {
     const { game, state } = this.#situation
-    return new Expert(game).next(state, this.#choices())
+    return new Expert(game).next(state, this.#choices().flat())
   }
 
   /** The way to the goal that came with the game, from its start. */
@@ -77,7 +78,7 @@ export class AlfWorld implements Environment {
     return this.#situation.game.walkthrough
   }
 
-  #choices(): readonly Choice[] {
+  #choices(): readonly (readonly Choice[])[] {
     const now = this.#situation
     now.choices ??= now.game.choices(now.state)
     return now.choices
@@ -92,4 +93,21 @@ export class AlfWorld implements Environment {
 /** What comes after `Your task is to:`, or all of it. */
 export function goalIn(task: string): string {
   return (/your task is to:\s*(.*)/i.exec(task)?.[1] ?? task).trim()
+}
+
+function find(choices: readonly (readonly Choice[])[], command: string): Choice | undefined {
+  for (const some of choices) for (const choice of some) if (choice.command === command) return choice
+  return undefined
+}
+
+/** Each list is in order already. Mostly one ends before another begins; then there is nothing to sort. */
+function sorted(choices: readonly (readonly Choice[])[]): string[] {
+  const lists = [...choices].sort(([a], [b]) => (a.command < b.command ? -1 : 1))
+  const commands: string[] = []
+  let isApart = true
+  for (const some of lists) {
+    if (commands.length > 0 && commands[commands.length - 1] >= some[0].command) isApart = false
+    for (const { command } of some) commands.push(command)
+  }
+  return isApart ? commands : [...new Set(commands)].sort()
 }

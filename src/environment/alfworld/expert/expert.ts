@@ -1,4 +1,5 @@
-import type { Choice, Game } from '../game.js'
+import type { Game } from '../game.js'
+import type { Choice } from '../menu.js'
 import type { State } from '../pddl/state.js'
 import { type Aim, aimOf } from './aim.js'
 import { House } from './house.js'
@@ -21,7 +22,7 @@ export class Expert {
 
   constructor(game: Game) {
     this.#game = game
-    this.#aim = aimOf(game.problem.goal)
+    this.#aim = aimOf(game.goal)
   }
 
   /** The next command; undefined: the goal is reached, cannot be reached, or is of another kind. */

@@ -1,4 +1,4 @@
-import { atomsOf, type Formula, readAtom, readFormula, TRUE } from './formula.js'
+import { type Atom, atomsOf, type Formula, readAtom, readFormula, TRUE } from './formula.js'
 import { broken, type Lisp, listOf, sectionsOf, wordOf } from './lisp.js'
 import { readTyped, type Typed, Types } from './types.js'
 
@@ -85,23 +85,25 @@ function* readEffects(
 function checkAction({ name, precondition, effects }: Action, domain: Pick<Domain, 'predicates'>, path: string): void {
   checkAtoms(precondition, domain, `action '${name}'`, path)
   for (const { predicate, terms, condition } of effects) {
-    checkAtoms({ kind: 'atom', predicate, terms }, domain, `action '${name}'`, path)
+    checkAtom({ predicate, terms }, domain, `action '${name}'`, path)
     if (condition) checkAtoms(condition, domain, `action '${name}'`, path)
   }
 }
 
-/** Every predicate is declared and has as many terms as it should. */
-export function checkAtoms(
-  formula: Formula,
+/** Every predicate in it is declared and has as many terms as it should. */
+export function checkAtoms(formula: Formula, domain: Pick<Domain, 'predicates'>, where: string, path: string): void {
+  for (const atom of atomsOf(formula)) checkAtom(atom, domain, where, path)
+}
+
+export function checkAtom(
+  { predicate, terms }: Pick<Atom, 'predicate' | 'terms'>,
   { predicates }: Pick<Domain, 'predicates'>,
   where: string,
   path: string,
 ): void {
-  for (const { predicate, terms } of atomsOf(formula)) {
-    const arity = predicates.get(predicate)
-    if (arity === undefined) throw broken(`${where} uses the predicate '${predicate}', which the domain lacks`, path)
-    if (arity !== terms.length) {
-      throw broken(`${where} gives '${predicate}' ${terms.length} terms instead of ${arity}`, path)
-    }
+  const arity = predicates.get(predicate)
+  if (arity === undefined) throw broken(`${where} uses the predicate '${predicate}', which the domain lacks`, path)
+  if (arity !== terms.length) {
+    throw broken(`${where} gives '${predicate}' ${terms.length} terms instead of ${arity}`, path)
   }
 }

@@ -6,29 +6,49 @@ export type Lisp = string | readonly Lisp[]
 /** No formula of a game comes near it; what is deeper would overflow the stack of whoever walks it. */
 const MAX_DEPTH = 200
 
-/** Words end at blanks and parentheses; a question mark begins one. A semicolon begins a comment. */
-const WORD = /;[^\n]*|[()]|\??[^\s()?;]+|\?/g
-
-/** The one list of a PDDL text, in lower case: PDDL does not distinguish. */
+/** The one list of a PDDL text, in lower case: PDDL does not distinguish. A semicolon begins a comment. */
 export function readLisp(text: string, path: string): readonly Lisp[] {
+  const lower = text.toLowerCase()
   const stack: Lisp[][] = []
   let whole: Lisp[] | undefined
-  for (const [word] of text.matchAll(WORD)) {
-    if (word[0] === ';') continue
+  for (let at = 0; at < lower.length; at++) {
+    const code = lower.charCodeAt(at)
+    if (isBlank(code)) continue
+    if (code === SEMICOLON) {
+      const end = lower.indexOf('\n', at)
+      at = end < 0 ? lower.length : end
+      continue
+    }
     if (whole) throw broken('something stands after the last parenthesis', path)
-    if (word === '(') {
+    if (code === OPEN) {
       if (stack.length >= MAX_DEPTH) throw broken(`parentheses are nested more than ${MAX_DEPTH} deep`, path)
       stack.push([])
     } else if (stack.length === 0) {
-      throw broken(`it begins with '${word.slice(0, 40)}' instead of a parenthesis`, path)
-    } else if (word === ')') {
+      throw broken(`it begins with '${lower.slice(at, at + 40)}' instead of a parenthesis`, path)
+    } else if (code === CLOSE) {
       const list = stack.pop()!
-      if (stack.length > 0) stack.at(-1)!.push(list)
+      if (stack.length > 0) stack[stack.length - 1].push(list)
       else whole = list
-    } else stack.at(-1)!.push(word.toLowerCase())
+    } else {
+      let end = at + 1
+      while (end < lower.length && !isEnd(lower.charCodeAt(end))) end++
+      stack[stack.length - 1].push(lower.slice(at, end))
+      at = end - 1
+    }
   }
   if (!whole) throw broken('a closing parenthesis is missing', path)
   return whole
+}
+
+const [OPEN, CLOSE, SEMICOLON, QUESTION] = ['(', ')', ';', '?'].map((mark) => mark.charCodeAt(0))
+
+function isBlank(code: number): boolean {
+  return code <= 32
+}
+
+/** Words end at blanks and marks; a question mark begins another. */
+function isEnd(code: number): boolean {
+  return isBlank(code) || code === OPEN || code === CLOSE || code === SEMICOLON || code === QUESTION
 }
 
 /** What is wrong with a text of a game. */

@@ -1,4 +1,4 @@
-import { checkAtoms, type Domain } from './domain.js'
+import { checkAtom, checkAtoms, type Domain } from './domain.js'
 import { type Atom, type Formula, readAtom, readFormula } from './formula.js'
 import { broken, listOf, sectionsOf } from './lisp.js'
 import { readTyped, type Typed } from './types.js'
@@ -26,7 +26,7 @@ export function readProblem(text: string, domain: Domain, path: string): Problem
     const list = listOf(fact, 'a fact of :init', path)
     if (list[0] === '=') continue
     const atom = readAtom(list, path) as Atom
-    checkAtoms(atom, domain, ':init', path)
+    checkAtom(atom, domain, ':init', path)
     for (const term of atom.terms) {
       if (!types.has(term)) throw broken(`:init names the object '${term}', which is not in :objects`, path)
     }

@@ -14,6 +14,7 @@ export interface Operator {
 /** An action of the domain in one problem. */
 export class Schema {
   readonly action: Action
+  readonly #scope: Scope
   readonly #arity: number
   readonly #ways: readonly Step[][]
   /** What is made, then what is taken back. */
@@ -46,6 +47,7 @@ export class Schema {
       }
     }
     this.action = action
+    this.#scope = scope
     this.#arity = names.size
     this.#ways = compiler.ways(action.precondition, names, [], [...names.values()])
     const before = [...literalsOf(action.precondition)].map(({ atom, holds }) => literal(atom, names, holds))
@@ -86,7 +88,7 @@ export class Schema {
       }
       for (const steps of outcome.ways) search(steps, bind, state.truth, take)
     }
-    return changed(state, changes)
+    return changed(state, changes, this.#scope)
   }
 }
 

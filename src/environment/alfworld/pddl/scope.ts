@@ -12,6 +12,7 @@ export class Scope {
   readonly #predicates: ReadonlyMap<string, number>
   readonly #domain: Domain
   readonly #kinds = new Map<string, Uint8Array>()
+  readonly #singles = new Map<number, Table>()
 
   constructor(domain: Domain, { objects, init }: Pick<Problem, 'objects' | 'init'>) {
     const sorted = [...objects].sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -44,5 +45,15 @@ export class Scope {
       this.#kinds.set(type, kind)
     }
     return kind
+  }
+
+  /** The same table for the same single fact, so that what is known about it is found again. */
+  single(predicate: number, table: Table): Table {
+    if (table.rows.length !== 1) return table
+    const key = table.rows[0].reduce((sum, object) => sum * this.names.length + object, predicate)
+    const known = this.#singles.get(key)
+    if (known) return known
+    this.#singles.set(key, table)
+    return table
   }
 }

@@ -1,3 +1,4 @@
+import type { Scope } from './scope.js'
 import type { Tables } from './search.js'
 import { type Row, Table } from './table.js'
 
@@ -26,14 +27,14 @@ export function startOf(truth: Tables): State {
 }
 
 /** What is made and taken back at once is made, but told in the order given. */
-export function changed(state: State, changes: readonly Change[]): State {
+export function changed(state: State, changes: readonly Change[], scope: Scope): State {
   const truth = [...state.truth]
   const told = [...state.told]
   for (const { predicate, row, makes, happens } of changes) {
     if (happens && !makes) truth[predicate] = truth[predicate].without(row)
   }
   for (const { predicate, row, makes, happens } of changes) {
-    if (happens && makes) truth[predicate] = truth[predicate].with(row)
+    if (happens && makes) truth[predicate] = scope.single(predicate, truth[predicate].with(row))
   }
   for (const { predicate, row, makes } of changes) {
     const negation = predicate + truth.length

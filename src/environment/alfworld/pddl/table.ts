@@ -42,7 +42,7 @@ export class Table {
   without(row: Row): Table {
     const at = this.#place(row)
     if (at >= this.rows.length || compare(this.rows[at], row) !== 0) return this
-    return new Table([...this.rows.slice(0, at), ...this.rows.slice(at + 1)])
+    return this.rows.length === 1 ? Table.empty : new Table(this.rows.filter((_, other) => other !== at))
   }
 
   #index(place: number): Map<number, readonly Row[]> {

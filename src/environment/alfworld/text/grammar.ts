@@ -1,5 +1,5 @@
-import { type Entity, type Lookup, readExpression } from './expression.js'
-import { type Context, type Facts, Query, type Vocabulary } from './query.js'
+import { type Entity, readExpression } from './expression.js'
+import { type Context, type Facts, type Placeholders, Query } from './query.js'
 import { readQuery, readSymbols, type TextPart, type Value } from './symbols.js'
 import { type Alternative, broken } from './twl2.js'
 
@@ -19,7 +19,7 @@ const MAX_DEPTH = 100
 
 /** The rules by which a game writes. They are read when a text first needs them. */
 export class Grammar {
-  readonly vocabulary: Vocabulary
+  readonly #placeholders: Placeholders
   readonly #rules: ReadonlyMap<string, readonly Alternative[]>
   readonly #number: (predicate: string) => number | undefined
   readonly #path: string
@@ -28,11 +28,11 @@ export class Grammar {
 
   constructor(
     rules: ReadonlyMap<string, readonly Alternative[]>,
-    vocabulary: Vocabulary,
+    placeholders: Placeholders,
     number: (predicate: string) => number | undefined,
     path: string,
   ) {
-    this.vocabulary = vocabulary
+    this.#placeholders = placeholders
     this.#rules = rules
     this.#number = number
     this.#path = path
@@ -59,31 +59,24 @@ export class Grammar {
     if (symbol.given === undefined) return write
     const query = this.#query(symbol.given)
     const list = symbol.isList ? this.#list() : (texts: readonly string[]) => texts.join('')
-    return (context, subject) =>
-      list(
-        query.answers(context, subject.facts).map((answer) => write(answer, subject)),
-        context,
-        subject,
-      )
+    return (context, subject) => {
+      const texts: string[] = []
+      query.each(context, subject.facts, () => texts.push(write(context, subject)))
+      return list(texts, context, subject)
+    }
   }
 
   #value(value: Value): Writer {
     if (value.kind === 'rule') return this.#rule(value.name)
-    const variables = new Map<string, number>()
     const read = readExpression(value.code, this.#path)
-    return (context, { entities }) => {
-      const of: Lookup = (name) => {
-        let variable = variables.get(name)
-        if (variable === undefined) {
-          variable = this.vocabulary.variable(name)
-          variables.set(name, variable)
+    return (context, { entities }) =>
+      read((name) => {
+        for (const placeholder of this.#placeholders.named(name)) {
+          const object = context[placeholder]
+          if (object !== undefined) return entities[object]
         }
-        const object = context.variables[variable]
-        if (object !== undefined) return entities[object]
         throw broken(`nothing is called '${name}' where '${value.code}' is written`, this.#path)
-      }
-      return read(of)
-    }
+      })
   }
 
   /** `a, b, and c`, by the rules that the grammar has for it. */
@@ -133,6 +126,6 @@ export class Grammar {
   }
 
   #query(text: string): Query {
-    return new Query(readQuery(text, this.#path), this.vocabulary, this.#number)
+    return new Query(readQuery(text, this.#path), this.#placeholders, this.#number)
   }
 }

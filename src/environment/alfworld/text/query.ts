@@ -1,58 +1,38 @@
-import type { Row, Table } from '../pddl/table.js'
+import type { Table } from '../pddl/table.js'
 import type { QueryAtom } from './symbols.js'
 
-/** Numbers for the names in texts: placeholders, which are a name and a type, and variables, which are the names alone. */
-export class Vocabulary {
-  readonly #placeholders = new Map<string, number>()
-  readonly #variables = new Map<string, number>()
+/** Numbers for the placeholders in texts. A placeholder is a name and a type. */
+export class Placeholders {
+  readonly #numbers = new Map<string, number>()
+  readonly #named = new Map<string, number[]>()
   /** Of each placeholder. */
   readonly types: string[] = []
-  readonly variables: number[] = []
 
-  placeholder(name: string, type: string): number {
+  number(name: string, type: string): number {
     const key = `${name}:${type}`
-    let known = this.#placeholders.get(key)
+    let known = this.#numbers.get(key)
     if (known === undefined) {
-      known = this.#placeholders.size
-      this.#placeholders.set(key, known)
+      known = this.#numbers.size
+      this.#numbers.set(key, known)
       this.types.push(type)
-      this.variables.push(this.variable(name))
+      this.named(name).push(known)
     }
     return known
   }
 
-  variable(name: string): number {
-    let known = this.#variables.get(name)
-    if (known === undefined) {
-      known = this.#variables.size
-      this.#variables.set(name, known)
+  /** Those with this name, more of them as more texts are read. */
+  named(name: string): number[] {
+    let known = this.#named.get(name)
+    if (!known) {
+      known = []
+      this.#named.set(name, known)
     }
     return known
   }
 }
 
-/** Objects that names stand for; a name without one is absent. */
-export interface Context {
-  readonly placeholders: readonly (number | undefined)[]
-  readonly variables: readonly (number | undefined)[]
-}
-
-export const NOTHING: Context = { placeholders: [], variables: [] }
-
-/** The context with these objects for these placeholders. */
-export function bound(
-  { placeholders, variables }: Context,
-  names: readonly number[],
-  objects: readonly number[],
-  vocabulary: Vocabulary,
-): Context {
-  const [more, own] = [[...placeholders], [...variables]]
-  names.forEach((name, at) => {
-    more[name] = objects[at]
-    own[vocabulary.variables[name]] = objects[at]
-  })
-  return { placeholders: more, variables: own }
-}
+/** Objects by placeholder. Questions fill in what they find and take it out again. */
+export type Context = (number | undefined)[]
 
 /** What questions are asked about. */
 export interface Facts {
@@ -64,62 +44,58 @@ export interface Facts {
 /** A question about the facts: which objects fit? Different placeholders stand for different objects. */
 export class Query {
   readonly #atoms: readonly { readonly predicate: number; readonly terms: readonly number[] }[]
-  readonly #vocabulary: Vocabulary
 
   /** `number` gives the place of a predicate's facts; undefined where there are never any. */
-  constructor(atoms: readonly QueryAtom[], vocabulary: Vocabulary, number: (predicate: string) => number | undefined) {
-    this.#vocabulary = vocabulary
+  constructor(
+    atoms: readonly QueryAtom[],
+    placeholders: Placeholders,
+    number: (predicate: string) => number | undefined,
+  ) {
     this.#atoms = atoms.map(({ predicate, terms }) => ({
       predicate: number(predicate) ?? -1,
-      terms: terms.map(({ name, type }) => vocabulary.placeholder(name, type)),
+      terms: terms.map(({ name, type }) => placeholders.number(name, type)),
     }))
   }
 
   holds(context: Context, facts: Facts): boolean {
-    return this.#search(0, [...context.placeholders], facts, () => true)
+    return this.#search(0, context, facts, () => true)
   }
 
-  /** In the order of the facts, the first part of the question first. */
-  answers(context: Context, facts: Facts): Context[] {
-    const found: Context[] = []
-    this.#search(0, [...context.placeholders], facts, (placeholders) => {
-      const variables = [...context.variables]
-      placeholders.forEach((object, at) => {
-        if (object !== undefined) variables[this.#vocabulary.variables[at]] = object
-      })
-      found.push({ placeholders: [...placeholders], variables })
+  /** Calls `visit` for each answer, in the order of the facts, the first part of the question first. */
+  each(context: Context, facts: Facts, visit: () => void): void {
+    this.#search(0, context, facts, () => {
+      visit()
       return false
     })
-    return found
   }
 
-  #search(
-    at: number,
-    values: (number | undefined)[],
-    facts: Facts,
-    found: (values: readonly (number | undefined)[]) => boolean,
-  ): boolean {
-    if (at === this.#atoms.length) return found(values)
+  #search(at: number, context: Context, facts: Facts, found: () => boolean): boolean {
+    if (at === this.#atoms.length) return found()
     const { predicate, terms } = this.#atoms[at]
     if (predicate < 0) return false
     const table = facts.told[predicate]
-    const key = terms.findIndex((term) => values[term] !== undefined)
-    const rows = key < 0 ? table.rows : table.where(key, values[terms[key]]!)
-    const open = terms.filter((term) => values[term] === undefined)
+    const key = terms.findIndex((term) => context[term] !== undefined)
+    const rows = key < 0 ? table.rows : table.where(key, context[terms[key]]!)
+    if (rows.length === 0) return false
+    const open = terms.filter((term) => context[term] === undefined)
+    let isFound = false
     for (const row of rows) {
-      if (bind(row, terms, values, facts) && this.#search(at + 1, values, facts, found)) return true
-      for (const term of open) values[term] = undefined
+      isFound = fits(row, terms, context, facts) && this.#search(at + 1, context, facts, found)
+      for (const term of open) context[term] = undefined
+      if (isFound) break
     }
-    return false
+    return isFound
   }
 }
 
-function bind(row: Row, terms: readonly number[], values: (number | undefined)[], facts: Facts): boolean {
+/** Fills in the terms of a fact, as far as it goes. */
+function fits(row: readonly number[], terms: readonly number[], context: Context, facts: Facts): boolean {
   for (let place = 0; place < terms.length; place++) {
-    const [term, object] = [terms[place], row[place]]
-    if (values[term] === object) continue
-    if (values[term] !== undefined || facts.kind(term)[object] !== 1 || values.includes(object)) return false
-    values[term] = object
+    const term = terms[place]
+    const object = row[place]
+    if (context[term] === object) continue
+    if (context[term] !== undefined || facts.kind(term)[object] !== 1 || context.includes(object)) return false
+    context[term] = object
   }
   return true
 }
