@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Episode } from '../../environment/index.js'
+import type { ChatMessage } from '../../model/index.js'
 import { combine } from '../../monitor/combine.js'
 import type { Metrics } from '../../monitor/monitor.js'
 import { MultiTurnWorkflow, type Outcome } from '../multi-turn.js'
@@ -20,13 +21,21 @@ export class EnvironmentWorkflow extends MultiTurnWorkflow {
   override async play(): Promise<Outcome> {
     const episode = await this.#run.episode()
     while (!episode.over) {
-      const [answer] = await this.model.chat(episode.messages())
+      const messages = episode.messages()
+      const room = this.room(messages)
+      if (room !== undefined && room < 1) break
+      const [answer] = await this.model.chat(messages, room === undefined ? {} : { max_tokens: room })
       // The conversation no longer fits: it ends with what was earned so far.
       if (answer.truncateStatus === 'prompt_truncated') break
       await episode.reply(answer.responseText ?? '')
     }
     const steps = combine(episode.turn.past.map(({ transition }) => transition.metrics ?? {}))
     return { reward: episode.score, info: { ...steps, ...this.metrics(episode) } }
+  }
+
+  /** The most tokens of the next reply; undefined: what holds for every reply. None left: the episode ends here. */
+  protected room(_messages: readonly ChatMessage[]): number | undefined {
+    return undefined
   }
 
   /** Numbers about the whole episode. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { checkEnvironment, type Episode, environments } from '../../environment/index.js'
+import type { ChatMessage } from '../../model/index.js'
 import type { Metrics } from '../../monitor/monitor.js'
 import type { Task } from '../../task/index.js'
 import type { WorkflowClass } from '../workflow.js'
@@ -22,6 +23,10 @@ export interface NamedWorld {
   readonly limit?: string
   /** One more name for the number of steps, as a metric. */
   readonly counts?: string
+  /** Further numbers about an episode. */
+  readonly metrics?: (episode: Episode) => Metrics
+  /** `max_response_tokens` holds for all that follows the first prompt together, not for each reply (conversations only). */
+  readonly sharedTokens?: boolean
 }
 
 /** The episode as one conversation and one experience. */
@@ -30,13 +35,22 @@ export function conversationIn(named: NamedWorld): WorkflowClass {
   return class extends EnvironmentWorkflow {
     static override readonly doc = named.doc
     static override readonly args = args
+    #firstPrompt: number | undefined
 
     protected override plan(): EnvironmentPlan {
       return planOf(named, args, this.task)
     }
 
+    protected override room(messages: readonly ChatMessage[]): number | undefined {
+      const { maxResponseTokens } = this.model.limits
+      if (!named.sharedTokens || maxResponseTokens == null) return undefined
+      const length = this.model.promptTokens(messages).length
+      this.#firstPrompt ??= length
+      return maxResponseTokens - (length - this.#firstPrompt)
+    }
+
     protected override metrics(episode: Episode): Metrics {
-      return { ...super.metrics(episode), ...counted(named, episode) }
+      return { ...super.metrics(episode), ...numbers(named, episode) }
     }
   }
 }
@@ -54,13 +68,13 @@ export function stepsIn(named: NamedWorld & Partial<Pick<StepWisePlan, 'history'
     }
 
     protected override metrics(episode: Episode): Metrics {
-      return { ...super.metrics(episode), ...counted(named, episode) }
+      return { ...super.metrics(episode), ...numbers(named, episode) }
     }
   }
 }
 
-function counted({ counts }: NamedWorld, { turn }: Episode): Metrics {
-  return counts === undefined ? {} : { [counts]: turn.step }
+function numbers({ counts, metrics }: NamedWorld, episode: Episode): Metrics {
+  return { ...(counts !== undefined && { [counts]: episode.turn.step }), ...metrics?.(episode) }
 }
 
 function argsOf({

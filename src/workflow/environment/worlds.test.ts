@@ -59,3 +59,78 @@ describe('grid_world_workflow', () => {
     expect(JSON.parse(JSON.stringify(walks))).toMatchObject(JSON.parse(readFileSync(golden, 'utf8')))
   })
 })
+
+describe('frozen_lake_workflow', () => {
+  const FrozenLakeWorkflow = worldWorkflows.frozen_lake_workflow
+  const DESC = ['SFF', 'HFF', 'FFG']
+
+  const run = async (replies: string[], workflowArgs = {}, limits = {}, raw = {}) => {
+    let step = 0
+    const prompts: string[] = []
+    const says = (prompt: string) => {
+      prompts.push(prompt)
+      return replies[step++ % replies.length]
+    }
+    const model = modelOf(await speaker(says), { limits: { maxModelLen: 20_000, truncatePrompts: true, ...limits } })
+    const task = taskOf({ raw, workflow: 'frozen_lake_workflow', workflowArgs })
+    const workflow = new FrozenLakeWorkflow(contextOf(model, { task }))
+    const [experience, ...more] = await workflow.run()
+    await workflow.close()
+    expect(more).toEqual([])
+    return { experience, prompts }
+  }
+  const WAY = ['I go ```Right```', '```2```', '```down```', '```Right```']
+
+  it('is one conversation with the sum of the rewards', async () => {
+    const { experience, prompts } = await run(WAY, { desc: DESC })
+    expect(experience.reward).toBe(1)
+    expect(experience.info).toMatchObject({ env_steps: 4, env_done: 1, test_score: 1, success: 1 })
+    expect(experience.metrics).toMatchObject({ env_steps: 4, env_done: 1, test_score: 1 })
+    expect(prompts).toHaveLength(4)
+    expect(prompts[3]).toContain('Current Observation (3): ')
+    expect(prompts[3]).toContain('Steps remaining: 7.')
+  })
+
+  it('falls without success, and goes on after replies without an action up to agent_max_steps', async () => {
+    const fell = await run(['```down```'], { desc: DESC })
+    expect(fell.experience).toMatchObject({ reward: 0, info: { env_steps: 1, env_done: 1, test_score: 0, success: 0 } })
+    const lost = await run(['hm'], { desc: DESC, agent_max_steps: 3 })
+    expect(lost.experience.info).toMatchObject({ env_steps: 3, env_done: 0, invalid_actions: 3 })
+    expect(lost.prompts[1]).toContain('did not move you')
+    expect((await run(['hm'], { desc: DESC })).experience.info).toMatchObject({ env_steps: 10 })
+  })
+
+  it("draws the map from the row's size, p and seed", async () => {
+    const { prompts } = await run(['hm'], { agent_max_steps: 1 }, {}, { size: 3, p: 0.85, seed: 262 })
+    // What NumPy draws in the order of the original: FGH/FHF/SFF.
+    expect(prompts[0]).toContain(' _ \t G \t O \t\n _ \t O \t _ \t\n P \t _ \t _ \t')
+  })
+
+  it('max_response_tokens holds for the whole conversation', async () => {
+    // One token per byte: the first reply and the second prompt leave less than the third prompt needs.
+    const { experience, prompts } = await run(['x'.repeat(50)], { desc: DESC }, { maxResponseTokens: 400 })
+    expect(prompts.length).toBeGreaterThan(1)
+    expect(experience.info.env_steps).toBe(prompts.length)
+    expect(prompts.length).toBeLessThan(4)
+    expect(experience.tokens.length - experience.promptLength).toBeLessThanOrEqual(400)
+  })
+})
+
+describe('sudoku_workflow', () => {
+  const run = async (replies: string[], workflowArgs = {}) => {
+    let step = 0
+    const model = modelOf(await speaker(() => replies[step++]))
+    const task = taskOf({ raw: { puzzle: '1230 3412 2143 4320' }, workflow: 'sudoku_workflow', workflowArgs })
+    return new worldWorkflows.sudoku_workflow(contextOf(model, { task })).run()
+  }
+
+  it('gives an experience per step, with its own reward', async () => {
+    const steps = await run(['0 3 4', '3 3 1'])
+    expect(steps.map(({ reward, eid, metrics }) => [reward, eid.step, metrics.success])).toEqual([
+      [0, 0, 1],
+      [1, 1, 1],
+    ])
+    expect((await run(['0 3 1'])).map(({ reward }) => reward)).toEqual([-1])
+    expect((await run(['0 3 4\n3 3 1'], { max_moves_per_step: 1 })).map(({ reward }) => reward)).toEqual([-1])
+  })
+})

@@ -1,12 +1,27 @@
 import type { WorkflowClass } from '../workflow.js'
 import { attemptWorkflows } from './attempts.js'
-import { stepsIn } from './named.js'
+import { conversationIn, stepsIn } from './named.js'
 
 /** Worlds that have workflows under names of their own, most of them known from other frameworks. */
 export const worldWorkflows: Readonly<Record<string, WorkflowClass>> = {
   grid_world_workflow: stepsIn({
     doc: 'a walk over a grid around holes, with a reward at each step',
     environment: 'grid_world',
+    reward: 'step',
+  }),
+  frozen_lake_workflow: conversationIn({
+    doc: 'a walk over a frozen lake between any two fields, as one conversation',
+    environment: 'frozen_lake',
+    defaults: { start: 'anywhere', env_max_steps: 8 },
+    maxSteps: 10,
+    limit: 'agent_max_steps',
+    counts: 'env_steps',
+    metrics: ({ turn: { past }, score }) => ({ env_done: past.at(-1)?.transition.done ? 1 : 0, test_score: score }),
+    sharedTokens: true,
+  }),
+  sudoku_workflow: stepsIn({
+    doc: 'a Sudoku in steps of a few numbers, each with its own reward',
+    environment: 'sudoku',
     reward: 'step',
   }),
   ...attemptWorkflows,
