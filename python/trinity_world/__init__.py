@@ -1,3 +1,1 @@
 """Worlds of the user's Python, served to Trinity by a worker process; see docs/python-environments.md."""
-
-PROTOCOL = 1
