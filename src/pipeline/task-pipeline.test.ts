@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { runTaskPipeline } from './task-pipeline.js'
+import { hasTasks, runTaskPipeline } from './task-pipeline.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'trinity-tasks-'))
 let server: Server | undefined
@@ -83,5 +83,17 @@ describe('the task pipeline', () => {
     const nothing = runTaskPipeline({ ...config, inputs: [] }, {})
     await expect(nothing).rejects.toMatchObject({ path: 'data_processor.task_pipeline.inputs' })
     await expect(runTaskPipeline(config, null)).rejects.toMatchObject({ path: 'service.data_juicer.server_url' })
+  })
+
+  it('makes its tasks once, and writes to no folder that holds something else', () => {
+    const [out, other] = [join(folder, 'once'), join(folder, 'other')]
+    expect(hasTasks(out)).toBe(false)
+    mkdirSync(out, { recursive: true })
+    expect(hasTasks(out)).toBe(false)
+    writeFileSync(join(out, 'output.jsonl'), '{}\n')
+    expect(hasTasks(out)).toBe(true)
+    mkdirSync(other, { recursive: true })
+    writeFileSync(join(other, 'train.jsonl'), '{}\n')
+    expect(() => hasTasks(other)).toThrowError(expect.objectContaining({ code: 'config/task-pipeline' }))
   })
 })

@@ -1,8 +1,25 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import type { Config, Given } from '../config/index.js'
 import { DataJuicerClient, type DataJuicerService } from './data-juicer/client.js'
+
+const WRITTEN = 'output.jsonl'
+
+/** Whether an earlier start has made the tasks. A folder with anything else in it is not for the pipeline to write to. */
+export function hasTasks(output: string): boolean {
+  if (existsSync(join(output, WRITTEN))) return true
+  const isFree = !existsSync(output) || (statSync(output).isDirectory() && readdirSync(output).length === 0)
+  if (isFree) return false
+  throw new TrinityError(
+    'config/task-pipeline',
+    `the task pipeline would write to ${output}, where something is already`,
+    {
+      path: 'data_processor.task_pipeline.output.path',
+      hint: 'give output.path a folder that does not exist yet',
+    },
+  )
+}
 
 /**
  * Sends task files through the operators of a Data-Juicer service before a run: scores, orders, keeps the best `top_k`.
@@ -29,7 +46,7 @@ export async function runTaskPipeline(
   })
   try {
     const metrics = await session.processTasks(signal)
-    const written = join(output, 'output.jsonl')
+    const written = join(output, WRITTEN)
     if (!existsSync(written)) {
       throw new TrinityError('data-juicer/answer', `the Data-Juicer service ended without writing ${written}`, {
         path: written,
@@ -43,5 +60,5 @@ export async function runTaskPipeline(
 }
 
 function wrong(key: string, message: string): TrinityError {
-  return new TrinityError('pipeline/args', message, { path: `data_processor.task_pipeline.${key}` })
+  return new TrinityError('config/task-pipeline', message, { path: `data_processor.task_pipeline.${key}` })
 }

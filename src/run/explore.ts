@@ -1,3 +1,4 @@
+import type { Logger } from '../base/log/logger.js'
 import type { SavedWeights } from '../checkpoint/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { InFlight, SampleModel } from '../engine/contract.js'
@@ -16,7 +17,7 @@ import { openEvalTasksets, openScheduler } from './tasks.js'
 
 /** The explorer alone: a trainer of another process reads the database and leaves its weights in the job directory. */
 export async function runExplore(job: Job): Promise<ModeEnd> {
-  const { config, view, checkpoints, stop, closers, note } = job
+  const { config, view, checkpoints, logs, stop, closers, note } = job
   const { name } = config.explorer
   const scheduler = await openScheduler(config, closers)
   view.expect?.('explorer', scheduler.steps)
@@ -35,7 +36,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   const source = {
     // A trainer that has lost all its steps starts where everything starts from.
     latest: async () => (await checkpoints.latestWeights()) ?? { step: 0, path: base.dir, full: false },
-    load: loader(samplers, config.synchronizer.sync_timeout * 1000),
+    load: loader(samplers, config.synchronizer.sync_timeout * 1000, logs.logger('synchronizer')),
   }
   const version = (await takeLatest(source, -1, 'finish', stop.now)) ?? 0
   const over = new AbortController()
@@ -69,6 +70,8 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   // Rows that are in the database stay; the mark of the last of them says where to go on.
   const mark = (await buffer.cut()).marks[name] as ExplorerMark | undefined
   explorer.restore(mark)
+  const { ready } = await buffer.state()
+  logs.logger(`${buffer.kind}_${buffer.name}`).info(`begins with ${ready} experiences`)
   await new FinishMarker(checkpoints, config).clear()
   await buffer.put([], { who: name })
   monitor.rewind(mark?.step ?? -1)
@@ -89,10 +92,11 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   return { end: stopped ? 'stopped' : 'finished', steps: explorer.mark?.step ?? 0 }
 }
 
-function loader(samplers: readonly SampleModel[], deadlineMs: number) {
+function loader(samplers: readonly SampleModel[], deadlineMs: number, log: Logger) {
   return async ({ path, step }: SavedWeights, inFlight: InFlight, signal: AbortSignal) => {
     for (const sampler of new Set(samplers)) {
       await sampler.loadWeights(path, step, inFlight, nextCall(signal, deadlineMs))
     }
+    log.info(`weights of training step ${step} from ${path} to the samplers`)
   }
 }

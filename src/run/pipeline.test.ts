@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
 import { withKeys } from '../../test/config-kit.js'
+import { openBuffer } from '../buffer/index.js'
+import { ExperienceView } from '../buffer/sql/view.js'
 import { createExperience } from '../experience/create.js'
-import { advantageStep } from './pipeline.js'
+import { advantageStep, openPipeline } from './pipeline.js'
 
 const grpo = { 'algorithm.algorithm_type': 'grpo', 'algorithm.repeat_times': 2 }
 const experience = (run: number, reward: number) =>
@@ -21,5 +26,21 @@ describe('advantages before the buffer', () => {
     expect(
       advantageStep({ ...withKeys({}), algorithm: { ...withKeys({}).algorithm, advantage_fn: null } }),
     ).toBeUndefined()
+  })
+})
+
+describe('raw experiences', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'trinity-pipeline-'))
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+  it('lie in the table that tools of the original look for', async () => {
+    const config = withKeys({}, { cwd: dir })
+    const output = await openBuffer({ name: 'b', storage_type: 'queue' })
+    const pipeline = await openPipeline(config, output, [])
+    await pipeline.close()
+    await output.close()
+    const view = await ExperienceView.open(config.data_processor.experience_pipeline.input_save_path as string)
+    expect(await view.tables()).toEqual(['pipeline_input'])
+    await view.close()
   })
 })

@@ -8,6 +8,9 @@ import { deriveSeed } from '../workflow/index.js'
 import { jobName } from './job-name.js'
 import { claimFile } from './outside.js'
 
+/** Table of the raw experiences, as tools that read them know it. */
+export const PIPELINE_INPUT = 'pipeline_input'
+
 /** What stands between the explorer and the buffer. */
 export async function openPipeline(
   config: Config,
@@ -17,7 +20,7 @@ export async function openPipeline(
   const { experience_pipeline: given } = config.data_processor
   const path = given.save_input ? given.input_save_path : null
   if (path) await claimFile(config, path)
-  const input = path ? await openKeeper(path, 'experiences', { job: jobName(config) }) : undefined
+  const input = path ? await openKeeper(path, PIPELINE_INPUT, { job: jobName(config) }) : undefined
   const models = Object.fromEntries(auxiliary.map((one, i) => [one.config.name ?? `auxiliary_${i}`, one]))
   try {
     return await ExperiencePipeline.open({

@@ -6,7 +6,7 @@ import { markJob } from '../checkpoint/job-mark.js'
 import type { Config, ResolvedStage } from '../config/index.js'
 import type { OpenEngine } from '../engine/registry.js'
 import type { Monitor } from '../monitor/monitor.js'
-import { runTaskPipeline } from '../pipeline/index.js'
+import { hasTasks, runTaskPipeline } from '../pipeline/task-pipeline.js'
 import { runBench } from './bench.js'
 import { runBoth } from './both.js'
 import { withClosers } from './closers.js'
@@ -112,6 +112,10 @@ async function prepareTasks(
 ): Promise<void> {
   const { task_pipeline: pipeline } = config.data_processor
   if (!pipeline || config.mode === 'bench' || (await checkpoints.latest())) return
+  if (pipeline.output?.path && hasTasks(pipeline.output.path)) {
+    note(`task pipeline: ${pipeline.output.path} holds its tasks already; delete it to make them again`)
+    return
+  }
   const metrics = await runTaskPipeline(pipeline, config.service.data_juicer, signal)
   note(`task pipeline: ${JSON.stringify(metrics)}`)
 }

@@ -24,6 +24,8 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   const expected = fromFile ? await stepsIn(buffer, config.buffer.train_batch_size, saved?.step ?? 0) : undefined
   const total = config.trainer.total_steps ?? expected
   if (total !== undefined) view.expect?.('trainer', Math.min(total, expected ?? total))
+  const { ready } = await buffer.state()
+  logs.logger(`${buffer.kind}_${buffer.name}`).info(`begins with ${ready} experiences`)
   if (!fromFile) await reopen(job, buffer)
   const models = await openTrained(context, base)
   const monitor = closers.add(await job.openMonitor('trainer'))
@@ -71,14 +73,16 @@ async function stepsIn(buffer: ExperienceBuffer, batch: number, done: number): P
 }
 
 function apart(
-  { config, checkpoints, note }: Job,
+  { config, checkpoints, logs, note }: Job,
   models: TrainedModels,
   buffer: ExperienceBuffer,
   board: StatusBoard,
 ): TrainerSync {
+  const log = logs.logger('synchronizer')
   const write = async (version: number, signal: AbortSignal) => {
     const call = nextCall(signal, config.synchronizer.sync_timeout * 1000)
-    await checkpoints.saveWeights(version, (dir) => models.policy.saveWeights(dir, call))
+    const { path } = await checkpoints.saveWeights(version, (dir) => models.policy.saveWeights(dir, call))
+    log.info(`weights of training step ${version} are in ${path}`)
   }
   // Who waits at a buffer stands in its list only between two looks.
   const starved = async () => (await buffer.state()).waiting.some(({ who }) => who === 'trainer')

@@ -26,6 +26,8 @@ const versions = () =>
     .map((row) => row['sample/model_version/mean'] ?? row['rollout/model_version'])
 const trained = () => bench.metrics('trainer', name).map((row) => row['sample/model_version/mean'])
 
+const logs = () => readdirSync(bench.job(name, 'log'))
+
 describe('mode both', () => {
   it('trains to the end, evaluates, saves, and says what came of it', async () => {
     const { end, steps, summary } = await bench.run({ name, 'trainer.save_interval': 4 })
@@ -36,6 +38,7 @@ describe('mode both', () => {
     expect(summary.checkpoint).toBe(bench.job(name, 'global_step_6', 'actor', 'huggingface'))
     const evaluated = bench.metrics('explorer', name).filter((row) => 'eval/held/reward/mean@1' in row)
     expect(evaluated.map(({ step }) => step)).toEqual([0, 3, 6])
+    expect(logs()).toEqual(expect.arrayContaining(['queue_experience_buffer.log', 'synchronizer.log', 'trainer.log']))
   })
 
   it('with an offset trains on data that are one step old, and evaluates the last weights at the end', async () => {
@@ -174,6 +177,7 @@ describe('explorer and trainer as two runs', () => {
     expect(trainer).toMatchObject({ end: 'finished', steps: 6 })
     if (style === 'fixed') expect(trained()).toEqual([0, 1, 2, 3, 4, 5])
     else expect(trained()[0]).toBe(0)
+    expect(logs()).toEqual(expect.arrayContaining(['sql_experience_buffer.log', 'synchronizer.log', 'explorer.log']))
   })
 
   it('an explorer ends when its trainer has ended', async () => {

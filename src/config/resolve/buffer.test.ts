@@ -218,6 +218,16 @@ describe('pipelines', () => {
     expect(saved({ 'data_processor.experience_pipeline.save_input': false })).toBeNull()
     expect(saved({ 'data_processor.experience_pipeline.input_save_path': 'x.jsonl' })).toBe('x.jsonl')
   })
+  it('tasks go where the run reads them: to the first task set, or to the data set it learns from', () => {
+    const output = (set: Record<string, unknown>) =>
+      withKeys({ 'data_processor.task_pipeline.inputs': ['a.jsonl'], ...set }).data_processor.task_pipeline?.output
+    expect(output({})).toMatchObject({ path: 'd', name: 'taskset_0' })
+    expect(output({ 'data_processor.task_pipeline.output.path': 'x' })).toMatchObject({ path: 'x' })
+    const train = { mode: 'train', 'buffer.train_batch_size': 4 }
+    const data = { 'buffer.trainer_input.experience_buffer.path': 'p' }
+    expect(output({ ...train, ...data, 'algorithm.algorithm_type': 'sft' })).toMatchObject({ path: 'p' })
+    expect(errorsOf(() => output(train))).toMatchObject([{ key: 'data_processor.task_pipeline.output' }])
+  })
   it('Data-Juicer operators learn where their service is', () => {
     const config = withKeys({
       'service.data_juicer.server_url': 'http://x',

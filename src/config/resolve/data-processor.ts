@@ -1,7 +1,9 @@
 import { join } from 'node:path'
-import type { Config } from '../section/config.js'
+import { defaultsOf } from '../field.js'
+import type { Config, TasksetConfig } from '../section/config.js'
+import { taskset } from '../section/taskset.js'
 import { resolveArguments } from './arguments.js'
-import type { Scope } from './scope.js'
+import { isOffline, type Scope } from './scope.js'
 
 type Operator = Config['data_processor']['experience_pipeline']['operators'][number]
 
@@ -17,9 +19,23 @@ export function resolveDataProcessor(config: Config, scope: Scope): Config['data
     },
     task_pipeline: tasks && {
       ...tasks,
-      operators: tasks.operators.map((one, i) => named(one, `data_processor.task_pipeline.operators[${i}]`, scope)),
+      operators: tasks.operators.map((one, i) => named(one, `${TASKS}.operators[${i}]`, scope)),
+      output: tasks.output ?? taskOutput(config, scope),
     },
   }
+}
+
+const TASKS = 'data_processor.task_pipeline'
+
+/** What the pipeline makes is what the run reads: its first task set, or the data set that it learns from. */
+function taskOutput({ mode, buffer }: Config, scope: Scope): TasksetConfig | null {
+  if (mode === 'bench' || mode === 'serve') return null
+  if (mode !== 'train') return buffer.explorer_input.tasksets[0] ?? null
+  const { experience_buffer: data } = buffer.trainer_input
+  if (isOffline(scope) && data?.path) return { ...defaultsOf(taskset), name: data.name, path: data.path }
+  const hint = 'give it a path of its own, and read it by a task set or a buffer'
+  scope.error('missing', `${TASKS}.output`, 'the task pipeline does not know where to write its tasks', hint)
+  return null
 }
 
 /** Known by name with checked arguments. Data-Juicer learns where its service is. */

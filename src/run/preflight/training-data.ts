@@ -6,13 +6,14 @@ import { isAtHand } from './at-hand.js'
 import { asRefusal, type Refusal } from './refusal.js'
 
 /** Files of the trainer that are not on this machine or cannot be opened. */
-export async function missingTrainingData({ mode, buffer }: Config): Promise<Refusal[]> {
+export async function missingTrainingData({ mode, buffer, data_processor }: Config): Promise<Refusal[]> {
   if (!trainsIn(mode)) return []
   const { experience_buffer: main, auxiliary_buffers: more } = buffer.trainer_input
   const all = Object.entries(more).map(([name, one]) => [`auxiliary_buffers.${name}`, one] as const)
   const found: Refusal[] = []
   for (const [key, one] of [...(main ? [['experience_buffer', main] as const] : []), ...all]) {
-    const error = await faultOf(one)
+    const made = data_processor.task_pipeline?.output?.path
+    const error = one.path === made ? undefined : await faultOf(one)
     if (error) found.push(asRefusal([`buffer.trainer_input.${key}.path`, `buffer.trainer_input.${key}`], error))
   }
   return found
