@@ -27,6 +27,22 @@ describe('grid world', { timeout: 300_000 }, () => {
   })
 })
 
+describe('three attempts', { timeout: 300_000 }, () => {
+  it('countdown_attempts.yaml: the reward rises, and so does what is solved at once', async () => {
+    const set = { 'explorer.eval_interval': 100, 'trainer.save_interval': 0 }
+    const ended = await example.run('countdown_attempts/countdown_attempts.yaml', set)
+    expect(ended).toMatchObject({ code: 0 })
+    const job = 'countdown_attempts/three'
+    const of = (name: string) => example.series(job, 'explorer', `eval/${name}/mean@1`)
+    const [[before, after], [first, last]] = [of('within-3/success'), of('at-once/success')]
+    expect(after).toBeGreaterThan(before + 0.3)
+    expect(last).toBeGreaterThan(first + 0.25)
+    const rewards = example.series(job, 'explorer', 'rollout/reward/mean')
+    expect(mean(rewards.slice(-10))).toBeGreaterThan(mean(rewards.slice(0, 10)) + 0.25)
+    expect(of('within-3/attempts').at(-1)).toBeLessThan(2)
+  })
+})
+
 const chat = testData('models/minimind2_small_hf')
 describe.skipIf(chat.absent)(`a chat model of 26 million parameters${chat.note}`, { timeout: 300_000 }, () => {
   it('chat_model.yaml trains it for two steps', async () => {

@@ -33,7 +33,7 @@ function question(episode: EpisodeSpec, style: Args['prompt']): Question {
   return {
     text:
       style === 'brief'
-        ? `${nums.join(' ')} = ${target}`
+        ? `Make ${target} from ${nums.join(', ')}`
         : `Use the numbers [${nums.join(', ')}] to make ${target}. You may add, subtract, multiply and divide (+ - * /) and set brackets; every number must be used exactly once.`,
     judge: (answer) => {
       const fault = countdownFault(answer, puzzle)
@@ -65,10 +65,10 @@ function attemptsOf({ step, maxSteps, past }: Turn): string[] {
   return [`Earlier attempts:\n${lines}`, `This is attempt ${step + 1} of ${maxSteps}.`]
 }
 
-/** For small models that learn the rules by training: the numbers, and the expression alone. */
+/** For small models that learn the rules by training: the puzzle alone, and again after a wrong answer. */
 const BRIEF: Persona = {
-  prompt: ({ step, goal }) => (step === 0 ? (goal ?? '') : `no ${goal}`),
-  action: (reply) => reply,
+  prompt: ({ goal }) => goal ?? '',
+  action: (reply) => readTags(reply).answer ?? reply,
 }
 
 export const countdown = environment({

@@ -125,11 +125,12 @@ describe('countdown', () => {
     await expect(begin('countdown', { question: 'x' })).rejects.toMatchObject({ code: 'reward/no-truth' })
   })
 
-  it('can be brief: the numbers, and the expression alone', async () => {
+  it('can be brief: the puzzle alone, and the expression with tags or without', async () => {
     const episode = await begin('countdown', row, { prompt: 'brief' })
-    expect(last(episode)).toBe('44 19 35 = 98')
+    expect(last(episode)).toBe('Make 98 from 44, 19, 35')
     await episode.reply('44-19')
-    expect(last(episode)).toBe('no 44 19 35 = 98')
+    expect([last(episode), episode.won]).toEqual(['Make 98 from 44, 19, 35', false])
+    await episode.reply('<answer>44+19-35</answer>')
     await episode.reply('44+19+35')
     expect(episode.won).toBe(true)
   })
