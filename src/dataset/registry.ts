@@ -5,6 +5,10 @@ import { dapo } from './math/dapo.js'
 import { gsm8k } from './math/gsm8k.js'
 import { math } from './math/math.js'
 import { mathEval } from './math/math-eval.js'
+import { frozenLakeMaps } from './world/frozen-lake.js'
+import { seeds } from './world/seeds.js'
+import { sokobanRooms } from './world/sokoban.js'
+import { sudokuPuzzles } from './world/sudoku.js'
 
 /**
  * Task sets by the name that `trinity data` takes.
@@ -19,4 +23,8 @@ export const datasets = new Registry<DatasetEntry>('data set', {
   math,
   dapo,
   math_eval: mathEval,
+  frozen_lake: frozenLakeMaps,
+  sokoban: sokobanRooms,
+  sudoku: sudokuPuzzles,
+  seeds,
 })

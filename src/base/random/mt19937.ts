@@ -19,6 +19,12 @@ export class Mt19937 {
     return (x ^ (x >>> 18)) >>> 0
   }
 
+  /** In [0, 1), with 53 bits. */
+  random(): number {
+    const high = this.uint32() >>> 5
+    return (high * 2 ** 26 + (this.uint32() >>> 6)) / 2 ** 53
+  }
+
   /** Uniform in 0 … max, both included, by masking and rejection: what `numpy.random.choice` with replacement draws. */
   below(max: number): number {
     if (max === 0) return 0

@@ -11,8 +11,7 @@ export class PythonRandom {
 
   /** In [0, 1), with 53 bits. */
   random(): number {
-    const high = this.#twister.uint32() >>> 5
-    return (high * 2 ** 26 + (this.#twister.uint32() >>> 6)) / 2 ** 53
+    return this.#twister.random()
   }
 
   uniform(low: number, high: number): number {
