@@ -1,41 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import type { Readable, Writable } from 'node:stream'
-import { LogRing } from '../../base/log/log-ring.js'
+import { OwnedProcess, type OwnedProcessSettings } from '../owned-process.js'
 import { PYTHON_ROOT } from './package.js'
 
-export interface PythonProcessSettings {
+export interface PythonProcessSettings extends Pick<OwnedProcessSettings, 'env' | 'log' | 'output'> {
   readonly python: string
   /** What `python -m` runs. */
   readonly module: string
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly log?: (line: string) => void
-  /** Whether standard output is part of the log (default), or read by somebody else. */
-  readonly output?: 'log' | 'data'
 }
 
-/** How a process ended. `error`: it could not be started at all. */
-export interface Exit {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-  readonly error?: NodeJS.ErrnoException
-}
-
-/**
- * A module of ours in a process of the user's Python. Its standard input is a pipe that closes when this process ends,
- * whatever way, and the module ends with it. It never keeps this process alive.
- */
-export class PythonProcess {
-  readonly log: LogRing
-  readonly exited: Promise<Exit>
-  exit: Exit | undefined
-  readonly #child: ChildProcess
-
-  constructor({ python, module, env, log, output = 'log' }: PythonProcessSettings) {
-    this.log = new LogRing(log)
-    // a group of its own: Ctrl-C in a terminal is Trinity's to handle, and what it starts can be ended with it
-    this.#child = spawn(python, ['-u', '-m', module], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
+/** A module of ours in a process of the user's Python. */
+export class PythonProcess extends OwnedProcess {
+  constructor({ python, module, env, ...settings }: PythonProcessSettings) {
+    super({
+      ...settings,
+      command: python,
+      args: ['-u', '-m', module],
       env: {
         ...process.env,
         ...env,
@@ -44,57 +22,5 @@ export class PythonProcess {
         PYTHONDONTWRITEBYTECODE: '1',
       },
     })
-    this.#child.unref()
-    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
-      stream?.on('error', () => {})
-    }
-    this.keepsAlive(false)
-    for (const stream of output === 'log' ? [this.#child.stdout, this.#child.stderr] : [this.#child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => this.log.push(text))
-    }
-    this.exited = new Promise((resolve) => {
-      const end = (exit: Exit) => {
-        this.exit ??= exit
-        resolve(this.exit)
-      }
-      this.#child.once('error', (error) => end({ code: null, signal: null, error }))
-      this.#child.once('exit', (code, signal) => end({ code, signal }))
-    })
-  }
-
-  get pid(): number | undefined {
-    return this.#child.pid
-  }
-
-  get input(): Writable {
-    return this.#child.stdin as Writable
-  }
-
-  get output(): Readable {
-    return this.#child.stdout as Readable
-  }
-
-  /** Whether this process stays for what is still to come from the other. */
-  keepsAlive(stays: boolean): void {
-    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
-      const handle = stream as unknown as { ref?(): void; unref?(): void } | null
-      if (stays) handle?.ref?.()
-      else handle?.unref?.()
-    }
-  }
-
-  /** Asks it to end: it does so at once, unless it is beyond hearing. */
-  leave(): void {
-    this.#child.stdin?.destroy()
-  }
-
-  /** Ends it and everything that it started. */
-  kill(): void {
-    if (this.pid === undefined) return
-    try {
-      process.kill(-this.pid, 'SIGKILL')
-    } catch {
-      this.#child.kill('SIGKILL')
-    }
   }
 }
