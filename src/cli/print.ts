@@ -1,19 +1,13 @@
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import { redact } from '../base/secret/index.js'
+import { isWrongUse } from '../base/wrong-use.js'
 
 /** 0 success, 1 the run failed, 2 wrong use or configuration, 130 and 143 stopped at once by Ctrl-C or SIGTERM. */
 export type ExitCode = 0 | 1 | 2 | 130 | 143
 
-/** Error codes of these areas mean that the user has to change what was asked for, not that a run went wrong. */
-const WRONG_USE =
-  /^((args|cli|config|model|plugin|registry|verl)\/|workflow\/args$|(explorer|trainer)\/nothing-usable$)/
-/** What is not there, or not what was named. A bad row may turn up in the middle of a run: that is a failure. */
-const NOT_THERE =
-  /^(data\/(ambiguous|empty|not-found|split|subset|unsupported)|hub\/(id|not-found|offline|unauthorized|unknown)|task\/(column|no-path|no-workflow)|checkpoint\/other-job)$/
-
 export function exitCodeOf(error: unknown): ExitCode {
-  return error instanceof TrinityError && (WRONG_USE.test(error.code) || NOT_THERE.test(error.code)) ? 2 : 1
+  return isWrongUse(error) ? 2 : 1
 }
 
 /** An error as a person can act on it: what, where, how to fix; the stack only when asked for; never a secret. */

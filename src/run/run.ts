@@ -1,4 +1,4 @@
-import { TrinityError } from '../base/error.js'
+import { isWrongUse } from '../base/wrong-use.js'
 import { type BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Resolved, ResolvedStage } from '../config/index.js'
 import { type OpenEngine, openEngine } from '../engine/registry.js'
@@ -65,6 +65,7 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
       ended.push({ name: stage.name, end, steps })
       bestOf = best
     } catch (error) {
+      // what a person has to change before anything can run leaves nothing to sum up
       if ((stop.failure !== undefined || !stop.now.aborted) && !isWrongUse(error))
         view.end(await failed(stage, begun, options.command))
       throw error
@@ -77,14 +78,6 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
   const summary = await summarize(stages[ended.length - 1], end, last.steps, begun, options.command, bestOf)
   view.end(summary)
   return { end, steps: last.steps, stages: ended, summary }
-}
-
-/** What a person has to change before anything can run: there is nothing to sum up. */
-function isWrongUse(error: unknown): boolean {
-  return (
-    error instanceof TrinityError &&
-    /^((config|registry|hub|data|model|checkpoint)\/|(explorer|trainer)\/nothing-usable$)/.test(error.code)
-  )
 }
 
 async function failed(stage: ResolvedStage, begun: number, command = 'trinity run'): Promise<RunSummary> {
