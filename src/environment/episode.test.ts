@@ -6,6 +6,12 @@ import { OpenEnvironment } from './open.js'
 /** Counts up to three; says what it was told. */
 class Counter {
   #count = 0
+  get count() {
+    return this.#count
+  }
+  set(count: unknown) {
+    this.#count = count as number
+  }
   reset() {
     this.#count = 0
     return { observation: 'at 0', goal: 'reach 3' }
@@ -76,5 +82,23 @@ describe('Episode', () => {
     const cut = await begin({}, 2)
     for (let i = 0; i < 2; i++) await cut.reply('<add>')
     expect([cut.over, cut.won, cut.score]).toEqual([true, false, 0.2])
+  })
+
+  it('takes actions as they are, and goes back to a place as often as wanted, also from the end', async () => {
+    const world = new Counter()
+    const remembered = Object.assign(world, { snapshot: () => world.count, restore: (at: unknown) => world.set(at) })
+    const environment = new OpenEnvironment('counter', remembered)
+    const episode = await Episode.begin({ environment, persona, maxSteps: 10 }, { row: {}, seed: 1 })
+    await episode.act('add')
+    const mark = await episode.mark()
+    const before = episode.messages()
+    for (let again = 0; again < 2; again++) {
+      await episode.act('add')
+      expect((await episode.reply('<add>')).won).toBe(true)
+      expect(episode.over).toBe(true)
+      await episode.back(mark)
+      expect([episode.over, episode.turn.step, episode.messages()]).toEqual([false, 1, before])
+    }
+    expect(episode.turn.past[0]).toMatchObject({ action: 'add', reply: 'add' })
   })
 })

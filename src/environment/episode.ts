@@ -1,6 +1,6 @@
 import type { ChatMessage } from '../model/index.js'
 import type { EpisodeSpec, PastTurn, Persona, Transition, Turn } from './environment.js'
-import type { OpenEnvironment } from './open.js'
+import type { OpenEnvironment, Snapshot } from './open.js'
 
 export interface EpisodeParts {
   readonly environment: OpenEnvironment
@@ -14,7 +14,6 @@ export class Episode {
   readonly #parts: EpisodeParts
   #turn: Turn
   readonly #system: string | undefined
-  /** The user's message of this turn. */
   #prompt: string
 
   private constructor(parts: EpisodeParts, turn: Turn) {
@@ -34,6 +33,11 @@ export class Episode {
 
   get turn(): Turn {
     return this.#turn
+  }
+
+  /** The user's message of this turn. */
+  get prompt(): string {
+    return this.#prompt
   }
 
   get #last(): Transition | undefined {
@@ -80,22 +84,51 @@ export class Episode {
   }
 
   /** Takes the model's reply. Every reply is a step, whether there is an action in it or not. */
-  async reply(text: string): Promise<Transition> {
-    const { environment, persona, signal } = this.#parts
+  reply(text: string): Promise<Transition> {
+    return this.#take(text, this.#parts.persona.action(text, this.#turn))
+  }
+
+  /** Takes an action as it is, from somebody who is not asked for the form of a reply. */
+  act(action: string): Promise<Transition> {
+    return this.#take(action, action)
+  }
+
+  async #take(reply: string, said: string | Transition): Promise<Transition> {
+    const { environment, signal } = this.#parts
     const { observation, goal, step, maxSteps, past } = this.#turn
-    const said = persona.action(text, this.#turn)
     const action = typeof said === 'string' ? said : undefined
     const transition = typeof said === 'string' ? await environment.step(said, signal) : said
-    const turn: PastTurn = { observation, prompt: this.#prompt, reply: text, action, transition }
-    this.#turn = {
+    const turn: PastTurn = { observation, prompt: this.#prompt, reply, action, transition }
+    this.#go({
       step: step + 1,
       maxSteps,
       goal,
       observation: transition.observation,
       admissible: transition.done ? [] : await environment.admissible(signal),
       past: [...past, turn],
-    }
-    this.#prompt = persona.prompt(this.#turn)
+    })
     return transition
   }
+
+  /** This place of the episode, for worlds that can come back to it. */
+  async mark(): Promise<EpisodeMark> {
+    return { turn: this.#turn, snapshot: await this.#parts.environment.snapshot() }
+  }
+
+  /** Back to a place, also from the end. */
+  async back({ turn, snapshot }: EpisodeMark): Promise<void> {
+    await this.#parts.environment.restore(snapshot)
+    this.#go(turn)
+  }
+
+  #go(turn: Turn): void {
+    this.#turn = turn
+    this.#prompt = this.#parts.persona.prompt(turn)
+  }
+}
+
+/** A place of an episode to come back to. */
+export interface EpisodeMark {
+  readonly turn: Turn
+  readonly snapshot: Snapshot
 }

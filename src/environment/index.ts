@@ -15,7 +15,7 @@ export {
   type Transition,
   type Turn,
 } from './environment.js'
-export { Episode, type EpisodeParts } from './episode.js'
+export { Episode, type EpisodeMark, type EpisodeParts } from './episode.js'
 export { type MathProblem, readProblem } from './math/problem.js'
 export { OpenEnvironment, openEnvironment, type Snapshot } from './open.js'
 export { environments } from './registry.js'
