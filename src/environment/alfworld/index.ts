@@ -1,23 +1,36 @@
 import { z } from 'zod'
-import { environment } from '../environment.js'
+import { environment, type Persona } from '../environment.js'
+import { commandList } from './persona/commands.js'
 import { plain } from './persona/plain.js'
-import { WORDINGS } from './wording.js'
+import { r3l } from './persona/r3l.js'
+import { raft } from './persona/raft.js'
+import { type Manner, trinity } from './persona/trinity.js'
+import { PUT, WORDINGS } from './wording.js'
 import { AlfWorld } from './world.js'
 
-export { AlfWorld } from './world.js'
+export { AlfWorld, type AlfWorldOptions } from './world.js'
+
+/** How a model is spoken to. */
+const PERSONAS: Readonly<Record<string, (manner: Manner) => Persona>> = { r3l, trinity, raft, plain: () => plain }
 
 const args = z.strictObject({
-  /** How the model is spoken to. */
-  prompt: z.enum(['plain']).default('plain'),
+  prompt: z.enum(Object.keys(PERSONAS)).default('r3l'),
   wording: z.enum(WORDINGS).default('file'),
   /** Where relative paths of games start; absent: ALFWORLD_DATA. */
   data_path: z.string().optional(),
+  /** What an episode is worth that does not reach the goal. */
+  failure_reward: z.number().default(0),
 })
 
 export const alfworld = environment({
   doc: 'housework by text commands, in the games of ALFWorld',
   args,
   maxSteps: 25,
-  create: ({ wording, data_path }) => new AlfWorld({ wording, folder: data_path ?? process.env.ALFWORLD_DATA }),
-  persona: () => plain,
+  create: ({ wording, data_path, failure_reward }) =>
+    new AlfWorld({ wording, folder: data_path ?? process.env.ALFWORLD_DATA, failure: failure_reward }),
+  persona: ({ prompt, wording, failure_reward }) =>
+    PERSONAS[prompt]({
+      commands: commandList(PUT[wording === 'put' ? 'put' : 'move'].help),
+      failure: failure_reward,
+    }),
 })

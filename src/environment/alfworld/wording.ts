@@ -4,16 +4,17 @@ import type { Alternative, Twl2, Wording } from './text/twl2.js'
 export const WORDINGS = ['file', 'put', 'move'] as const
 export type WordingName = (typeof WORDINGS)[number]
 
-const PUT: Record<Exclude<WordingName, 'file'>, Wording & { readonly help: string }> = {
+/** As the help of the game has it. */
+export const PUT: Record<Exclude<WordingName, 'file'>, Wording & { readonly help: string }> = {
   put: {
     template: 'put {o} in/on {r}',
     feedback: 'You put the {o.name} in/on the {r.name}.',
-    help: 'put (object) in/on (receptacle): ',
+    help: 'put (object) in/on (receptacle)',
   },
   move: {
     template: 'move {o} to {r}',
     feedback: 'You move the {o.name} to the {r.name}.',
-    help: 'move (object) to (receptacle):  ',
+    help: 'move (object) to (receptacle)',
   },
 }
 
@@ -22,7 +23,7 @@ export function reworded(texts: Twl2, name: WordingName): Twl2 {
   const own = texts.actions.get('putobject')
   if (name === 'file' || !own || own.template === PUT[name].template) return texts
   const { template, feedback, help } = PUT[name]
-  const helped = (text: string) => text.replace(/(?:put|move) \(object\) (?:in\/on|to) \(receptacle\): */, help)
+  const helped = (text: string) => text.replace(/(?:put|move) \(object\) (?:in\/on|to) \(receptacle\)/, help)
   const actions = new Map([...texts.actions, ['putobject', { template, feedback }]])
   const ask = actions.get('help')
   if (ask) actions.set('help', { ...ask, feedback: helped(ask.feedback) })

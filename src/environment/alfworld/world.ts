@@ -18,16 +18,25 @@ interface Situation {
   admissible?: readonly string[]
 }
 
+export interface AlfWorldOptions {
+  readonly wording?: WordingName
+  /** Where relative paths of games start. */
+  readonly folder?: string
+  /** What an episode is worth that does not reach the goal. */
+  readonly failure?: number
+}
+
 /** ALFWorld: housework by text commands, in the games of ALFRED's houses. */
 export class AlfWorld implements Environment {
   readonly #wording: WordingName
   readonly #folder: string | undefined
+  readonly #failure: number
   #now: Situation | undefined
 
-  /** Relative paths of games start from the folder. */
-  constructor({ wording = 'file', folder }: { wording?: WordingName; folder?: string } = {}) {
+  constructor({ wording = 'file', folder, failure = 0 }: AlfWorldOptions = {}) {
     this.#wording = wording
     this.#folder = folder
+    this.#failure = failure
   }
 
   async reset(episode: EpisodeSpec): Promise<Start> {
@@ -42,14 +51,15 @@ export class AlfWorld implements Environment {
     const command = action.trim()
     const choice = find(this.#choices(), command)
     if (!choice) {
-      return { observation: NOTHING_HAPPENS, reward: 0, done: false, score: 0, metrics: { valid_action: 0 } }
+      const score = this.#failure
+      return { observation: NOTHING_HAPPENS, reward: 0, done: false, score, metrics: { valid_action: 0 } }
     }
     const after = game.apply(choice.operator, state)
     this.#now = { game, state: after }
     const won = game.isWon(after)
-    const reward = won ? 1 : 0
+    const score = won ? 1 : this.#failure
     const observation = game.feedback(choice.operator, after)
-    return { observation, reward, done: won, score: reward, won, metrics: { valid_action: 1 } }
+    return { observation, reward: won ? 1 : 0, done: won, score, won, metrics: { valid_action: 1 } }
   }
 
   admissible(): readonly string[] {

@@ -18,19 +18,28 @@ export class EnvironmentWorkflow extends MultiTurnWorkflow {
     return workflowArgs(this.task, environmentArgs)
   }
 
+  /** The one episode of this run, begun when it is first asked for. */
+  protected episode(): Promise<Episode> {
+    return this.#run.episode()
+  }
+
   override async play(): Promise<Outcome> {
-    const episode = await this.#run.episode()
+    const episode = await this.episode()
+    await this.converse(episode, () => episode.messages())
+    const steps = combine(episode.turn.past.map(({ transition }) => transition.metrics ?? {}))
+    return { reward: episode.score, info: { ...steps, ...this.metrics(episode) } }
+  }
+
+  /** Asks the model with these messages, turn by turn, until the episode is over or the next reply does not fit. */
+  protected async converse(episode: Episode, messagesOf: () => ChatMessage[]): Promise<void> {
     while (!episode.over) {
-      const messages = episode.messages()
+      const messages = messagesOf()
       const room = this.room(messages)
       if (room !== undefined && room < 1) break
       const [answer] = await this.model.chat(messages, room === undefined ? {} : { max_tokens: room })
-      // The conversation no longer fits: it ends with what was earned so far.
       if (answer.truncateStatus === 'prompt_truncated') break
       await episode.reply(answer.responseText ?? '')
     }
-    const steps = combine(episode.turn.past.map(({ transition }) => transition.metrics ?? {}))
-    return { reward: episode.score, info: { ...steps, ...this.metrics(episode) } }
   }
 
   /** The most tokens of the next reply; undefined: what holds for every reply. None left: the episode ends here. */

@@ -27,12 +27,18 @@ export interface NamedWorld {
   readonly metrics?: (episode: Episode) => Metrics
   /** `max_response_tokens` holds for all that follows the first prompt together, not for each reply (conversations only). */
   readonly sharedTokens?: boolean
+  /** The most tokens of a reply, whatever else is allowed (conversations only). */
+  readonly maxTokens?: number
 }
 
-/** The episode as one conversation and one experience. */
-export function conversationIn(named: NamedWorld): WorkflowClass {
-  const args = argsOf(named)
-  return class extends EnvironmentWorkflow {
+/** The episode as one conversation and one experience; in a workflow of another kind, with arguments of its own. */
+export function conversationIn(
+  named: NamedWorld,
+  Kind: typeof EnvironmentWorkflow = EnvironmentWorkflow,
+  more: z.ZodRawShape = {},
+): WorkflowClass {
+  const args = argsOf(named, more)
+  return class extends Kind {
     static override readonly doc = named.doc
     static override readonly args = args
     #firstPrompt: number | undefined
@@ -43,6 +49,7 @@ export function conversationIn(named: NamedWorld): WorkflowClass {
 
     protected override room(messages: readonly ChatMessage[]): number | undefined {
       const { maxResponseTokens } = this.model.limits
+      if (named.maxTokens !== undefined) return Math.min(named.maxTokens, maxResponseTokens ?? named.maxTokens)
       if (!named.sharedTokens || maxResponseTokens == null) return undefined
       const length = this.model.promptTokens(messages).length
       this.#firstPrompt ??= length
@@ -77,13 +84,10 @@ function numbers({ counts, metrics }: NamedWorld, episode: Episode): Metrics {
   return { ...(counts !== undefined && { [counts]: episode.turn.step }), ...metrics?.(episode) }
 }
 
-function argsOf({
-  environment,
-  settled = {},
-  defaults = {},
-  maxSteps,
-  limit = 'max_env_steps',
-}: NamedWorld): z.ZodObject {
+function argsOf(
+  { environment, settled = {}, defaults = {}, maxSteps, limit = 'max_env_steps' }: NamedWorld,
+  more: z.ZodRawShape = {},
+): z.ZodObject {
   const world = environments.get(environment)
   const open = Object.entries(world.args.shape).filter(([name]) => !Object.hasOwn(settled, name))
   const shape = Object.fromEntries(
@@ -94,6 +98,7 @@ function argsOf({
   )
   return z
     .strictObject({
+      ...more,
       ...shape,
       [limit]: z
         .number()
@@ -101,8 +106,8 @@ function argsOf({
         .min(1)
         .default(maxSteps ?? world.maxSteps),
     })
-    .superRefine(({ [limit]: _, ...own }, context) => {
-      for (const { path, message } of checkEnvironment(environment, { ...own, ...settled })) {
+    .superRefine((given, context) => {
+      for (const { path, message } of checkEnvironment(environment, { ...ownOf(given, shape), ...settled })) {
         context.addIssue({ code: 'custom', path: path.slice(1), message })
       }
     })
@@ -110,6 +115,12 @@ function argsOf({
 
 function planOf(named: NamedWorld, args: z.ZodObject, task: Task): EnvironmentPlan {
   const { environment, settled, limit = 'max_env_steps' } = named
-  const { [limit]: steps, ...own } = workflowArgs(task, args)
-  return { environment, environment_args: { ...own, ...settled }, max_env_steps: steps as number }
+  const given = workflowArgs(task, args)
+  const own = ownOf(given, environments.get(environment).args.shape)
+  return { environment, environment_args: { ...own, ...settled }, max_env_steps: given[limit] as number }
+}
+
+/** Those of the arguments that are the world's. */
+function ownOf(given: Readonly<Record<string, unknown>>, shape: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(shape, name)))
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Episode } from '../../environment/index.js'
 import type { Experience } from '../../experience/index.js'
@@ -38,12 +39,15 @@ class Steps {
     const episode = await this.run.episode()
     const [answer] = await model.chat(episode.messages(this.#history))
     answer.info.env_state = episode.turn.observation
+    // GiGPO compares steps that began alike.
+    answer.info.env_state_hash = createHash('sha256').update(episode.prompt).digest('hex')
     this.earned = 0
     // Nothing was said, so nothing happens; the next prompt would be the same.
     if (answer.truncateStatus === 'prompt_truncated') return false
     const { reward, metrics } = await episode.reply(answer.responseText ?? '')
     this.earned = reward
     this.score = episode.score
+    answer.info.step_reward = reward
     Object.assign(answer.metrics, metrics)
     logger.debug(`step ${step}: ${episode.turn.past.at(-1)?.action ?? 'no action'}, ${reward}`)
     return !episode.over

@@ -1,4 +1,5 @@
 import type { WorkflowClass } from '../workflow.js'
+import { alfworldWorkflows } from './alfworld.js'
 import { attemptWorkflows } from './attempts.js'
 import { conversationIn, stepsIn } from './named.js'
 
@@ -25,4 +26,5 @@ export const worldWorkflows: Readonly<Record<string, WorkflowClass>> = {
     reward: 'step',
   }),
   ...attemptWorkflows,
+  ...alfworldWorkflows,
 }
