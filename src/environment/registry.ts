@@ -10,6 +10,7 @@ import { countdown } from './math/countdown.js'
 import { dapoMath } from './math/dapo-math.js'
 import { qwenMath } from './math/qwen-math.js'
 import { gymnasium } from './python/gymnasium.js'
+import { reasoningGym } from './python/reasoning-gym.js'
 import { sokoban } from './sokoban/sokoban.js'
 import { sudoku } from './sudoku/sudoku.js'
 import { blackjack } from './toy-text/blackjack.js'
@@ -41,4 +42,5 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   qwen_math: qwenMath,
   countdown,
   gymnasium,
+  reasoning_gym: reasoningGym,
 })

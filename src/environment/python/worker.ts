@@ -27,6 +27,8 @@ interface Pending extends WorldCall {
   reject(error: unknown): void
 }
 
+/** Some worlds walk over sets of strings: with a hash of its own, each worker would play other episodes. */
+const ENV = { PYTHONHASHSEED: '0' }
 const IDLE_MS = 600_000
 /** The last lines come by another way than the end. */
 const LOG_MS = 50
@@ -55,7 +57,7 @@ export class WorldWorker {
   constructor(settings: WorkerSettings) {
     this.#settings = settings
     const { python, log } = settings
-    this.#process = new PythonProcess({ python, module: 'trinity_world', output: 'data', log })
+    this.#process = new PythonProcess({ python, module: 'trinity_world', env: ENV, output: 'data', log })
     this.#process.output.on('data', (chunk: Buffer) => this.#take(chunk))
     void this.#process.exited.then(async () => {
       await sleep(LOG_MS)
