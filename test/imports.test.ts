@@ -13,7 +13,7 @@ const ORDER = [
   ...['base', 'plugin', 'machine', 'config', 'model', 'hub', 'graph'],
   ...['task', 'reward', 'environment', 'dataset', 'engine', 'experience', 'dialect'],
   ...['buffer', 'pipeline', 'algorithm', 'monitor', 'workflow', 'checkpoint', 'synchronizer'],
-  ...['explorer', 'trainer', 'run', 'import-verl', 'cli', 'testing'],
+  ...['explorer', 'trainer', 'run', 'play', 'import-verl', 'cli', 'testing'],
 ]
 
 /** Files beside the folders are the package's entries: they may import everything. */

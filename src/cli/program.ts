@@ -107,6 +107,25 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--dry-run', 'only show what would be done')
     .action(async (options) => done(await (await import('./setup.js')).setupTorch(options)))
 
+  program
+    .command('play')
+    .description('play a world yourself, or watch a model play it; without a name, list the worlds')
+    .argument('[world]', 'name of an environment')
+    .option('--args <key=value...>', 'arguments of the world')
+    .option('--row <json>', 'the row to play, as a JSON object')
+    .option('--data <path>', 'file, folder or id of a data set to take the row from')
+    .option('--split <name>', 'split of the data set, default train')
+    .option('--task <n>', 'number of the row, from 0', '0')
+    .option('--seed <n>', 'seed of what the row leaves open', '0')
+    .option('--max-steps <n>', 'steps of an episode, default the limit of the world')
+    .option('--model <dir>', 'let this model play: a directory or an id on a hub')
+    .option('--episodes <n>', 'with --model: play so many, each with the next row or seed', '1')
+    .option('--temperature <t>', 'with --model: of its replies', '0')
+    .option('--max-tokens <n>', 'with --model: longest reply', '512')
+    .option('--quiet', 'with --model: only how each episode ends')
+    .option('--plugin-dir <dir>', 'load environments and other plugins from here (may be repeated)', collect)
+    .action(async (world, options) => done(await (await import('./play.js')).play(world, options)))
+
   const data = program
     .command('data')
     .description('make task sets: lists them, or makes the one that is named')

@@ -1,0 +1,172 @@
+import { createInterface } from 'node:readline'
+import pc from 'picocolors'
+import type { z } from 'zod'
+import { messageOf, TrinityError } from '../base/error.js'
+import { environments } from '../environment/index.js'
+import type { DataRow } from '../task/index.js'
+import { readValue } from './options.js'
+import { usePlugins } from './plugins.js'
+import type { ExitCode } from './print.js'
+
+export interface PlayOptions {
+  args?: string[]
+  row?: string
+  data?: string
+  split?: string
+  task?: string
+  seed?: string
+  maxSteps?: string
+  model?: string
+  episodes?: string
+  temperature?: string
+  maxTokens?: string
+  quiet?: boolean
+  pluginDir?: string[]
+}
+
+/** What tests replace. */
+export interface PlayWorld {
+  readonly input: NodeJS.ReadableStream & { isTTY?: boolean }
+  readonly print: (text: string) => void
+}
+
+/** `trinity play`: a person plays, or a model does and a person watches. */
+export async function play(
+  name: string | undefined,
+  options: PlayOptions,
+  world: Partial<PlayWorld> = {},
+): Promise<ExitCode> {
+  const print = world.print ?? ((text: string) => void process.stdout.write(`${text}\n`))
+  await usePlugins(options.pluginDir)
+  if (name === undefined) {
+    for (const one of environments.names()) print(`${pc.bold(one)}: ${environments.get(one).doc}`)
+    return 0
+  }
+  const signal = interrupted(options.model !== undefined)
+  const { openGame } = await import('../play/index.js')
+  const game = await openGame({
+    world: name,
+    args: argsOf(name, options.args ?? []),
+    row: rowOf(options.row),
+    data: options.data,
+    split: options.split,
+    task: number('--task', options.task, 0),
+    seed: number('--seed', options.seed, 0),
+    maxSteps: options.maxSteps === undefined ? undefined : number('--max-steps', options.maxSteps, 1, 1),
+    signal,
+  })
+  try {
+    if (options.model !== undefined) await watchModel(game, { ...options, model: options.model }, print, signal)
+    else await atTheKeyboard(game, world.input ?? process.stdin, print)
+    return 0
+  } finally {
+    await game.close()
+  }
+}
+
+type Game = Awaited<ReturnType<typeof import('../play/index.js').openGame>>
+
+async function atTheKeyboard(game: Game, input: PlayWorld['input'], print: (text: string) => void): Promise<void> {
+  const { playYourself } = await import('../play/index.js')
+  const isTerminal = input.isTTY === true
+  const lines = createInterface({ input, output: isTerminal ? process.stdout : undefined, prompt: '> ' })
+  // Ctrl-C ends the game like :quit, so that the world is closed.
+  lines.on('SIGINT', () => lines.close())
+  async function* typed() {
+    for await (const line of lines) {
+      // What comes through a pipe is nowhere on the screen.
+      if (!isTerminal) print(`> ${line}`)
+      yield line
+    }
+  }
+  if (isTerminal) print(pc.dim('a line is an action, :help lists the commands'))
+  try {
+    await playYourself(game, { lines: typed(), print, ask: () => isTerminal && lines.prompt() })
+  } finally {
+    lines.close()
+  }
+}
+
+async function watchModel(
+  game: Game,
+  options: PlayOptions & { model: string },
+  print: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const [{ watch, summary }, { openPlayer }, { openEngine }, { withClosers }] = await Promise.all([
+    import('../play/watch.js'),
+    import('../play/model.js'),
+    import('../engine/registry.js'),
+    import('../run/closers.js'),
+  ])
+  const episodes = number('--episodes', options.episodes, 1, 1)
+  const how = {
+    model: options.model,
+    temperature: decimal('--temperature', options.temperature, 0),
+    maxTokens: number('--max-tokens', options.maxTokens, 512, 1),
+    seed: number('--seed', options.seed, 0),
+  }
+  await withClosers(async (closers) => {
+    const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
+    const player = await openPlayer(how, { openEngine, note, signal, closers })
+    const watched = await watch(game, { episodes, player, print, quiet: options.quiet })
+    if (episodes > 1) print(summary(watched))
+  })
+}
+
+/** Ctrl-C while a model plays. */
+function interrupted(whileWatching: boolean): AbortSignal {
+  const control = new AbortController()
+  if (whileWatching) process.once('SIGINT', () => control.abort(new TrinityError('cli/interrupted', 'interrupted')))
+  return control.signal
+}
+
+function argsOf(name: string, pairs: readonly string[]): Record<string, unknown> {
+  const { args } = environments.get(name)
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1) {
+        throw new TrinityError('cli/usage', `--args ${pair} gives no value`, {
+          path: '--args',
+          hint: 'write --args name=value, several of them one after the other',
+        })
+      }
+      const key = pair.slice(0, at)
+      return [key, readValue(args.shape[key] as z.ZodType | undefined, pair.slice(at + 1), `--args ${key}`)]
+    }),
+  )
+}
+
+function rowOf(text: string | undefined): DataRow | undefined {
+  if (text === undefined) return undefined
+  let row: unknown
+  try {
+    row = JSON.parse(text)
+  } catch (error) {
+    throw new TrinityError('cli/usage', `--row is not JSON: ${messageOf(error)}`, {
+      path: '--row',
+      hint: `write --row '{"seed": 3}'`,
+    })
+  }
+  if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as DataRow
+  throw new TrinityError('cli/usage', '--row must be a JSON object', {
+    path: '--row',
+    hint: `as in --row '{"seed": 3}'`,
+  })
+}
+
+function number(option: string, text: string | undefined, otherwise: number, least = 0): number {
+  if (text === undefined) return otherwise
+  if (/^\d{1,15}$/.test(text) && Number(text) >= least) return Number(text)
+  throw new TrinityError('cli/number', `${option} is '${text}'; expected a whole number from ${least}`, {
+    path: option,
+  })
+}
+
+function decimal(option: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise
+  const value = Number(text)
+  if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value
+  throw new TrinityError('cli/number', `${option} is '${text}'; expected a number from 0`, { path: option })
+}
