@@ -6,6 +6,7 @@ import { gsm8k } from './math/gsm8k.js'
 import { math } from './math/math.js'
 import { mathEval } from './math/math-eval.js'
 import { frozenLakeMaps } from './world/frozen-lake.js'
+import { reasoningGymTasks } from './world/reasoning-gym.js'
 import { seeds } from './world/seeds.js'
 import { sokobanRooms } from './world/sokoban.js'
 import { sudokuPuzzles } from './world/sudoku.js'
@@ -26,5 +27,6 @@ export const datasets = new Registry<DatasetEntry>('data set', {
   frozen_lake: frozenLakeMaps,
   sokoban: sokobanRooms,
   sudoku: sudokuPuzzles,
+  reasoning_gym: reasoningGymTasks,
   seeds,
 })

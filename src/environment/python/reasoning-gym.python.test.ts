@@ -19,7 +19,7 @@ if (!python.absent) {
 
 describe.skipIf(python.absent)(`families of reasoning-gym${python.note}`, () => {
   it('the number of the row is the index; a row may name family, index, seed, level and configuration', async () => {
-    const world = await open({ dataset: 'chain_sum', size: 10 })
+    const world = await open({ dataset: ['chain_sum'], size: 10 })
     const question = async (row: Record<string, unknown>, seed = 3) => (await world.reset({ row, seed })).observation
     expect(await question({})).toBe(await question({ index: 3 }, 5))
     expect(await question({}, 13)).toBe(await question({}, 3))
@@ -37,7 +37,7 @@ describe.skipIf(python.absent)(`families of reasoning-gym${python.note}`, () => 
   })
 
   it('is worth what the package says, at once or after some attempts', async () => {
-    const world = await open({ dataset: 'chain_sum', config: { min_digits: 1, max_digits: 1 } })
+    const world = await open({ dataset: ['chain_sum'], config: { min_digits: 1, max_digits: 1 } })
     const { observation } = await world.reset({ row: {}, seed: 0 })
     const sum = /(\d(?: [+-] \d)+) =/.exec(observation)?.[1] as string
     const right = String(
@@ -59,7 +59,7 @@ describe.skipIf(python.absent)(`families of reasoning-gym${python.note}`, () => 
     const { reward } = await world.step(`it is ${right}`)
     expect(reward).toBeGreaterThan(0)
     expect(reward).toBeLessThan(1)
-    const patient = await open({ dataset: 'chain_sum', attempts: 3, config: { min_digits: 1, max_digits: 1 } })
+    const patient = await open({ dataset: ['chain_sum'], attempts: 3, config: { min_digits: 1, max_digits: 1 } })
     await patient.reset({ row: {}, seed: 0 })
     expect(await patient.step('no')).toMatchObject({
       reward: 0,
@@ -90,13 +90,13 @@ describe.skipIf(python.absent)(`families of reasoning-gym${python.note}`, () => 
   })
 
   it('what is wrong is said where it stands', async () => {
-    await expect(open({ dataset: 'chain_sun' })).rejects.toMatchObject({
+    await expect(open({ dataset: ['chain_sun'] })).rejects.toMatchObject({
       code: 'environment/reasoning-gym',
       message: expect.stringContaining("'chain_sun'"),
       hint: "did you mean 'chain_sum'?",
     })
-    await expect(open({ dataset: 'gcd', config: { depth: 1 } })).rejects.toThrow("gcd has no argument 'depth'")
-    await expect(open({ dataset: 'acre', difficulty: 1 })).rejects.toThrow('no levels of difficulty')
+    await expect(open({ dataset: ['gcd'], config: { depth: 1 } })).rejects.toThrow("gcd has no argument 'depth'")
+    await expect(open({ dataset: ['acre'], difficulty: 1 })).rejects.toThrow('no levels of difficulty')
     const world = await open()
     await expect(world.reset({ row: {}, seed: 1 })).rejects.toMatchObject({ code: 'environment/row' })
     await expect(world.reset({ row: { name: 'gcd', index: -1 }, seed: 1 })).rejects.toMatchObject({

@@ -20,20 +20,21 @@ type Part = z.output<typeof part>
 /** Families, and how they are mixed; those without a difficulty or a configuration of their own have the common one. */
 export const mixArgs = {
   dataset: z
-    .union([z.string(), z.array(z.union([z.string(), part]))])
+    .array(z.union([z.string().min(1), part]))
     .default([])
-    .describe('Families of reasoning-gym: a name, or a list of names or of {name, weight, difficulty, config}.'),
-  difficulty: difficulty.default(null),
-  config: config.default({}),
-  size: z.int().min(1).default(500),
+    .describe('families: names, or {name, weight, difficulty, config}'),
+  difficulty: difficulty.default(null).describe('a level of the curricula'),
+  config: config.default({}).describe('arguments of the families'),
   seed: z.int().min(0).default(42),
 }
-type Mix = z.output<z.ZodObject<typeof mixArgs>>
+export type Mix = z.output<z.ZodObject<typeof mixArgs>> & { readonly size: number }
 
 export const MOST_ATTEMPTS = 10
 
 const args = z.strictObject({
   ...mixArgs,
+  /** Tasks of a family; the number of a row counts around it. */
+  size: z.int().min(1).default(500),
   /** Answers that may be given until one is right. */
   attempts: z.int().min(1).max(MOST_ATTEMPTS).default(1),
   /** The system message; absent: how to answer; empty: none. */
@@ -72,9 +73,11 @@ export function worldOf(mix: Mix, more: Readonly<Record<string, unknown>>): Worl
 }
 
 /** Every family with all that is said of it. */
-export function partsOf({ dataset, difficulty: level, config: common }: Mix): Part[] {
-  const parts = (typeof dataset === 'string' ? [dataset] : dataset).map((one) =>
-    typeof one === 'string' ? part.parse({ name: one }) : one,
-  )
+export function partsOf({
+  dataset,
+  difficulty: level,
+  config: common,
+}: Pick<Mix, 'dataset' | 'difficulty' | 'config'>): Part[] {
+  const parts = dataset.map((one) => (typeof one === 'string' ? part.parse({ name: one }) : one))
   return parts.map((one) => ({ ...one, difficulty: one.difficulty ?? level, config: { ...common, ...one.config } }))
 }

@@ -44,13 +44,19 @@ export class PythonWorld implements Environment {
     return opened
   }
 
-  async reset({ row, seed }: EpisodeSpec): Promise<Start> {
+  async reset(episode: EpisodeSpec): Promise<Start> {
+    const { observation, goal } = await this.begin(episode)
+    return { observation: String(observation), ...(typeof goal === 'string' && { goal }) }
+  }
+
+  /** All that the worker says of the beginning of an episode. */
+  async begin({ row, seed }: EpisodeSpec): Promise<JsonObject> {
     const { name, columns } = this.#world
     const read = readRow(name, columns, row)
     if (!this.#worker?.isAlive) await this.#open()
     const answer = await this.#call('reset', { row: read, seed })
     this.#see(answer)
-    return { observation: String(answer.observation), ...(typeof answer.goal === 'string' && { goal: answer.goal }) }
+    return answer
   }
 
   async step(action: string): Promise<Transition> {
