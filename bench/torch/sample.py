@@ -51,7 +51,7 @@ def check_greedy() -> str:
         for exact in (False, True):
             runner = Runner(Decoder(hf, 1024, exact), 64, 4)
             start(runner, [row.cpu().numpy() for row in prompt], [dict(greedy=1)] * 3, cut=77)
-            found = torch.tensor(np.stack([runner.decode(3, 400, False, False).read()[0] for _ in range(23)], 1))
+            found = torch.tensor(np.stack([runner.decode(3, 400, False, 0).read()[0] for _ in range(23)], 1))
             same = (found == wanted[:, 1:].cpu()).float().mean().item()
             assert same == 1.0, f"{same:.3f} of the greedy tokens are those of Transformers (exact={exact})"
     return "all greedy tokens are those of Transformers"
@@ -66,8 +66,8 @@ def start(runner: Runner, prompts: list[np.ndarray], given: list[dict], cut: int
         runner.write_tables(np.stack([np.full(count, slot), np.arange(count), np.arange(used, used + count)]))
         used += count
         if cut:
-            runner.prefill([Chunk(slot, prompt[:cut], 0)], False, False)
-    runner.prefill([Chunk(i, p[cut:], cut, [i]) for i, p in enumerate(prompts)], False, False)
+            runner.prefill([Chunk(slot, prompt[:cut], 0)], False, 0)
+    runner.prefill([Chunk(i, p[cut:], cut, [i]) for i, p in enumerate(prompts)], False, 0)
     runner.write_rows(list(range(len(prompts))))
 
 
@@ -83,7 +83,7 @@ def check_invariance(decoder: Decoder) -> str:
         for count, cut in ((1, 0), (1, 33), (5, 0), (40, 0), (70, 11)):
             runner = Runner(decoder, 70 * 17, 70)
             start(runner, prompts[:count], given[:count], cut)
-            runs.append([runner.decode(count, 500, False, False).read() for _ in range(40)])
+            runs.append([runner.decode(count, 500, False, 0).read() for _ in range(40)])
             del runner
         tokens = [[step[0][0] for step in run] for run in runs]
         bits = [[step[1][0].tobytes() for step in run] for run in runs]
@@ -127,12 +127,12 @@ class Bench:
         """Seconds per step; tokens are read one step late, as the scheduler does."""
         runner = self.runner(batch, steps + 8, exact)
         for _ in range(8):
-            runner.decode(batch, 800, limited, False).read()
+            runner.decode(batch, 800, limited, 0).read()
         torch.cuda.synchronize()
         began = time.perf_counter()
-        last = runner.decode(batch, 800, limited, False)
+        last = runner.decode(batch, 800, limited, 0)
         for _ in range(steps - 1):
-            step = runner.decode(batch, 800, limited, False)
+            step = runner.decode(batch, 800, limited, 0)
             last.read()
             last = step
         tokens, logprobs, _ = last.read()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import torch
 from torch import Tensor
 
-from trinity_torch.sampler import draw, fused, limits, paged, product
+from trinity_torch.sampler import draw, fused, limits, paged, product, shape
 from trinity_torch.sampler.kernels import INTERPRETED
+from trinity_torch.sampler.shape import Shaping
 
 if INTERPRETED:
     # the interpreter turns arrays of one number into indices, which numpy no longer does by itself
@@ -114,27 +118,49 @@ def settings(**fields: float) -> list[int]:
     row = [0] * draw.WIDTH
     given = {"inverse_t": 1.0, "top_p": 1.0, "min_p": 0.0, "penalty": 1.0, **fields}
     names = ["token", "length", "made", "greedy", "inverse_t", "top_k", "top_p", "min_p", "penalty"]
-    names += ["seed_low", "seed_high", "index", "min_tokens"]
+    names += ["seed_low", "seed_high", "index", "min_tokens", "", "presence", "frequency", "needs"]
+    floats = ("inverse_t", "top_p", "min_p", "penalty", "presence", "frequency")
     for i, name in enumerate(names):
         value = given.get(name, 0)
-        row[i] = torch.tensor(float(value)).view(torch.int32).item() if name in ("inverse_t", "top_p", "min_p", "penalty") else int(value)
+        row[i] = torch.tensor(float(value)).view(torch.int32).item() if name in floats else int(value)
     bans = given.get("bans", [])
     row[draw.BANS] = len(bans)
     row[draw.FIRST_BAN : draw.FIRST_BAN + len(bans)] = bans
     return row
 
 
+def shaping_of(slots: int, vocabulary: int, device: str) -> Shaping:
+    """Something of everything for the first `slots` slots."""
+
+    def put(values: Any) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(values, dtype=np.int32)).to(device)
+
+    shaping = Shaping(vocabulary, torch.device(device), put, lambda: None)
+    words = np.full(-(-vocabulary // 32), 0x7FFFFFF1, dtype=np.int32)
+    words[-1] = -16
+    for slot in range(slots):
+        shaping.begin_bias(slot, [3, 700, slot], [2.5, -100.0, -1.0])
+        shaping.begin_used(slot, np.arange(0, vocabulary, 3, dtype=np.int32), np.asarray([4, 4, 4, 9, slot], dtype=np.int32))
+    if slots > 0:
+        shaping.mask({slot: None if slot % 5 == 4 else words for slot in range(slots)})
+    return shaping
+
+
 def check_draw(device: str) -> None:
     torch.manual_seed(0)
     vocabulary = 2503
+    counted = dict(needs=shape.USED)
     rows = [
         settings(seed_low=7), settings(seed_low=7, index=1), settings(seed_low=-7, seed_high=3, made=5, inverse_t=1.4),
         settings(greedy=1), settings(top_k=5, seed_low=1), settings(top_p=0.7, seed_low=2), settings(min_p=0.05, seed_low=3),
-        settings(top_k=40, top_p=0.9, min_p=0.01, penalty=1.3, inverse_t=1.2, seed_low=4),
-        settings(min_tokens=2, bans=[1, 2400], greedy=1), settings(min_tokens=2, made=2, bans=[1, 2400], greedy=1),
+        settings(top_k=40, top_p=0.9, min_p=0.01, penalty=1.3, inverse_t=1.2, seed_low=4, **counted),
+        settings(min_tokens=2, bans=[1, 2400], greedy=1, needs=shape.BANS),
+        settings(min_tokens=2, made=2, bans=[1, 2400], greedy=1, needs=shape.BANS),
         settings(top_k=3, seed_low=9), settings(top_p=0.45, seed_low=11, index=2), settings(seed_low=12),
+        settings(presence=0.7, frequency=-0.4, seed_low=13, **counted), settings(seed_low=14, needs=shape.BIAS),
+        settings(seed_low=15, needs=shape.MASK, top_p=0.8), settings(greedy=1, needs=shape.MASK, top_k=4),
+        settings(penalty=1.1, presence=1.5, frequency=0.3, top_k=50, seed_low=16, needs=shape.BIAS | shape.USED | shape.MASK),
     ]  # fmt: skip
-    state = torch.tensor(rows, dtype=torch.int32, device=device)
     logits = torch.randn(len(rows), vocabulary, device=device) * 3
     logits[8:10, 2400] = 40.0
     logits[10] = 0.0  # nothing but ties: the lowest ids stay
@@ -143,27 +169,35 @@ def check_draw(device: str) -> None:
     logits[3, [60, 900]] = 50.0
     slots = torch.tensor([*range(len(rows)), -1], dtype=torch.int32, device=device)
     which = torch.tensor([*range(len(rows)), 0], dtype=torch.int32, device=device)
-    seen = torch.zeros(len(rows), vocabulary, dtype=torch.uint8, device=device)
-    seen[:, ::3] = 1
-    for mask, limited in ((None, True), (seen, True), (None, False)):
-        held = rows if limited else [r if r[5] == 0 and i not in (5, 6, 11) else rows[0] for i, r in enumerate(rows)]
+    everything = shape.BIAS | shape.USED | shape.BANS | shape.MASK
+    for needs, limited in ((0, True), (everything, True), (everything, False), (shape.BANS, True), (0, False)):
+        held = [list(row) for row in rows]
+        for row in held:
+            if not limited:
+                row[draw.TOP_K : draw.MIN_P + 1] = rows[0][draw.TOP_K : draw.MIN_P + 1]
         state = torch.tensor(held, dtype=torch.int32, device=device)
-        plain = [state.cpu().clone(), None if mask is None else mask.cpu().clone()]
+        shaping, twin = (shaping_of(len(rows), vocabulary, one) for one in (device, "cpu"))
+        plain = state.cpu().clone()
         out = torch.zeros(3, len(rows) + 1, dtype=torch.int32, device=device)
         wanted = torch.zeros_like(out, device="cpu")
-        marked = None if mask is None else mask.clone()
-        draw.draw(logits, state, marked, slots, which, out, limited)
-        draw.draw_plain(logits.cpu(), plain[0], plain[1], slots.cpu(), which.cpu(), wanted)
+        draw.draw(logits, state, shaping, slots, which, out, limited, needs)
+        draw.draw_plain(logits.cpu(), plain, twin, slots.cpu(), which.cpu(), wanted, needs)
         out = out.cpu()
         assert torch.equal(out[0], wanted[0]), f"tokens {out[0].tolist()} instead of {wanted[0].tolist()}"
         assert int(out[0, 12]) == -1 and (not limited or int(out[0, 10]) < 3) and int(out[0, 3]) == 60
+        fine = wanted[0, : len(rows)] >= 0
         for field in (1, 2):
-            a, b = (x[field, :12].view(torch.float32) for x in (out, wanted))
-            compared = torch.ones(12, dtype=torch.bool) if field == 1 or limited or mask is not None else torch.zeros(12, dtype=torch.bool)
-            near(f"log-probs {field}", a[compared], b[compared], 1e-5) if compared.any() else None
-        assert torch.equal(state.cpu(), plain[0]), "the state went another way"
-        if marked is not None and plain[1] is not None:
-            assert torch.equal(marked.cpu(), plain[1]), "the seen tokens went another way"
+            a, b = (x[field, : len(rows)].view(torch.float32)[fine] for x in (out, wanted))
+            near(f"log-probs {field}", a, b, 1e-5)
+        assert torch.equal(state.cpu(), plain), "the state went another way"
+        assert torch.equal(shaping.used.cpu(), twin.used), "the used tokens went another way"
+    shaping = shaping_of(1, vocabulary, device)
+    shaping.mask({0: np.zeros(-(-vocabulary // 32), dtype=np.int32)})
+    for greedy in (0, 1):
+        state = torch.tensor([settings(needs=shape.MASK, greedy=greedy)], dtype=torch.int32, device=device)
+        out = torch.zeros(3, 1, dtype=torch.int32, device=device)
+        draw.draw(logits, state, shaping, slots[:1], which[:1], out, False, shape.MASK)
+        assert int(out[0, 0]) == -2, "nothing may be drawn, and something was"
 
 
 def check_limits(device: str) -> None:
@@ -174,7 +208,7 @@ def check_limits(device: str) -> None:
     logits = (torch.randn(len(rows), 499, device=device) * 2).round(decimals=1)  # many ties
     all_rows = torch.arange(len(rows), dtype=torch.int32, device=device)
     bounds = torch.empty(len(rows), 2, device=device)
-    limits.search(logits, state, None, all_rows, all_rows, bounds)
+    limits.search(logits, state, all_rows, all_rows, bounds)
     least, last = bounds[:, :1], bounds[:, 1:].contiguous().view(torch.int32)
     ids = torch.arange(499, device=device)
     found = ((logits > least) | ((logits == least) & (ids <= last))).cpu()

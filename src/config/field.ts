@@ -56,7 +56,9 @@ export type Infer<S> =
 export type Given<T> = T extends readonly unknown[]
   ? Readonly<T>
   : T extends object
-    ? { readonly [K in keyof T]?: Given<T[K]> }
+    ? string extends keyof T
+      ? { readonly [K in keyof T]: Given<T[K]> }
+      : { readonly [K in keyof T]?: Given<T[K]> }
     : T
 
 type Options = Partial<

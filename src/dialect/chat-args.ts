@@ -5,6 +5,10 @@ export interface SamplingArgs {
   top_k?: number | null
   min_p?: number | null
   repetition_penalty?: number | null
+  presence_penalty?: number | null
+  frequency_penalty?: number | null
+  /** Added to the logits of tokens, by id. */
+  logit_bias?: Readonly<Record<string, number>> | null
   max_tokens?: number | null
   min_tokens?: number | null
   /** How many answers; default: one, or all runs of the task for a workflow that repeats itself. */

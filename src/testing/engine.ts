@@ -1,7 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AdamStep, Call, Engine, Row, SampleModel, SampleRequest, TrainModel } from '../engine/contract.js'
+import type {
+  AdamStep,
+  Call,
+  Engine,
+  Row,
+  SampleModel,
+  SampleRequest,
+  SamplingParams,
+  TrainModel,
+} from '../engine/contract.js'
 import { defineLoss } from '../graph/index.js'
 import { directLink } from './direct-link.js'
 import type { TestRunner } from './runner.js'
@@ -168,6 +177,50 @@ export function describeEngine(
       })
       const scores = await trained.forward({ rows, tokenBudget: 256 }, { scores: ['logprob'] }, call())
       for (const [i, sample] of samples.entries()) closeTo(sample.logprobs, scores[i].logprob!, 1e-5)
+      await Promise.all([model.close(), trained.close()])
+    })
+
+    it('draws under bias, penalties and masks, and reports the log-probs of the model all the same', async () => {
+      const trained = await train()
+      const model = await sampler(trained)
+      const draw = async (params: Partial<SamplingParams>, more: Partial<SampleRequest> = {}) => {
+        const wish = { ...PARAMS, ignoreEos: true, seed: 8, ...params }
+        return (await model.sample({ ...request(8), n: 1, ...more, params: wish }, call()))[0]
+      }
+      const [a, b] = [7, 8]
+      const count = (tokens: Int32Array, token: number) => tokens.filter((one) => one === token).length
+      const both = await draw({ logitBias: { [a]: 60, [b]: 60 }, frequencyPenalty: 2, temperature: 0 })
+      // each is taken about as often: a token that is ahead by two lies four behind
+      expect(count(both.tokens, a) + count(both.tokens, b)).toBe(12)
+      expect(Math.abs(count(both.tokens, a) - count(both.tokens, b))).toBeLessThanOrEqual(2)
+      const same = await draw({ logitBias: { [a]: 60, [b]: 60 }, presencePenalty: -2, frequencyPenalty: -2 })
+      expect(new Set(same.tokens.slice(-6)).size).toBe(1)
+      expect(count((await draw({ logitBias: { [a]: -100 }, maxTokens: 40 })).tokens, a)).toBe(0)
+      const strong = await draw({ logitBias: { [a]: 100 }, repetitionPenalty: 1.1 })
+      expect([...strong.tokens]).toEqual(new Array(12).fill(a))
+      if (engine.caps.allowedTokens) {
+        const mask = new Uint32Array(Math.ceil(model.info.vocabSize / 32))
+        mask[0] = (1 << a) | (1 << b)
+        const free = await draw({ maxTokens: 6 }, { allowed: (_, made) => (made.length < 4 ? mask : undefined) })
+        expect(free.tokens.slice(0, 4).every((token) => token === a || token === b)).toBe(true)
+      }
+      for (const { tokens, logprobs, drawnLogprobs } of [both, same, strong]) {
+        const mask = new Uint8Array(12).fill(1)
+        const whole = Int32Array.from([...PROMPT, ...tokens])
+        const row: Row = { id: 'a', tokens: whole, start: PROMPT.length, mask, temperature: 1, columns: {} }
+        const [scores] = await trained.forward({ rows: [row], tokenBudget: 64 }, { scores: ['logprob'] }, call())
+        closeTo(logprobs, scores.logprob!, 1e-5)
+        // what bias made certain was drawn with certainty
+        if (engine.caps.drawnLogprobs && drawnLogprobs) closeTo(drawnLogprobs.slice(-4), new Float32Array(4), 0.05)
+      }
+      for (const params of [{ presencePenalty: 3 }, { frequencyPenalty: Number.NaN }, { repetitionPenalty: -1 }])
+        await expect(draw(params)).rejects.toMatchObject({ code: 'engine/bad-request' })
+      for (const [id, bias] of [
+        [-1, 1],
+        [model.info.vocabSize, 1],
+        [a, 101],
+      ])
+        await expect(draw({ logitBias: { [id]: bias } })).rejects.toMatchObject({ code: 'engine/bad-request' })
       await Promise.all([model.close(), trained.close()])
     })
 

@@ -14,7 +14,7 @@ from trinity_torch.train.model import open_model
 from trinity_torch.wire.operations import OPERATIONS, Answer, Request, Worker
 from trinity_torch.world import World
 
-from ..kernel_checks import settings
+from ..kernel_checks import settings, shaping_of
 from ..models import CLIPPED, F32, FAMILIES, batch, never, tiny
 
 
@@ -71,7 +71,8 @@ class Desk:
 
 def wish(**given: Any) -> dict[str, Any]:
     fields: dict[str, Any] = {
-        "greedy": False, "invT": 1.0, "topK": 0, "topP": 1.0, "minP": 0.0, "penalty": 1.0, "seedLow": 5, "seedHigh": 0,
+        "greedy": False, "invT": 1.0, "topK": 0, "topP": 1.0, "minP": 0.0, "penalty": 1.0,
+        "presence": 0.0, "frequency": 0.0, "biased": [], "bias": [], "seedLow": 5, "seedHigh": 0,
         "maxTokens": 20, "minTokens": 0, "banned": [], "ends": [], "stopIds": [], "top": 0, "reshaped": False,
     }  # fmt: skip
     return {**fields, **given}
@@ -210,7 +211,7 @@ class Sampling(unittest.TestCase):
         state = torch.tensor(rows, dtype=torch.int32)
         out = torch.zeros(3, count, dtype=torch.int32)
         which = torch.arange(count, dtype=torch.int32)
-        draw.draw_plain(logits, state, None, which, torch.zeros_like(which), out)
+        draw.draw_plain(logits, state, shaping_of(0, 40, "cpu"), which, torch.zeros_like(which), out, 0)
         z = logits[0] * 1.25
         kept = limits.keep_plain(z[None], state[:1])[0]
         p = z.masked_fill(~kept, float("-inf")).softmax(-1)

@@ -2,7 +2,7 @@
 Drawing tokens. What a draw needs lies in one row of `state` per sequence, so that steps follow each other on the device
 without the host: drawing writes the token there, which the next step reads.
 
-The order is: repetition penalty and bans on the logits, temperature, then the limits of limits.py. A token is drawn as
+The order is: what shape.py does to the logits, temperature, then the limits of limits.py. A token is drawn as
 the winner of a race (the largest of log-prob + Gumbel noise), the noise being a pure function of (seed, sample, position,
 token): nothing else in the batch can change it.
 """
@@ -13,48 +13,57 @@ import torch
 from torch import Tensor
 
 from . import limits
+from . import shape as shapes
 from .kernels import fast, tl, triton
 
 # Fields of a row of `state` (int32; those marked f hold the bits of a float32). The kernels have the numbers.
 TOKEN, LENGTH, MADE, GREEDY, INVERSE_T, TOP_K, TOP_P, MIN_P, PENALTY = range(9)  # f: INVERSE_T, TOP_P, MIN_P, PENALTY
-SEED_LOW, SEED_HIGH, INDEX, MIN_TOKENS, BANS, FIRST_BAN = 9, 10, 11, 12, 13, 14
+SEED_LOW, SEED_HIGH, INDEX, MIN_TOKENS, BANS, PRESENCE, FREQUENCY, NEEDS, FIRST_BAN = range(9, 18)  # f: PRESENCE, FREQUENCY
 MAX_BANS = 34
 WIDTH = FIRST_BAN + MAX_BANS
 
 CHUNKS = 16
 
 
-def draw(logits: Tensor, state: Tensor, seen: Tensor | None, slots: Tensor, rows: Tensor, out: Tensor, limited: bool) -> None:
+def draw(
+    logits: Tensor, state: Tensor, shaping: shapes.Shaping, slots: Tensor, rows: Tensor, out: Tensor, limited: bool, needs: int
+) -> None:
     """
     One token for each of `slots` from the row of logits that `rows` names. `out` int32 [3, draws]: token (-1: the logits are
-    not finite), bits of its log-prob under the model, bits of its log-prob under what it was drawn from.
-    `seen` [slots, vocabulary]: tokens that a penalty applies to. `limited`: some draw may have top-k, top-p or min-p.
-    A negative slot draws nothing.
+    not finite, -2: nothing may be drawn), bits of its log-prob under the model, bits of its log-prob under what it was drawn from.
+    `limited`: some draw may have top-k, top-p or min-p. `needs`: what is done to the logits (shape.py). A negative slot draws
+    nothing.
     """
     if not fast(logits):
-        draw_plain(logits, state, seen, slots, rows, out)
+        draw_plain(logits, state, shaping, slots, rows, out, needs)
         return
     count, vocabulary = slots.numel(), logits.shape[1]
     parts = torch.empty(count, CHUNKS, 8, dtype=torch.float32, device=logits.device)
-    mask = logits if seen is None else seen
+    shaped, from_rows = logits, rows
+    if needs:
+        shaped = shapes.shape(logits, state, shaping, slots, rows, needs)
+        from_rows = torch.arange(count, dtype=torch.int32, device=logits.device)
     bounds = torch.empty(count, 2, dtype=torch.float32, device=logits.device)
     if limited:
-        limits.search(logits, state, seen, slots, rows, bounds)
+        limits.search(shaped, state, slots, from_rows, bounds)
     _race[(count, CHUNKS)](
-        logits, state, mask, slots, rows, bounds, parts, vocabulary, triton.cdiv(vocabulary, CHUNKS * 2048) * 2048,
-        WIDTH=WIDTH, SEEN=seen is not None, LIMITED=limited, CHUNKS=CHUNKS, BLOCK=2048, num_warps=4,
+        logits, shaped, state, slots, rows, bounds, parts, vocabulary, triton.cdiv(vocabulary, CHUNKS * 2048) * 2048,
+        WIDTH=WIDTH, SHAPED=needs != 0, LIMITED=limited, CHUNKS=CHUNKS, BLOCK=2048, num_warps=4,
     )  # fmt: skip
     _finish[(count,)](
-        parts, state, mask, slots, out, count, vocabulary, WIDTH=WIDTH, SEEN=seen is not None, CHUNKS=CHUNKS, num_warps=1
-    )
+        parts, state, shaping.used, slots, out, count, vocabulary, WIDTH=WIDTH, RESHAPED=needs != 0 or limited,
+        COUNTED=bool(needs & shapes.USED), CHUNKS=CHUNKS, num_warps=1,
+    )  # fmt: skip
 
 
-def draw_plain(logits: Tensor, state: Tensor, seen: Tensor | None, slots: Tensor, rows: Tensor, out: Tensor) -> None:
+def draw_plain(
+    logits: Tensor, state: Tensor, shaping: shapes.Shaping, slots: Tensor, rows: Tensor, out: Tensor, needs: int
+) -> None:
     real = slots >= 0
     held = state[slots[real].long()]
     raw = logits[rows[real].long()].float()
     inverse = as_float(held[:, INVERSE_T])[:, None]
-    adjusted = adjust(raw, held, None if seen is None else seen[slots[real].long()])
+    adjusted = shapes.shape_plain(logits, state, shaping, slots[real], rows[real], needs) if needs else raw
     z = adjusted * inverse
     kept = limits.keep_plain(z, held)
     z = z.masked_fill(~kept, float("-inf"))
@@ -66,28 +75,18 @@ def draw_plain(logits: Tensor, state: Tensor, seen: Tensor | None, slots: Tensor
     whole = model.logsumexp(-1)
     logprob = model.gather(1, pick)[:, 0] - whole
     drawn = torch.where(greedy[:, 0], 0.0, z.gather(1, pick)[:, 0] - z.logsumexp(-1))
-    fine = whole.isfinite() & (race.gather(1, pick)[:, 0] > float("-inf"))
-    token = torch.where(fine, token, -1).int()
+    some = race.gather(1, pick)[:, 0] > float("-inf")
+    fine = whole.isfinite() & some
+    token = torch.where(fine, token, torch.where(some | ~whole.isfinite(), -1, -2)).int()
     found = torch.stack([token, logprob.float().view(torch.int32), drawn.float().view(torch.int32)])
     out[:, real] = found
     where = slots[real].long()
     state[where, TOKEN] = token
     state[where, LENGTH] += 1
     state[where, MADE] += 1
-    if seen is not None:
-        seen[where[fine], token[fine].long()] = 1
-
-
-def adjust(raw: Tensor, held: Tensor, seen: Tensor | None) -> Tensor:
-    """Penalty and bans."""
-    out = raw.clone()
-    if seen is not None:
-        penalty = as_float(held[:, PENALTY])[:, None]
-        out = torch.where(seen != 0, torch.where(raw > 0, raw / penalty, raw * penalty), raw)
-    for i, row in enumerate(held.tolist()):
-        if row[MADE] < row[MIN_TOKENS]:
-            out[i, row[FIRST_BAN : FIRST_BAN + row[BANS]]] = float("-inf")
-    return out
+    if needs & shapes.USED:
+        counted = fine & (held[:, NEEDS] & shapes.USED != 0)
+        shaping.used[where[counted], token[counted].long()] += 2
 
 
 def as_float(bits: Tensor) -> Tensor:
@@ -127,18 +126,17 @@ def philox_plain(low: Tensor, high: Tensor, counters: list[Tensor]) -> list[Tens
 
 
 if triton is not None:
-    from .limits import adjusted
-
     @triton.jit
     def _race(
-        logits, state, mask, slots, rows, bounds, parts, vocabulary, length,
-        WIDTH: tl.constexpr, SEEN: tl.constexpr, LIMITED: tl.constexpr, CHUNKS: tl.constexpr, BLOCK: tl.constexpr,
+        logits, shaped, state, slots, rows, bounds, parts, vocabulary, length,
+        WIDTH: tl.constexpr, SHAPED: tl.constexpr, LIMITED: tl.constexpr, CHUNKS: tl.constexpr, BLOCK: tl.constexpr,
     ):  # fmt: skip
         draw = tl.program_id(0)
         chunk = tl.program_id(1)
         slot = tl.load(slots + draw).to(tl.int64)
         if slot >= 0:
             base = logits + tl.load(rows + draw).to(tl.int64) * vocabulary
+            other = shaped + draw.to(tl.int64) * vocabulary
             row = state + slot * WIDTH
             inverse = tl.load(row + 4).to(tl.float32, bitcast=True)
             greedy = tl.load(row + 3) != 0
@@ -156,9 +154,6 @@ if triton is not None:
             drawn_mass = tl.zeros([BLOCK], tl.float32)
             best = tl.full([BLOCK], float("-inf"), tl.float32)
             winner = tl.full([BLOCK], 2147483647, tl.int32)
-            shaped = made < tl.load(row + 12)
-            if SEEN or LIMITED:
-                shaped = made >= 0
             lane = tl.arange(0, BLOCK)
             group = tl.arange(0, BLOCK // 4)
             begin = chunk * length
@@ -166,7 +161,9 @@ if triton is not None:
                 at = start + lane
                 inside = at < vocabulary
                 raw = tl.load(base + at, mask=inside, other=float("-inf"))
-                y = adjusted(raw, at, inside, row, mask, slot, vocabulary, SEEN)
+                y = raw
+                if SHAPED:
+                    y = tl.load(other + at, mask=inside, other=float("-inf"))
                 z = raw * inverse
                 # a NaN wins every comparison below, so that it is seen in the end
                 higher = tl.maximum(top, z, propagate_nan=tl.PropagateNan.ALL)
@@ -176,7 +173,7 @@ if triton is not None:
                 zy = y * inverse
                 if LIMITED:
                     zy = tl.where((zy > least) | ((zy == least) & (at <= last_tie)), zy, float("-inf"))
-                if shaped:
+                if SHAPED or LIMITED:
                     higher = tl.maximum(drawn_top, zy)
                     floor = tl.where(higher == float("-inf"), 0.0, higher)
                     drawn_mass = drawn_mass * tl.exp(drawn_top - floor) + tl.exp(zy - floor)
@@ -209,14 +206,16 @@ if triton is not None:
             tl.store(to + 5, tl.sum(drawn_mass * tl.exp(drawn_top - floor), 0))
             found = token < vocabulary
             raw = tl.load(base + tl.where(found, token, 0))
-            y = adjusted(raw, token, found, row, mask, slot, vocabulary, SEEN)
+            y = raw
+            if SHAPED:
+                y = tl.load(other + tl.where(found, token, 0))
             tl.store(to + 6, raw * inverse)
             tl.store(to + 7, y * inverse)
 
     @triton.jit
     def _finish(
-        parts, state, mask, slots, out, count, vocabulary,
-        WIDTH: tl.constexpr, SEEN: tl.constexpr, CHUNKS: tl.constexpr,
+        parts, state, used, slots, out, count, vocabulary,
+        WIDTH: tl.constexpr, RESHAPED: tl.constexpr, COUNTED: tl.constexpr, CHUNKS: tl.constexpr,
     ):  # fmt: skip
         draw = tl.program_id(0)
         slot = tl.load(slots + draw).to(tl.int64)
@@ -235,17 +234,22 @@ if triton is not None:
             top = tl.load(at + 4)
             drawn_most = tl.max(top, 0)
             floor = tl.where(drawn_most == float("-inf"), 0.0, drawn_most)
-            drawn = shaped - (drawn_most + tl.log(tl.sum(tl.load(at + 5) * tl.exp(top - floor), 0)))
+            drawn = model - whole
+            if RESHAPED:
+                drawn = shaped - (drawn_most + tl.log(tl.sum(tl.load(at + 5) * tl.exp(top - floor), 0)))
             row = state + slot * WIDTH
             if tl.load(row + 3) != 0:
                 drawn = 0.0
-            fine = (tl.abs(whole) < float("inf")) & (best > float("-inf"))
-            chosen = tl.where(fine, chosen, -1)
+            finite = tl.abs(whole) < float("inf")
+            fine = finite & (best > float("-inf"))
+            chosen = tl.where(fine, chosen, tl.where(finite & (best == float("-inf")), -2, -1))
             tl.store(out + draw, chosen)
             tl.store(out + count + draw, (model - whole).to(tl.int32, bitcast=True))
             tl.store(out + 2 * count + draw, drawn.to(tl.int32, bitcast=True))
             tl.store(row, chosen)
             tl.store(row + 1, tl.load(row + 1) + 1)
             tl.store(row + 2, tl.load(row + 2) + 1)
-            if SEEN:
-                tl.store(mask + slot * vocabulary + tl.where(fine, chosen, 0), 1, mask=fine)
+            if COUNTED:
+                place = used + slot * vocabulary + tl.where(fine, chosen, 0)
+                counted = fine & (tl.load(row + 16) & 2 != 0)
+                tl.store(place, tl.load(place, mask=counted, other=0) + 2, mask=counted)

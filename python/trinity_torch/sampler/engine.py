@@ -19,6 +19,7 @@ from ..world import World
 from . import draw
 from .cache import PAGE, Pages
 from .decoder import Decoder
+from .guide import Guide, Mask, masks_of
 from .places import Places
 from .pool import can_sleep
 from .room import fits_beside, pages_of
@@ -98,10 +99,20 @@ class SampleModel(ScoreModel):
         if stops:
             texts = self._texts = self._texts or Texts(self.spec["path"])
             new_stopper = lambda: texts.stopper(stops)  # noqa: E731
+        guided = args.get("masked")
+        guide = Guide(masks_of(request.tensors["masks"].numpy(), guided)) if guided is not None else None
         scores = np.full(len(prompt), np.nan, dtype=np.float32) if args.get("promptLogprobs") else None
-        job = Job(request.id, prompt, int(args["n"]), wish, scores, new_stopper, self._token if args.get("stream") else None)
+        told = self._token if args.get("stream") or guide is not None else None
+        job = Job(request.id, prompt, int(args["n"]), wish, scores, new_stopper, told, guide)
         self.scheduler.enqueue(job)
         self._jobs[request.id] = job
+
+    def allow(self, number: int, places: list[tuple[int, int]], masks: list[Mask]) -> None:
+        """What samples of a request may go on with, by index and number of tokens; one that has ended needs nothing."""
+        job = self._jobs.get(number)
+        if job is not None and job.guide is not None:
+            for (index, made), mask in zip(places, masks):
+                job.guide.give(index, made, mask)
 
     def busy(self) -> bool:
         return self.scheduler.busy()
@@ -234,7 +245,12 @@ class SampleModel(ScoreModel):
         drawn = self._events.pop(number, [])
         if drawn and self.worker is not None:
             samples, tokens, logprobs = (list(column) for column in zip(*drawn))
-            self.worker.send({"event": "tokens", "request": number, "samples": samples, "tokens": tokens, "logprobs": logprobs})
+            event = {"event": "tokens", "request": number, "samples": samples, "tokens": tokens, "logprobs": logprobs}
+            job = self._jobs.get(number)
+            asks = job.guide.questions(job.live) if job is not None and job.guide is not None else []
+            if asks:
+                event["asks"] = asks
+            self.worker.send(event)
 
     def _done(self, job: Job) -> None:
         self._jobs.pop(job.id, None)

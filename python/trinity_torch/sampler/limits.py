@@ -17,7 +17,7 @@ _INVERSE_T, _TOP_K, _TOP_P, _MIN_P, _GREEDY = 4, 5, 6, 7, 3
 
 
 def keep_plain(z: Tensor, held: Tensor) -> Tensor:
-    """True for the tokens that stay. z: adjusted logits / temperature; held: rows of state."""
+    """True for the tokens that stay. z: logits as shape.py leaves them / temperature; held: rows of state."""
     top_k, greedy = held[:, _TOP_K, None], held[:, _GREEDY, None] != 0
     top_p, min_p = (held[:, field].contiguous().view(torch.float32)[:, None] for field in (_TOP_P, _MIN_P))
     ordered, order = z.sort(dim=-1, descending=True, stable=True)
@@ -30,29 +30,14 @@ def keep_plain(z: Tensor, held: Tensor) -> Tensor:
     return torch.zeros_like(stay).scatter_(1, order, stay) | greedy
 
 
-def search(logits: Tensor, state: Tensor, seen: Tensor | None, slots: Tensor, rows: Tensor, bounds: Tensor) -> None:
+def search(logits: Tensor, state: Tensor, slots: Tensor, rows: Tensor, bounds: Tensor) -> None:
     """Fills `bounds` [draws, 2]: the bound, and the bits of the last id that may equal it."""
     _search[(slots.numel(),)](
-        logits, state, logits if seen is None else seen, slots, rows, bounds, logits.shape[1],
-        WIDTH=state.shape[1], SEEN=seen is not None, BLOCK=4096, num_warps=8,
-    )  # fmt: skip
+        logits, state, slots, rows, bounds, logits.shape[1], WIDTH=state.shape[1], BLOCK=4096, num_warps=8
+    )
 
 
 if triton is not None:
-
-    @triton.jit
-    def adjusted(raw, at, inside, row, mask, slot, vocabulary, SEEN: tl.constexpr):
-        """Logits after penalty and bans."""
-        y = raw
-        if SEEN:
-            penalty = tl.load(row + 8).to(tl.float32, bitcast=True)
-            if penalty != 1.0:
-                known = tl.load(mask + slot * vocabulary + at, mask=inside, other=0)
-                y = tl.where(known != 0, tl.where(raw > 0, raw / penalty, raw * penalty), raw)
-        if tl.load(row + 2) < tl.load(row + 12):
-            for i in range(0, tl.load(row + 13)):
-                y = tl.where(at == tl.load(row + 14 + i), float("-inf"), y)
-        return y
 
     @triton.jit
     def _rank(z):
@@ -61,15 +46,14 @@ if triton is not None:
         return tl.where(bits >= 0, bits, bits ^ 0x7FFFFFFF)
 
     @triton.jit
-    def _tally(base, row, mask, slot, vocabulary, inverse, peak, bound, low, tie, SEEN: tl.constexpr, BLOCK: tl.constexpr):
+    def _tally(base, vocabulary, inverse, peak, bound, low, tie, BLOCK: tl.constexpr):
         """Number and weight of tokens of rank `bound` and more, among those that (low, tie) let stay."""
         count = tl.zeros([BLOCK], tl.int32)
         mass = tl.zeros([BLOCK], tl.float32)
         for start in range(0, vocabulary, BLOCK):
             at = start + tl.arange(0, BLOCK)
             inside = at < vocabulary
-            raw = tl.load(base + at, mask=inside, other=float("-inf"))
-            z = adjusted(raw, at, inside, row, mask, slot, vocabulary, SEEN) * inverse
+            z = tl.load(base + at, mask=inside, other=float("-inf")) * inverse
             rank = _rank(z)
             stays = (rank >= bound) & ((rank > low) | ((rank == low) & (at <= tie))) & (z > float("-inf"))
             count += stays.to(tl.int32)
@@ -77,7 +61,7 @@ if triton is not None:
         return tl.sum(count, 0), tl.sum(mass, 0)
 
     @triton.jit
-    def _last_tie(base, row, mask, slot, vocabulary, inverse, bound, allowed, SEEN: tl.constexpr, BLOCK: tl.constexpr):
+    def _last_tie(base, vocabulary, inverse, bound, allowed, BLOCK: tl.constexpr):
         """The id of the token that is number `allowed` of those of rank `bound`."""
         low = 0
         high = vocabulary - 1
@@ -87,8 +71,7 @@ if triton is not None:
             for start in range(0, middle + 1, BLOCK):
                 at = start + tl.arange(0, BLOCK)
                 inside = at <= middle
-                raw = tl.load(base + at, mask=inside, other=float("-inf"))
-                z = adjusted(raw, at, inside, row, mask, slot, vocabulary, SEEN) * inverse
+                z = tl.load(base + at, mask=inside, other=float("-inf")) * inverse
                 count += ((_rank(z) == bound) & inside).to(tl.int32)
             if tl.sum(count, 0) >= allowed:
                 high = middle
@@ -98,7 +81,7 @@ if triton is not None:
 
     @triton.jit
     def _search(
-        logits, state, mask, slots, rows, bounds, vocabulary, WIDTH: tl.constexpr, SEEN: tl.constexpr, BLOCK: tl.constexpr
+        logits, state, slots, rows, bounds, vocabulary, WIDTH: tl.constexpr, BLOCK: tl.constexpr
     ):
         draw = tl.program_id(0)
         slot = tl.load(slots + draw).to(tl.int64)
@@ -116,53 +99,50 @@ if triton is not None:
                 for start in range(0, vocabulary, BLOCK):
                     at = start + tl.arange(0, BLOCK)
                     inside = at < vocabulary
-                    raw = tl.load(base + at, mask=inside, other=float("-inf"))
-                    highest = tl.maximum(highest, adjusted(raw, at, inside, row, mask, slot, vocabulary, SEEN) * inverse)
+                    highest = tl.maximum(highest, tl.load(base + at, mask=inside, other=float("-inf")) * inverse)
                 peak = tl.max(highest, 0)
                 best = _rank(peak)
                 if min_p > 0.0:
                     low = _rank(peak + tl.log(min_p))
                 if top_k > 0:
-                    count, mass = _tally(base, row, mask, slot, vocabulary, inverse, peak, low, low, tie, SEEN, BLOCK)
+                    count, mass = _tally(base, vocabulary, inverse, peak, low, low, tie, BLOCK)
                     if count > top_k:
                         a = low.to(tl.int64)
                         b = best.to(tl.int64)
                         while a < b:
                             middle = a + (b - a + 1) // 2
                             bound = middle.to(tl.int32)
-                            count, mass = _tally(base, row, mask, slot, vocabulary, inverse, peak, bound, low, tie, SEEN, BLOCK)
+                            count, mass = _tally(base, vocabulary, inverse, peak, bound, low, tie, BLOCK)
                             if count >= top_k:
                                 a = middle
                             else:
                                 b = middle - 1
                         bound = a.to(tl.int32)
-                        count, mass = _tally(base, row, mask, slot, vocabulary, inverse, peak, bound, low, tie, SEEN, BLOCK)
+                        count, mass = _tally(base, vocabulary, inverse, peak, bound, low, tie, BLOCK)
                         if count > top_k:
-                            above, mass = _tally(
-                                base, row, mask, slot, vocabulary, inverse, peak, bound + 1, low, tie, SEEN, BLOCK
-                            )
-                            tie = _last_tie(base, row, mask, slot, vocabulary, inverse, bound, top_k - above, SEEN, BLOCK)
+                            above, mass = _tally(base, vocabulary, inverse, peak, bound + 1, low, tie, BLOCK)
+                            tie = _last_tie(base, vocabulary, inverse, bound, top_k - above, BLOCK)
                         low = bound
                 if top_p < 1.0:
-                    count, mass = _tally(base, row, mask, slot, vocabulary, inverse, peak, low, low, tie, SEEN, BLOCK)
+                    count, mass = _tally(base, vocabulary, inverse, peak, low, low, tie, BLOCK)
                     goal = mass * top_p
                     a = low.to(tl.int64)
                     b = best.to(tl.int64)
                     while a < b:
                         middle = a + (b - a + 1) // 2
                         bound = middle.to(tl.int32)
-                        count, mass = _tally(base, row, mask, slot, vocabulary, inverse, peak, bound, low, tie, SEEN, BLOCK)
+                        count, mass = _tally(base, vocabulary, inverse, peak, bound, low, tie, BLOCK)
                         if mass >= goal:
                             a = middle
                         else:
                             b = middle - 1
                     bound = a.to(tl.int32)
-                    count, mass = _tally(base, row, mask, slot, vocabulary, inverse, peak, bound, low, tie, SEEN, BLOCK)
-                    above, more = _tally(base, row, mask, slot, vocabulary, inverse, peak, bound + 1, low, tie, SEEN, BLOCK)
+                    count, mass = _tally(base, vocabulary, inverse, peak, bound, low, tie, BLOCK)
+                    above, more = _tally(base, vocabulary, inverse, peak, bound + 1, low, tie, BLOCK)
                     each = (mass - more) / (count - above).to(tl.float32)
                     allowed = tl.maximum(tl.ceil((goal - more) / each), 1.0).to(tl.int32)
                     if allowed < count - above:
-                        tie = _last_tie(base, row, mask, slot, vocabulary, inverse, bound, allowed, SEEN, BLOCK)
+                        tie = _last_tie(base, vocabulary, inverse, bound, allowed, BLOCK)
                     low = bound
             bits = tl.where(low >= 0, low, low ^ 0x7FFFFFFF)
             tl.store(bounds + 2 * draw, bits.to(tl.float32, bitcast=True))

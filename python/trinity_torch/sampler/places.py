@@ -48,6 +48,8 @@ class Places:
         if not queue:
             return None
         sequence = queue[0]
+        if sequence.waits:
+            return None
         alone = not self.running
         if not self.slots or (not alone and self._taken() + sequence.fanout > self.size):
             return None

@@ -17,6 +17,7 @@ from .cache import PAGE, Shape
 from .decoder import Decoder
 from .kernels import fast, tl, triton
 from .pool import Pool
+from .shape import Shaping
 
 LADDER = (1, 2, 4, 8, 16, 32, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
 
@@ -67,11 +68,10 @@ class Runner:
         self.tables = torch.zeros(slots, -(-decoder.max_len // PAGE), dtype=torch.int32, device=device)
         self.rows = torch.full((slots,), -1, dtype=torch.int32, device=device)
         self.each = torch.arange(slots, dtype=torch.int32, device=device)
-        # tokens that a penalty applies to; made when somebody asks for one
-        self.seen: Tensor | None = None
         self.out = torch.zeros(3, slots, dtype=torch.int32, device=device)
         self.logits: Tensor | None = None
-        self._graphs: dict[tuple[int, bool, bool, bool], torch.cuda.CUDAGraph] = {}
+        self._graphs: dict[tuple[int, bool, bool, int], torch.cuda.CUDAGraph] = {}
+        self.shaping = Shaping(decoder.vocabulary, device, self.put, self._graphs.clear)
         self.graphs = graphs and device.type == "cuda"
         self._pool = torch.cuda.graph_pool_handle() if device.type == "cuda" else None
         self._room: Tensor | None = None
@@ -100,23 +100,17 @@ class Runner:
         for cache in (self.keys, self.values):
             cache.index_copy_(1, two[1], cache.index_select(1, two[0]))
 
-    def mark_seen(self, slot: int, tokens: np.ndarray) -> None:
-        if self.seen is None:
-            self.seen = torch.zeros(self.slots, self.decoder.vocabulary, dtype=torch.uint8, device=self.device)
-        self.seen[slot] = 0
-        self.seen[slot, self.put(tokens).long()] = 1
-
     # steps
 
-    def decode(self, count: int, longest: int, limited: bool, penalized: bool, keep_logits: bool = False) -> Result:
+    def decode(self, count: int, longest: int, limited: bool, needs: int, keep_logits: bool = False) -> Result:
         """One token for each of the first `count` rows; `longest`: of their contexts, with the new token."""
         if not self.graphs or keep_logits:
-            self.logits = self._decode(count, None, limited, penalized)
+            self.logits = self._decode(count, None, limited, needs)
             return self._result(count)
         batch = next(size for size in (*LADDER, self.slots) if size >= count)
         batch = min(batch, self.slots)
         apart = self.lanes(batch) > 1 and -(-longest // paged.SPAN) <= paged.ROOM // batch
-        key = (batch, apart, limited, penalized)
+        key = (batch, apart, limited, needs)
         if key not in self._graphs:
             self._graphs[key] = self._capture(*key)
         self._graphs[key].replay()
@@ -129,7 +123,7 @@ class Runner:
     def out_of(self, batch: int) -> Tensor:
         return self.out.view(-1)[: 3 * batch].view(3, batch)
 
-    def _capture(self, batch: int, apart: bool, limited: bool, penalized: bool) -> torch.cuda.CUDAGraph:
+    def _capture(self, batch: int, apart: bool, limited: bool, needs: int) -> torch.cuda.CUDAGraph:
         room = None
         if apart:
             if self._room is None:
@@ -142,15 +136,15 @@ class Runner:
         # a first run outside, with nobody in it, compiles what has to be compiled
         rows = self.rows.clone()
         self.rows.fill_(-1)
-        self._decode(batch, room, limited, penalized)
+        self._decode(batch, room, limited, needs)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
-            self._decode(batch, room, limited, penalized)
+            self._decode(batch, room, limited, needs)
         self.rows.copy_(rows)
         return graph
 
-    def _decode(self, batch: int, room: Tensor | None, limited: bool, penalized: bool) -> Tensor:
+    def _decode(self, batch: int, room: Tensor | None, limited: bool, needs: int) -> Tensor:
         ids, positions, places, counts = begin(self.rows[:batch], self.state, self.tables)
         rows = self.rows[:batch]
         tiles = paged.Tiles(rows, self.each[:batch], counts, positions, 1)
@@ -163,10 +157,10 @@ class Runner:
 
         logits = self.decoder.logits(self.decoder.body(ids, attend))
         out = self.out_of(batch)
-        draw.draw(logits, self.state, self.seen if penalized else None, rows, self.each[:batch], out, limited)
+        draw.draw(logits, self.state, self.shaping, rows, self.each[:batch], out, limited, needs)
         return logits
 
-    def prefill(self, chunks: list[Chunk], limited: bool, penalized: bool) -> Result:
+    def prefill(self, chunks: list[Chunk], limited: bool, needs: int) -> Result:
         """Pieces of prompts, and the first tokens after those that end here."""
         starts = np.asarray([c.start for c in chunks], dtype=np.int32)
         sizes = np.asarray([len(c.tokens) for c in chunks], dtype=np.int32)
@@ -202,7 +196,7 @@ class Runner:
             self.logits = self.decoder.logits(hidden[last])
             pairs = [(s, row) for row, i in enumerate(ending) for s in chunks[i].draws]
             two = self.put(np.asarray(pairs).T)
-            draw.draw(self.logits, self.state, self.seen if penalized else None, two[0], two[1], out, limited)
+            draw.draw(self.logits, self.state, self.shaping, two[0], two[1], out, limited, needs)
         scores = self._scores(hidden, chunks, firsts)
         result = self._result(count, out)
         result.scores = scores

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import WorkerError
+from . import shape
 from .cache import PAGE
 from .places import Places
 from .runner import Chunk, Result, Runner
@@ -59,7 +60,14 @@ class Scheduler:
         return not self.places.begun and not self._under_way
 
     def busy(self) -> bool:
-        return not self.held and (not self.drained or (bool(self.places.fresh) and not self.draining))
+        if self.held or self._waiting():
+            return False
+        return not self.drained or (bool(self.places.fresh) and not self.draining)
+
+    def _waiting(self) -> bool:
+        """Nothing can go on before Trinity has said what the next tokens may be."""
+        begun = [*self.places.running, *self.places.resumed]
+        return bool(begun) and not self._under_way and all(sequence.waits for sequence in begun)
 
     def enqueue(self, job: Job) -> None:
         fresh = self.places.fresh
@@ -115,6 +123,8 @@ class Scheduler:
         for sequence in list(self.places.running):
             if sequence.state != "running" or sequence.launched == 0 or sequence.launched >= sequence.job.wish.maxTokens:
                 continue
+            if sequence.waits:
+                continue
             if sequence.computed >= len(sequence.pages) * PAGE:
                 page = self._room_for(sequence)
                 if page < 0:
@@ -126,11 +136,9 @@ class Scheduler:
         if not drawers:
             return False
         self._write_tables()
-        limited = penalized = False
+        limited, needs = False, self._shape(drawers)
         for sequence in drawers:
-            wish = sequence.job.wish
-            limited = limited or wish.limited
-            penalized = penalized or wish.penalty != 1
+            limited = limited or sequence.job.wish.limited
             sequence.computed += 1
             sequence.launched += 1
             longest = max(longest, sequence.computed)
@@ -139,9 +147,30 @@ class Scheduler:
             self.runner.write_rows(rows)
             self._rows = rows
         top = any(sequence.top is not None for sequence in drawers)
-        result = self.runner.decode(len(rows), longest, limited, penalized, keep_logits=top)
+        result = self.runner.decode(len(rows), longest, limited, needs, keep_logits=top)
         self._under_way.append(Launch(drawers, result, [], self._top(drawers, list(range(len(drawers))))))
         return True
+
+    def _begin_shape(self, sequence: Sequence) -> None:
+        """What its draws need beside its state, as its tokens so far make it."""
+        job, shaping = sequence.job, self.runner.shaping
+        wish, size = job.wish, len(job.prompt)
+        if wish.needs & shape.BIAS:
+            shaping.begin_bias(sequence.slot, wish.biased, wish.bias)
+        if wish.needs & shape.USED:
+            shaping.begin_used(sequence.slot, job.prompt, np.asarray(sequence.tokens[size:], dtype=np.int32))
+
+    def _shape(self, drawers: list[Sequence]) -> int:
+        """What has to be done to the logits of the next draws; hands over their masks."""
+        needs = 0
+        masks = {}
+        for sequence in drawers:
+            needs |= sequence.job.needs_at(sequence.launched or sequence.made)
+            if sequence.job.guide is not None:
+                masks[sequence.slot] = sequence.job.guide.mask(sequence)
+        if masks:
+            self.runner.shaping.mask(masks)
+        return needs
 
     def _room_for(self, sequence: Sequence) -> int:
         """A page for the next token, if need be from those who came later; -1 when the sequence itself had to go."""
@@ -169,7 +198,7 @@ class Scheduler:
         scored: list[tuple[Job, int, int]] = []
         copies: list[tuple[int, int]] = []
         states: list[list[int]] = []
-        limited = penalized = False
+        limited = False
         waiting = deque(sequence for sequence in self.places.running if sequence.launched == 0)
         while budget > 0:
             sequence = waiting.popleft() if waiting else self._admit()
@@ -184,19 +213,21 @@ class Scheduler:
                 parts = [sequence, *self.places.fork(sequence, copies)]
                 chunk.draws = [part.slot for part in parts]
                 wish = sequence.job.wish
-                states += [wish.row(part.index, part.computed - 1, part.made) for part in parts]
-                limited, penalized = limited or wish.limited, penalized or wish.penalty != 1
-                for part in parts:
-                    part.launched = part.made + 1
-                    if wish.penalty != 1:
-                        self.runner.mark_seen(part.slot, np.asarray(part.tokens))
+                guided = sequence.job.guide is not None
+                states += [wish.row(part.index, part.computed - 1, part.made, guided) for part in parts]
+                limited = limited or wish.limited
                 drawers += parts
         if not chunks:
             return False
         self._write_tables()
         if states:
             self.runner.write_state([part.slot for part in drawers], states)
-        result = self.runner.prefill(chunks, limited, penalized)
+        for part in drawers:
+            self._begin_shape(part)
+        needs = self._shape(drawers)
+        for part in drawers:
+            part.launched = part.made + 1
+        result = self.runner.prefill(chunks, limited, needs)
         rows = [row for row, chunk in enumerate(c for c in chunks if c.draws) for _ in chunk.draws]
         self._under_way.append(Launch(drawers, result, scored, self._top(drawers, rows)))
         if copies:
@@ -246,7 +277,7 @@ class Scheduler:
             job = sequence.job
             if tokens[i] < 0:
                 self.fail(job)
-                self.failed(job, not_finite())
+                self.failed(job, not_finite() if tokens[i] == -1 else nothing_to_draw(sequence.made))
                 continue
             if sequence.top is not None:
                 sequence.top.append(launch.top[i])
@@ -285,4 +316,12 @@ def not_finite() -> WorkerError:
         "engine/not-finite",
         "the model produces logits that are not finite",
         "its weights are damaged or training has diverged; go back to an earlier checkpoint",
+    )
+
+
+def nothing_to_draw(made: int) -> WorkerError:
+    return WorkerError(
+        "engine/no-token",
+        f"no token may follow the {made} tokens of the answer",
+        "allow at least one, for example an end token; minTokens keeps end tokens away",
     )

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from . import draw
+from . import draw, shape
+from .guide import Guide
 
 # The stop string that a token completes, or None.
 Stopper = Callable[[int], "str | None"]
@@ -17,7 +18,7 @@ OnToken = Callable[["Sequence", int, float], None]
 
 @dataclass(frozen=True)
 class Wish:
-    """What a request asks for, checked and worked out by Trinity (src/engine/native/sampler/params.ts)."""
+    """What a request asks for, checked and worked out by Trinity (src/engine/checked-request.ts)."""
 
     greedy: bool
     invT: float
@@ -25,6 +26,10 @@ class Wish:
     topP: float
     minP: float
     penalty: float
+    presence: float
+    frequency: float
+    biased: list[int]
+    bias: list[float]
     seedLow: int
     seedHigh: int
     maxTokens: int
@@ -44,11 +49,25 @@ class Wish:
     def limited(self) -> bool:
         return not self.greedy and (self.topK > 0 or self.topP < 1 or self.minP > 0)
 
-    def row(self, index: int, length: int, made: int) -> list[int]:
+    @property
+    def needs(self) -> int:
+        """What is done to its logits (shape.py)."""
+        counted = self.penalty != 1 or self.presence != 0 or self.frequency != 0
+        needs = (shape.BIAS if self.biased else 0) | (shape.USED if counted else 0)
+        return needs | (shape.BANS if self.banned else 0)
+
+    def needs_at(self, made: int) -> int:
+        """The same at the draw after so many."""
+        return self.needs if made < self.minTokens else self.needs & ~shape.BANS
+
+    def row(self, index: int, length: int, made: int, guided: bool) -> list[int]:
         """The state of a sequence of this request before its next draw."""
-        floats = np.asarray([self.invT, self.topP, self.minP, self.penalty], dtype=np.float32).view(np.int32).tolist()
-        row = [0, length, made, int(self.greedy), floats[0], self.topK, *floats[1:], self.seedLow, self.seedHigh, index]
-        row += [self.minTokens, len(self.banned), *self.banned]
+        needs = self.needs | (shape.MASK if guided else 0)
+        floats = np.asarray(
+            [self.invT, self.topP, self.minP, self.penalty, self.presence, self.frequency], dtype=np.float32
+        ).view(np.int32).tolist()  # fmt: skip
+        row = [0, length, made, int(self.greedy), floats[0], self.topK, *floats[1:4], self.seedLow, self.seedHigh, index]
+        row += [self.minTokens, len(self.banned), *floats[4:], needs, *self.banned]
         return row + [0] * (draw.WIDTH - len(row))
 
 
@@ -61,6 +80,7 @@ class Job:
     prompt_logprobs: np.ndarray | None = None
     new_stopper: Callable[[], Stopper] | None = None
     on_token: OnToken | None = None
+    guide: Guide | None = None
     live: set[Sequence] = field(default_factory=set)
     samples: list[Sample | None] = field(default_factory=list)
     prompt_scored: bool = False
@@ -70,6 +90,9 @@ class Job:
 
     def __post_init__(self) -> None:
         self.samples = [None] * self.n
+
+    def needs_at(self, made: int) -> int:
+        return self.wish.needs_at(made) | (shape.MASK if self.guide is not None else 0)
 
 
 @dataclass
@@ -114,6 +137,11 @@ class Sequence:
     @property
     def made(self) -> int:
         return len(self.logprobs)
+
+    @property
+    def waits(self) -> bool:
+        """Trinity has not said yet what its next token may be."""
+        return self.job.guide is not None and not self.job.guide.ready(self)
 
     def append(self, token: int, logprob: float, drawn: float, version: int) -> tuple[str, str | int | None] | None:
         """Takes a token; says how the sample ends with it, or None to go on."""

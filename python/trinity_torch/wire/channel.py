@@ -24,7 +24,8 @@ class Channel:
         self._socket = connection
         self._ended = ended
         self._writing = threading.Lock()
-        self._requests: queue.Queue[Frame] = queue.Queue()
+        # None: something was cancelled
+        self._requests: queue.Queue[Frame | None] = queue.Queue()
         self._cancelled: set[int] = set()
         self._guard = threading.Lock()
 
@@ -46,7 +47,7 @@ class Channel:
                 self._socket.sendall(piece)
 
     def next(self, wait: bool) -> Frame | None:
-        """The next request; None: there is none yet."""
+        """The next request; None: there is none yet, or something was cancelled."""
         try:
             return self._requests.get(block=wait)
         except queue.Empty:
@@ -84,6 +85,7 @@ class Channel:
         if "cancel" in header:
             with self._guard:
                 self._cancelled.add(header["cancel"])
+            self._requests.put(None)
             return
         if not isinstance(header.get("id"), int) or not isinstance(header.get("op"), str):
             raise WorkerError("engine/frame", "a request without id or op")

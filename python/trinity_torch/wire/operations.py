@@ -229,6 +229,15 @@ def sample(worker: Worker, request: Request) -> None:
     worker.model(request).sample(request)
 
 
+def allow(worker: Worker, request: Request) -> Answer:
+    """Masks for samples that wait for them."""
+    from ..sampler.guide import masks_of
+
+    masks = masks_of(request.tensors["masks"].numpy(), request.arg("masked"))
+    worker.model(request).allow(request.arg("request"), request.arg("places"), masks)
+    return Answer()
+
+
 def load_weights(worker: Worker, request: Request) -> None:
     from ..sampler.change import Change
 
@@ -297,6 +306,7 @@ OPERATIONS: dict[str, Operation] = {
     "saveWeights": save_weights,
     "reward": reward,
     "sample": sample,
+    "allow": allow,
     "loadWeights": load_weights,
     "transfer": transfer,
     "hold": hold,

@@ -48,11 +48,11 @@ class Server:
     def _next(self) -> Frame:
         """A request, or a step of the background when nobody asks for anything."""
         assert self.channel is not None
-        busy = [one for one in self.worker.background if one.busy()]
+        busy = any([one.busy() for one in self.worker.background])
         frame = self.channel.next(wait=not busy)
         if frame is not None:
             return frame
-        under_way = set[int]().union(*(one.requests() for one in busy))
+        under_way = set[int]().union(*(one.requests() for one in self.worker.background))
         return Frame({"step": self.channel.take_cancelled(under_way)}, bytearray())
 
     def _serve(self, frame: Frame) -> None:

@@ -49,6 +49,7 @@ function resolveTaskset(
     default_workflow_type: workflow,
     default_reward_fn_type: reward,
     rollout_args: {
+      ...given.rollout_args,
       temperature: given.rollout_args.temperature ?? model.temperature,
       top_p: given.rollout_args.top_p ?? model.top_p,
       top_k: given.rollout_args.top_k ?? model.top_k,

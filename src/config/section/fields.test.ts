@@ -25,6 +25,9 @@ const OURS: Record<string, readonly [type: string, initial: string]> = {
 const NEW = [
   'Config.extends',
   'TasksetConfig.ratio',
+  ...['repetition_penalty', 'presence_penalty', 'frequency_penalty', 'logit_bias'].map(
+    (key) => `GenerationConfig.${key}`,
+  ),
   'StageConfig.model',
   'StageConfig.cluster',
   'StageConfig.synchronizer',

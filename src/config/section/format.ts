@@ -1,5 +1,5 @@
 import { nearest } from '../../base/nearest.js'
-import { bool, dict, float, int, list, oneOf, optional, record, str } from '../field.js'
+import { bool, dict, float, int, list, map, oneOf, optional, record, str, unset } from '../field.js'
 
 export const format = record('FormatConfig', 'Which columns of a data set hold what.', {
   prompt_type: oneOf(['messages', 'plaintext'], 'Conversations, or plain prompt and response texts.', 'messages'),
@@ -27,6 +27,21 @@ export const generation = record('GenerationConfig', 'Sampling of the rollouts o
   top_k: int('Sample from the k most likely tokens; -1 is all.', null, { auto: 'model.top_k' }),
   logprobs: int('How many other tokens to keep log-probs of.', null, { min: 0, auto: 'model.logprobs' }),
   max_tokens: int('Longest response.', null, { min: 1, auto: 'model.max_response_tokens' }),
+  repetition_penalty: float('Penalty on tokens of prompt and response; 1 is none.', null, {
+    min: 0,
+    auto: 'explorer.rollout_model.repetition_penalty',
+  }),
+  presence_penalty: float('Taken from the logits of tokens that the response has; 0 is none.', null, {
+    min: -2,
+    max: 2,
+    auto: '0',
+  }),
+  frequency_penalty: float('The same for every time that the response has the token.', null, {
+    min: -2,
+    max: 2,
+    auto: '0',
+  }),
+  logit_bias: unset(map(float('', 0, { min: -100, max: 100 }), 'Added to the logits of tokens, by id.'), 'none'),
   n: int('Rollouts of a task.', null, { derived: true, noEffect: 'use repeat_times', auto: 'repeat_times' }),
 })
 

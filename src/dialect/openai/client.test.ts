@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { modelOf, speaker } from '../../../test/support/workflow-kit.js'
 import { TextGate } from './text-gate.js'
 import { parseToolCalls, TOOL_CALL } from './tool-calls.js'
@@ -103,6 +103,22 @@ describe('openai()', () => {
     setTimeout(() => control.abort(new Error('no more')), 10)
     await expect(call).rejects.toThrow('no more')
     expect(sampler.stats().running).toBe(0)
+  })
+
+  it('hands over bias and penalties, and what the engine says of bad ones', async () => {
+    const sampler = await speaker(() => 'hi')
+    const asked = vi.spyOn(sampler, 'sample')
+    const client = modelOf(sampler, { defaults: { presence_penalty: 1, frequency_penalty: 0.5 } }).openai()
+    const create = (more: object) => client.chat.completions.create({ messages, ...more })
+    await create({ logit_bias: { '5': -100 }, frequency_penalty: -0.5, repetition_penalty: 1.2 })
+    expect(asked.mock.lastCall![0].params).toMatchObject({
+      presencePenalty: 1,
+      frequencyPenalty: -0.5,
+      repetitionPenalty: 1.2,
+      logitBias: { 5: -100 },
+    })
+    await expect(create({ presence_penalty: 3 })).rejects.toMatchObject({ path: 'presencePenalty' })
+    await expect(create({ logit_bias: { hello: 1 } })).rejects.toMatchObject({ path: 'logitBias' })
   })
 
   it('refuses what it cannot do instead of ignoring it', async () => {

@@ -9,6 +9,9 @@ const SAMPLING = [
   'top_k',
   'min_p',
   'repetition_penalty',
+  'presence_penalty',
+  'frequency_penalty',
+  'logit_bias',
   'min_tokens',
   'n',
   'stop',
@@ -37,9 +40,6 @@ const HARMLESS = [
 ]
 /** Understood only where they ask for nothing. */
 const NEUTRAL: Record<string, (value: unknown) => boolean> = {
-  presence_penalty: (value) => value === 0,
-  frequency_penalty: (value) => value === 0,
-  logit_bias: (value) => Object.keys(value as object).length === 0,
   response_format: (value) => (value as { type?: string }).type === 'text',
   modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
   functions: (value) => Array.isArray(value) && value.length === 0,

@@ -1,6 +1,6 @@
 import type { Caps } from '../contract.js'
 import type { EngineDescription } from '../description.js'
-import { GPU_KEYS } from '../gpu-keys.js'
+import { OFF_GPU } from '../gpu-keys.js'
 
 export const mockCaps: Caps = {
   train: true,
@@ -27,6 +27,6 @@ export const mock: EngineDescription = {
   weights: mockCaps.weights,
   gpus: 'none',
   needsModel: false,
-  ignores: () => ({ keys: GPU_KEYS, why: 'uses no GPU' }),
+  ignores: () => OFF_GPU,
   open: async () => new (await import('./engine.js')).MockEngine(),
 }

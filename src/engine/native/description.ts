@@ -1,7 +1,7 @@
 import { blocks } from '../../machine/doctor/check.js'
 import type { Caps } from '../contract.js'
 import type { EngineDescription } from '../description.js'
-import { GPU_KEYS } from '../gpu-keys.js'
+import { OFF_GPU } from '../gpu-keys.js'
 import { tooLarge } from './fit.js'
 
 export const nativeCaps: Caps = {
@@ -33,7 +33,7 @@ export const native: EngineDescription = {
   leastTokens: 1024,
   preference: () => 1,
   why: ({ gpus }) => (gpus === 0 ? 'no GPU here' : 'no PyTorch environment here'),
-  ignores: () => ({ keys: GPU_KEYS, why: 'uses no GPU' }),
+  ignores: () => OFF_GPU,
   refuses: tooLarge,
   open: async () => new (await import('./engine.js')).NativeEngine(),
   verdict(checks) {

@@ -14,6 +14,7 @@ export const torchCaps: Caps = {
   logprobs: 'model',
   drawnLogprobs: true,
   promptLogprobs: true,
+  allowedTokens: true,
   streaming: true,
   abort: true,
   batchInvariant: false,

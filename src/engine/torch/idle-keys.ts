@@ -1,4 +1,6 @@
+import type { IgnoredKeys } from '../../config/catalog.js'
 import { type Config, ENGINE_TREE_KEYS } from '../../config/index.js'
+import { UNREAD } from '../gpu-keys.js'
 
 /** The keys of veRL's tree that this engine does read. */
 const READ = /\.(use_torch_compile|fsdp(_config)?\.(dtype|param_offload|optimizer_offload|offload_policy))$/
@@ -12,7 +14,7 @@ export const TORCH_IDLE_KEYS: readonly string[] = [
 ]
 
 /** `trainer_strategy: megatron` as well: the others mean what this engine does anyway. */
-export function idleKeys({ trainer }: Config): { keys: readonly string[]; why: string } {
+export function idleKeys({ trainer }: Config): readonly IgnoredKeys[] {
   const megatron = trainer.trainer_strategy === 'megatron' ? ['trainer.trainer_strategy'] : []
-  return { keys: [...megatron, ...TORCH_IDLE_KEYS], why: 'packs, balances and shards (FSDP2) by itself' }
+  return [{ keys: [...megatron, ...TORCH_IDLE_KEYS], why: 'packs, balances and shards (FSDP2) by itself' }, UNREAD]
 }

@@ -2,6 +2,7 @@ import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
 import { rememberHashes } from '../../base/file/written-hash.js'
 import { openModelDir } from '../../model/dir.js'
+import { checkedMasks } from '../allowed-tokens.js'
 import { within } from '../calls.js'
 import { type CheckedRequest, checkRequest } from '../checked-request.js'
 import type {
@@ -22,6 +23,7 @@ import type {
 import { checkRows } from '../pack.js'
 import type { WorkerAnswer } from './connection.js'
 import type { FrameTensor } from './frames.js'
+import { Guide } from './guide.js'
 import { dealScores, rowTensors } from './rows.js'
 import { TorchModel } from './worker-model.js'
 
@@ -74,17 +76,28 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
       if (signal.aborted) return Array.from({ length: request.n }, nothing)
       const control = new AbortController()
       let failure: { error: unknown } | undefined
-      const onEvent = ({ samples, tokens, logprobs }: JsonObject) => {
+      const { n, params, promptLogprobs = false, allowed } = request
+      const guide = allowed && new Guide(checkedMasks(allowed, this.info.vocabSize), n)
+      const onEvent = ({ samples, tokens, logprobs, asks, request: number }: JsonObject) => {
         if (failure) return
-        try {
-          for (const [i, index] of (samples as number[]).entries())
-            onToken?.(index, (tokens as number[])[i], (logprobs as number[])[i])
-        } catch (error) {
-          failure = { error }
+        const fail = (error: unknown) => {
+          failure ??= { error }
           control.abort()
         }
+        try {
+          for (const [i, index] of (samples as number[]).entries()) {
+            const token = (tokens as number[])[i]
+            guide?.take(index, token)
+            onToken?.(index, token, (logprobs as number[])[i])
+          }
+          if (!guide || !asks) return
+          const { args, tensors } = guide.masks(asks as number[])
+          this.ask('allow', { ...args, request: number }, NEVER, tensors).catch(fail)
+        } catch (error) {
+          fail(error)
+        }
       }
-      const { n, params, promptLogprobs = false } = request
+      const first = guide?.masks()
       const args = {
         model: this.handle,
         n,
@@ -92,9 +105,13 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
         stop: params.stop ?? [],
         promptLogprobs,
         stream: onToken !== undefined,
+        ...first?.args,
       }
       const either = AbortSignal.any([signal, control.signal])
-      const answer = await this.group.request({ op: 'sample', args, tensors: { prompt }, onEvent }, either)
+      const answer = await this.group.request(
+        { op: 'sample', args, tensors: { prompt, ...first?.tensors }, onEvent },
+        either,
+      )
       if (failure) throw failure.error
       this.tell(answer)
       return samplesOf(answer, wish)

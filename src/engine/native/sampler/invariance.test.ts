@@ -56,7 +56,7 @@ function requests(count: number, seed: number): SampleRequest[] {
         repetitionPenalty: pick([1, 1, 1.2]),
         presencePenalty: pick([0, 0, 0.9]),
         frequencyPenalty: pick([0, 0, 0.4]),
-        logitBias: pick([{}, {}, { 9: 3, 11: -100 }]),
+        logitBias: pick<Record<number, number>>([{}, {}, { 9: 3, 11: -100 }]),
         ignoreEos: next() < 0.7,
         minTokens: pick([0, 0, 1]),
       },
