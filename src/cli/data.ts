@@ -110,9 +110,16 @@ function list(): string {
 function describe(name: string, { doc, args }: DatasetEntry): string {
   const lines = Object.entries(args.shape as Record<string, z.ZodType>).map(([key, field]) => {
     const { success, data } = field.safeParse(undefined)
-    const value = data === undefined || data === '' ? '' : `default ${Array.isArray(data) ? data : String(data)}`
-    const text = [field.description, success ? value : 'required'].filter(Boolean).join('; ')
+    const text = [field.description, success ? defaultText(data) : 'required'].filter(Boolean).join('; ')
     return `  ${optionOf(key).padEnd(22)} ${text}`
   })
   return `Options of ${name} (${doc}):\n${lines.join('\n')}`
+}
+
+/** Nothing is said of a default that is nothing. */
+function defaultText(value: unknown): string {
+  if (value === null || value === undefined || value === '') return ''
+  const isList = Array.isArray(value) && value.every((item) => typeof item !== 'object')
+  const text = isList ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return text === '' || text === '{}' || text === '[]' ? '' : `default ${text}`
 }

@@ -6,12 +6,12 @@ import type { Place } from '../place.js'
 import { drawPuzzles, givenPuzzles, type Puzzle } from './puzzle.js'
 
 const args = z.strictObject({
-  train: z.int().nonnegative().default(10_000),
-  test: z.int().nonnegative().default(1000),
+  train: z.int().nonnegative().default(10_000).describe('puzzles to train on'),
+  test: z.int().nonnegative().default(1000).describe('others to test with'),
   sizes: z.array(z.int().min(2).max(5)).nonempty().default([3, 4]).describe('how many numbers a puzzle has'),
-  max_number: z.int().min(1).max(10_000).default(100),
-  max_target: z.int().min(1).max(1_000_000).default(1000),
-  seed: z.int().nonnegative().default(42),
+  max_number: z.int().min(1).max(10_000).default(100).describe('the largest number'),
+  max_target: z.int().min(1).max(1_000_000).default(1000).describe('the largest target'),
+  seed: z.int().nonnegative().default(42).describe('same seed, same puzzles'),
   from: z.string().default('').describe('puzzles of a file, a folder or a data set on the hub instead of new ones'),
 })
 type Args = z.output<typeof args>
