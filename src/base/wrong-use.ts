@@ -8,7 +8,7 @@ const WRONG_USE = [
   /^checkpoint\/other-job$/,
   // A bad row may turn up in the middle of a run: that is a failure. So is a download that breaks off.
   /^data\/(ambiguous|empty|not-found|split|subset|unsupported)$/,
-  /^task\/(column|no-path|no-workflow)$/,
+  /^task\/(column|media|no-path|no-workflow)$/,
   /^hub\/(id|not-found|offline|unauthorized|unknown)$/,
   /^(tokenizer|chat)\/(missing|invalid|template)$/,
 ]

@@ -16,11 +16,18 @@ export function remarkLines(remarks: readonly Problem[]): string[] {
   const lines = warningLines(remarks.filter((one) => one.severity === 'warning').map(problemText))
   const notes = remarks.filter((one) => one.severity === 'note')
   const aliases = notes.filter((one) => one.code === 'alias').map((one) => `${one.key} ${one.message}`)
-  const idle = notes.filter((one) => one.code === 'no-effect').map((one) => `${one.key} (${one.message})`)
+  const idle = byReason(notes.filter((one) => one.code === 'no-effect'))
   const rest = notes.filter((one) => one.code !== 'alias' && one.code !== 'no-effect')
   if (aliases.length > 0) lines.push(`  ${pc.dim('note')} older names: ${aliases.join('; ')}`)
   if (idle.length > 0) lines.push(`  ${pc.dim('note')} without effect here: ${idle.join('; ')}`)
   return [...lines, ...rest.map((one) => `  ${pc.dim('note')} ${problemText(one)}`)]
+}
+
+/** Keys of the same reason together. */
+function byReason(notes: readonly Problem[]): string[] {
+  const keys = new Map<string, string[]>()
+  for (const { key, message } of notes) keys.set(message, [...(keys.get(message) ?? []), key])
+  return [...keys].map(([message, all]) => `${all.join(', ')} (${message})`)
 }
 
 export function warningLines(texts: readonly string[]): string[] {

@@ -57,10 +57,16 @@ export interface EngineFacts {
   preference?(facts: Facts): number
   /** Why it was chosen although it is not the fastest. */
   why?(facts: Facts): string
-  /** Keys that it does not read, and in a few words why not. */
-  ignores?(config: Config): { readonly keys: readonly string[]; readonly why: string }
+  /** Keys that it does not read, and in a few words why not: `uses no GPU`. */
+  ignores?(config: Config): readonly IgnoredKeys[]
   /** A key of its own asks for it. */
   claims?(config: Config): boolean
+}
+
+/** Keys without effect on an engine, for one reason. */
+export interface IgnoredKeys {
+  readonly keys: readonly string[]
+  readonly why: string
 }
 
 export type EngineRole = 'train' | 'sample' | 'score' | 'reward'

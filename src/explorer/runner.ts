@@ -108,6 +108,7 @@ export class Runner {
       const ms = performance.now() - begun
       if (job.kind === 'train') timeout.observe(ms)
       stamp(experiences, job, { first: run, count: repeat }, seed, context.model.version - version)
+      this.#logger.debug(`run ${nameOf(job, run)}: ${ms.toFixed(0)} ms; ${experiences.map(inWords).join('; ')}`)
       const extra = { 'time/run_execution': ms / 1000, token_divergences: context.model.stats.divergences }
       return resultsByRun(experiences, job, run, repeat, extra, attempt + 1)
     } catch (error) {
@@ -139,12 +140,26 @@ export class Runner {
   }
 
   #report(job: RolloutJob, run: number, attempt: number, error: unknown, last: boolean): void {
-    const name = `${job.batch}/${job.taskId}/${run} (${job.task.workflow})`
-    const text = `run ${name}: attempt ${attempt + 1} failed: ${messageOf(error)}`
-    const logger = this.#options.loggerOf(this.index)
-    if (last) logger.error(text, error)
-    else logger.warn(`${text}; trying again`)
+    const text = `run ${nameOf(job, run)}: attempt ${attempt + 1} failed: ${messageOf(error)}`
+    if (last) this.#logger.error(text, error)
+    else this.#logger.warn(`${text}; trying again`)
   }
+
+  get #logger(): Logger {
+    return this.#options.loggerOf(this.index)
+  }
+}
+
+function nameOf(job: RolloutJob, run: number): string {
+  return `${job.batch}/${job.taskId}/${run} (${job.task.workflow})`
+}
+
+/** So much of an answer stands in a log. */
+const MOST_CHARACTERS = 400
+
+function inWords({ reward, tokens, promptLength, responseText = '' }: Experience): string {
+  const cut = responseText.length > MOST_CHARACTERS ? `${responseText.slice(0, MOST_CHARACTERS)}…` : responseText
+  return `reward ${reward ?? 'none'}, ${tokens.length - promptLength} tokens: ${JSON.stringify(cut)}`
 }
 
 interface FailedAttempt {

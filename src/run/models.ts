@@ -13,6 +13,7 @@ import { trainerNeeds } from '../trainer/index.js'
 import { type ModelText, openModelText } from '../workflow/text.js'
 import type { Closers } from './closers.js'
 import { modelDir } from './model-dir.js'
+import { withRope } from './rope.js'
 
 export interface ModelContext {
   readonly config: Config
@@ -38,7 +39,8 @@ export interface BaseModel {
 export async function openBase(context: ModelContext): Promise<BaseModel> {
   const { config, view, signal, closers, logs } = context
   view.phase('model', 'looking at the model')
-  const dir = context.startFrom ?? (await modelDir(config.model.model_path, view, signal))
+  const given = context.startFrom ?? (await modelDir(config.model.model_path, view, signal))
+  const dir = await withRope(given, config.model, closers)
   const opened = new Map<string, Promise<Engine>>()
   const open = async (name: string) => {
     const needs: EngineContext = {

@@ -160,6 +160,7 @@ export class Trainer {
     monitor.log(numbers, step)
     view.metrics('trainer', step, numbers)
     this.#log.info(`step ${step}: ${summary(numbers)}`)
+    this.#log.debug(`step ${step}: ${JSON.stringify(numbers)}`)
     this.#preview?.add(step, sampled.examples)
     const { save_interval: every } = config.trainer
     const due = every > 0 && step % every === 0

@@ -41,6 +41,13 @@ describe('mode both', () => {
     expect(logs()).toEqual(expect.arrayContaining(['queue_experience_buffer.log', 'synchronizer.log', 'trainer.log']))
   })
 
+  it('log.level: debug adds every answer and every number', async () => {
+    await bench.run({ name, 'buffer.total_steps': 1, 'log.level': 'debug' })
+    const text = (file: string) => readFileSync(bench.job(name, 'log', file), 'utf8')
+    expect(text('explorer_runner_0.log')).toMatch(/DEBUG .*run 1\/\d\/\d \(count_workflow\): \d+ ms; reward .*tokens: "/)
+    expect(text('trainer.log')).toMatch(/DEBUG .*step 1: \{.*"actor\/loss":/)
+  })
+
   it('with an offset trains on data that are one step old, and evaluates the last weights at the end', async () => {
     await bench.run({ name, 'synchronizer.sync_offset': 1 })
     expect(trained()).toEqual([0, 0, 1, 2, 3, 4])

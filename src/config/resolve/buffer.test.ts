@@ -218,6 +218,16 @@ describe('pipelines', () => {
     expect(saved({ 'data_processor.experience_pipeline.save_input': false })).toBeNull()
     expect(saved({ 'data_processor.experience_pipeline.input_save_path': 'x.jsonl' })).toBe('x.jsonl')
   })
+  it('experiences go where the pipeline says, unless a trainer of the run reads another buffer', () => {
+    const output = { 'data_processor.experience_pipeline.output': { name: 'o', path: 'sqlite:///o.db' } }
+    const main = { 'buffer.trainer_input.experience_buffer': { name: 'm' } }
+    const of = (set: Record<string, unknown>) => withKeys(set).buffer.trainer_input.experience_buffer?.name
+    expect(of({ ...output })).toBe('o')
+    expect(of({ ...output, ...main, mode: 'explore' })).toBe('o')
+    expect(of({ ...output, ...main })).toBe('m')
+    const { remarks } = resolveAll(BASE, { set: settings({ ...output, ...main }) })
+    expect(remarks).toMatchObject([{ severity: 'warning', key: 'data_processor.experience_pipeline.output' }])
+  })
   it('tasks go where the run reads them: to the first task set, or to the data set it learns from', () => {
     const output = (set: Record<string, unknown>) =>
       withKeys({ 'data_processor.task_pipeline.inputs': ['a.jsonl'], ...set }).data_processor.task_pipeline?.output

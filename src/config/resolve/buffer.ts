@@ -51,9 +51,22 @@ function trainBatchSize(config: Config, scope: Scope): number {
   return ratio > 0 && ratio < 1 ? Math.round(own / (1 - ratio)) : own
 }
 
+const MAIN = 'buffer.trainer_input.experience_buffer'
+const OUTPUT = 'data_processor.experience_pipeline.output'
+
+/** What the explorer writes and the trainer reads, and the key that says it. */
+function givenBuffer(config: Config, scope: Scope): [given: ExperienceBufferConfig, key: string] {
+  const { experience_buffer: read } = config.buffer.trainer_input
+  const { output: written } = config.data_processor.experience_pipeline
+  if (written && config.mode !== 'train') {
+    if (config.mode === 'explore' || !read) return [written, OUTPUT]
+    scope.warn('no-effect', OUTPUT, `the trainer of this run reads ${MAIN}: the explorer writes there`)
+  }
+  return [read ?? defaultsOf(experienceBuffer), MAIN]
+}
+
 function mainBuffer(config: Config, scope: Scope): ExperienceBufferConfig {
-  const given = config.buffer.trainer_input.experience_buffer ?? defaultsOf(experienceBuffer)
-  const key = 'buffer.trainer_input.experience_buffer'
+  const [given, key] = givenBuffer(config, scope)
   const named = { ...given, name: given.name || 'experience_buffer' }
   const trains = config.mode === 'train'
   if (isOffline(scope) && trains) {

@@ -106,16 +106,27 @@ describe('GPU split', () => {
 
   it('a machine without GPUs and a file without GPU keys is fine', () => expect(split({})).toEqual([0, 0, 0, 0, 0]))
 
-  it('GPU keys on the native engine give one note', () => {
-    const { remarks } = resolveAll(BASE, { set: settings({ ...GPUS, ...engines(2) }) })
-    expect(remarks).toMatchObject([{ severity: 'note', code: 'no-effect', key: 'cluster.node_num' }])
-    const one = resolveAll(BASE, { set: settings({ 'trainer.param_offload': true, 'trainer.balance_batch': true }) })
-    expect(one.remarks).toMatchObject([
-      {
-        key: 'trainer.param_offload',
-        message: 'the native engine uses no GPU: trainer.param_offload has no effect here',
-      },
+  it('GPU keys on the native engine give a note each', () => {
+    const notes = (set: Record<string, unknown>) =>
+      resolveAll(BASE, { set: settings(set) }).remarks.map(({ key, message }) => `${key}: ${message}`)
+    expect(notes({ ...GPUS, ...engines(2) })).toEqual([
+      'cluster.node_num: the native engine uses no GPU',
+      'cluster.gpu_per_node: the native engine uses no GPU',
     ])
+    expect(notes({ 'trainer.param_offload': true, 'trainer.balance_batch': true })).toEqual([
+      'trainer.param_offload: the native engine uses no GPU',
+    ])
+    expect(notes({ 'explorer.rollout_model.dtype': 'float16', 'model.trust_remote_code': true })).toEqual([
+      'model.trust_remote_code: the native engine does not read it',
+      'explorer.rollout_model.dtype: the native engine does not read it',
+    ])
+  })
+
+  it('keys of a side are for its engine, others for both', () => {
+    const torch = { 'explorer.rollout_model.engine_type': 'torch', 'trainer.trainer_type': 'native' }
+    const given = { ...GPUS, 'explorer.rollout_model.enforce_eager': true, 'trainer.param_offload': true }
+    const { remarks } = resolveAll(BASE, { set: settings({ ...torch, ...given }), gpus: 8, pytorch: true })
+    expect(remarks.map(({ key }) => key)).toEqual(['trainer.param_offload'])
   })
 
   it('every key that is called one of GPUs is in the schema', () => {

@@ -112,16 +112,36 @@ function absent(name: string): EngineFacts {
   return { name, roles: [], weights: [], gpus: 'none', needsModel: false }
 }
 
-/** One note with all the keys that the file changes and the engine does not read. */
+/** Notes the keys that the file changes and that the engines they are for do not read. */
 export function noteIgnored(config: Config, engines: Engines, scope: Scope): void {
-  const engine = trainsIn(config.mode) ? engines.trainer : engines.rollout
-  // where another engine has the GPUs, only what is the trainer's alone has no effect
-  const own = engine.gpus !== 'takes' && usesGpus(engines) ? 'trainer.trainer_config.' : ''
-  const ignored = engine.ignores?.(config)
-  const set = ignored?.keys.filter((key) => key.startsWith(own) && scope.isChanged(key)) ?? []
-  if (!ignored || set.length === 0) return
-  const verb = set.length === 1 ? 'has' : 'have'
-  scope.note('no-effect', set[0], `the ${engine.name} engine ${ignored.why}: ${set.join(', ')} ${verb} no effect here`)
+  const running = {
+    ...(trainsIn(config.mode) ? { trainer: engines.trainer } : {}),
+    ...(config.mode === 'train' ? {} : { explorer: engines.rollout }),
+  }
+  const told = new Set<string>()
+  for (const engine of Object.values(running)) {
+    for (const { keys, why } of engine.ignores?.(config) ?? []) {
+      for (const key of keys) {
+        if (told.has(key) || !scope.isChanged(key) || !concerned(key, running).every((one) => ignores(one, key)))
+          continue
+        told.add(key)
+        scope.note('no-effect', key, `the ${concerned(key, running)[0].name} engine ${why}`)
+      }
+    }
+  }
+
+  function ignores(engine: EngineFacts, key: string): boolean {
+    return engine.ignores?.(config).some(({ keys }) => keys.includes(key)) ?? false
+  }
+}
+
+/** The engines that a key is for: that of its section, or all. */
+function concerned(key: string, running: { trainer?: EngineFacts; explorer?: EngineFacts }): EngineFacts[] {
+  const all = Object.values(running)
+  const side = key.split('.')[0]
+  if (side !== 'trainer' && side !== 'explorer') return all
+  // a section of a side that does not run has no effect either, whatever the engine of the other one
+  return running[side] ? [running[side]] : all
 }
 
 export function usesGpus({ rollout, trainer, auxiliary }: Engines): boolean {

@@ -18,7 +18,10 @@ const experiencePipeline = record('ExperiencePipelineConfig', 'What happens to e
     map(section(experienceBuffer, ''), 'Further buffers by name.'),
     'this version reads no further buffers here',
   ),
-  output: unset(section(experienceBuffer, 'Buffer that is written.'), 'the trainer input'),
+  output: unset(
+    section(experienceBuffer, 'Buffer that an explorer writes, where no trainer of the run reads another one.'),
+    'buffer.trainer_input.experience_buffer',
+  ),
 })
 
 const taskPipeline = record('TaskPipelineConfig', 'What happens to task files before the run.', {

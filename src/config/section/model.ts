@@ -1,4 +1,4 @@
-import { bool, derived, dict, float, int, list, record, section, str, unset } from '../field.js'
+import { bool, derived, dict, float, idle, int, list, record, section, str, unset } from '../field.js'
 
 export const lora = record('LoRAConfig', 'A low-rank adapter.', {
   name: str('Name under which the engine knows the adapter.', null),
@@ -6,7 +6,7 @@ export const lora = record('LoRAConfig', 'A low-rank adapter.', {
   base_model_name: str('Name of the base model.', null),
   lora_rank: int('Rank.', 32, { min: 1 }),
   lora_alpha: int('Scale: the adapter is multiplied by alpha / rank.', 32),
-  lora_dtype: str('Number format of the adapter.', 'auto'),
+  lora_dtype: idle(str('Number format of the adapter.', 'auto'), 'the engine chooses it'),
   target_modules: str('Layers that get an adapter.', 'all-linear'),
   exclude_modules: str('Layers that get no adapter.', null),
   is_dummy: derived(bool('The adapter is new.', false)),

@@ -55,3 +55,11 @@ it('knows where a name may stand in the file', () => {
     'buffer.explorer_input.default_workflow_type',
   ])
 })
+
+it('refuses tasks whose images nobody would see', () => {
+  const config = withTaskset({})
+  const [set] = config.buffer.explorer_input.tasksets
+  expect(unknownNames(withTaskset({ format: { ...set.format, image_key: 'images' } }))).toMatchObject([
+    { keys: ['buffer.explorer_input.tasksets[0].format.image_key', expect.anything()], error: { code: 'task/media' } },
+  ])
+})

@@ -1,3 +1,4 @@
+import { TrinityError } from '../../base/error.js'
 import type { Config, TasksetConfig } from '../../config/index.js'
 import { prepareReward } from '../../reward/index.js'
 import { taskStorages } from '../../task/index.js'
@@ -24,6 +25,7 @@ function namesOf(set: TasksetConfig, key: string, inherited: readonly string[]):
   const { default_workflow_type: workflow, workflow_args, default_reward_fn_type: reward, reward_fn_args } = set
   const places = [`${key}.default_workflow_type`, ...inherited, `${INPUT}.default_workflow_type`]
   return [
+    ...refusalOf([key], () => checkText(set.format, key)),
     ...refusalOf([`${key}.storage_type`], () => taskStorages.get(set.storage_type ?? 'file')),
     ...(workflow === null ? [] : refusalOf(places, () => checkWorkflow(workflow, workflow_args))),
     ...(reward === null
@@ -32,6 +34,16 @@ function namesOf(set: TasksetConfig, key: string, inherited: readonly string[]):
           prepareReward(reward, reward_fn_args),
         )),
   ]
+}
+
+/** What the model would answer without having seen it must not be trained on. */
+function checkText(format: TasksetConfig['format'], key: string): void {
+  const media = format.image_key ? 'image_key' : format.video_key ? 'video_key' : undefined
+  if (media === undefined) return
+  throw new TrinityError('task/media', 'tasks with images or videos cannot be used: models here read text', {
+    path: `${key}.format.${media}`,
+    hint: 'leave the key out to ask with the text alone',
+  })
 }
 
 function checkWorkflow(workflow: string, given: Record<string, unknown>): void {
