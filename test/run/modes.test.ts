@@ -44,7 +44,7 @@ describe('mode both', () => {
   it('log.level: debug adds every answer and every number', async () => {
     await bench.run({ name, 'buffer.total_steps': 1, 'log.level': 'debug' })
     const text = (file: string) => readFileSync(bench.job(name, 'log', file), 'utf8')
-    expect(text('explorer_runner_0.log')).toMatch(/DEBUG .*run 1\/\d\/\d \(count_workflow\): \d+ ms; reward .*tokens: "/)
+    expect(text('explorer_runner_0.log')).toMatch(/DEBUG .*run [\w/]+ \(count_workflow\): \d+ ms; reward .*tokens: "/)
     expect(text('trainer.log')).toMatch(/DEBUG .*step 1: \{.*"actor\/loss":/)
   })
 
