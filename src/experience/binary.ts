@@ -8,8 +8,9 @@
  *
  * Version 1 of the same magic is the pickled form of the Python original. It can run code on reading, so it is refused.
  */
+
+import { crc32 } from '../base/crc.js'
 import { messageOf, TrinityError } from '../base/error.js'
-import { crc32 } from './crc.js'
 import { arrayType, dtypeOf, elements, isShape } from './dtype.js'
 import { type Experience, type TensorData, uid } from './experience.js'
 import { fromFields, type NamedArray, toFields } from './fields.js'

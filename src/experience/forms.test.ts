@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyExperience } from '../../test/any-experience.js'
+import { crc32 } from '../base/crc.js'
 import { TrinityError } from '../base/error.js'
 import { decodeExperience, decodeExperiences, encodeExperience, encodeExperiences } from './binary.js'
-import { crc32, tableCrc32 } from './crc.js'
 import { createExperience } from './create.js'
 import { fromJsonLine, toJsonLine } from './jsonl.js'
 
@@ -177,9 +177,4 @@ describe('JSONL form', () => {
       { numRuns: 300 },
     )
   })
-})
-
-it('computes the standard CRC-32, with and without the built-in one', () => {
-  const check = Buffer.from('123456789')
-  expect([crc32(check), tableCrc32(check)]).toEqual([0xcbf43926, 0xcbf43926])
 })
