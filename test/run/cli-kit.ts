@@ -15,8 +15,10 @@ export function trinity(
   cwd: string,
   args: readonly string[],
   seen: (text: string, child: ChildProcess) => void = () => {},
+  env: NodeJS.ProcessEnv = {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [cli, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const stdio = ['ignore', 'pipe', 'pipe'] as const
+  const child = spawn(process.execPath, [cli, ...args], { cwd, stdio: [...stdio], env: { ...process.env, ...env } })
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', (data) => {
     stdout += data
