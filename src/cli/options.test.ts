@@ -43,6 +43,11 @@ describe('parseOptions', () => {
       message: 'trinity data x: --max-number: unknown argument',
       hint: 'did you mean --max-numbers?',
     })
+    for (const name of ['constructor', '__proto__']) expect(thrown(`--${name}=1`)).toBeInstanceOf(TrinityError)
+    expect(thrown('--form', 'x')).toMatchObject({ hint: 'did you mean --from?' })
+    expect(thrown('--sizes', '3,four')).toMatchObject({
+      message: expect.stringMatching(/--sizes\.1: .*expected number/),
+    })
     expect(thrown('--max-numbers', '-3')).toMatchObject({ path: '--max-numbers', message: expect.stringMatching(/>0/) })
     expect(thrown('--max-numbers', 'many')).toMatchObject({ message: expect.stringMatching(/expected number/i) })
     expect(thrown('alone')).toMatchObject({ code: 'cli/usage', hint: expect.stringContaining('--max-numbers') })
@@ -50,13 +55,21 @@ describe('parseOptions', () => {
 
   it('never fails raw', () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom('--sizes', '--from', '--fast='))), (words) => {
-        try {
-          parse(...words)
-        } catch (error) {
-          expect(error).toBeInstanceOf(TrinityError)
-        }
-      }),
+      fc.property(
+        fc.array(
+          fc.oneof(
+            fc.string(),
+            fc.constantFrom('--sizes', '--from', '--fast=', '--__proto__', '--constructor', '--toString='),
+          ),
+        ),
+        (words) => {
+          try {
+            parse(...words)
+          } catch (error) {
+            expect(error).toBeInstanceOf(TrinityError)
+          }
+        },
+      ),
     )
   })
 })

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { argumentProblems } from '../base/arguments.js'
 import { TrinityError } from '../base/error.js'
+import { nearest } from '../base/nearest.js'
 import { plain } from '../config/node.js'
 import { parseValue } from '../config/yaml.js'
 
@@ -14,7 +15,7 @@ export function optionOf(key: string): string {
  * the argument takes it; otherwise it is read as YAML, a list also as `a,b`.
  */
 export function parseOptions<S extends z.ZodObject>(what: string, schema: S, words: readonly string[]): z.output<S> {
-  const given: Record<string, unknown> = {}
+  const pairs: [string, unknown][] = []
   for (let at = 0; at < words.length; at++) {
     const [, name, inline] = /^--([^=]+)(?:=([\s\S]*))?$/.exec(words[at]) ?? []
     if (name === undefined) {
@@ -24,26 +25,28 @@ export function parseOptions<S extends z.ZodObject>(what: string, schema: S, wor
     const next = words[at + 1]
     const isFlag = inline === undefined && (next === undefined || /^--\D/.test(next))
     const text = inline ?? (isFlag ? 'true' : words[++at])
-    given[key] = readValue(schema.shape[key] as z.ZodType | undefined, text, words[at])
+    pairs.push([key, readValue(schema, key, text, words[at])])
   }
+  const given = Object.fromEntries(pairs)
   const parsed = schema.safeParse(given)
   if (parsed.success) return parsed.data
   const problems = argumentProblems(schema, given, parsed.error.issues)
   const texts = problems.map(({ key, message }) => (key === '' ? message : `${optionOf(key)}: ${message}`))
-  const near = problems.flatMap(({ hint }) => hint?.replace(/\b[a-z]+(_[a-z]+)+\b/g, (key) => optionOf(key)) ?? [])
+  const unknown = problems.filter(({ isUnknown }) => isUnknown).map(({ key }) => key)
+  const near = unknown.flatMap((key) => nearest(key, Object.keys(schema.shape)) ?? []).map(optionOf)
   throw new TrinityError('args/invalid', `${what}: ${texts.join('; ')}`, {
     path: problems.length === 1 ? optionOf(problems[0].key) : undefined,
-    hint: near.length > 0 ? [...new Set(near)].join('; ') : known(schema),
+    hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : known(schema),
   })
 }
 
-/** The value of an argument from its text, as its schema wants it. */
-export function readValue(schema: z.ZodType | undefined, text: string, where: string): unknown {
+/** The value of an argument from its text, as its schema wants it; of one that is not known, the text. */
+export function readValue({ shape }: z.ZodObject, key: string, text: string, where: string): unknown {
+  const schema = Object.hasOwn(shape, key) ? (shape[key] as z.ZodType) : undefined
   if (!schema || schema.safeParse(text).success) return text
   const value = plain(parseValue(text, where))
-  if (schema.safeParse(value).success) return value
-  const list = text.split(',').map((item) => plain(parseValue(item, where)))
-  return schema.safeParse(list).success ? list : value
+  const wanted = schema.safeParse(value).error?.issues[0] as { expected?: string } | undefined
+  return wanted?.expected === 'array' ? text.split(',').map((item) => plain(parseValue(item, where))) : value
 }
 
 function known(schema: z.ZodObject): string {

@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline'
 import pc from 'picocolors'
-import type { z } from 'zod'
 import { messageOf, TrinityError } from '../base/error.js'
 import { environments } from '../environment/index.js'
 import type { DataRow } from '../task/index.js'
@@ -133,7 +132,7 @@ function argsOf(name: string, pairs: readonly string[]): Record<string, unknown>
         })
       }
       const key = pair.slice(0, at)
-      return [key, readValue(args.shape[key] as z.ZodType | undefined, pair.slice(at + 1), `--args ${key}`)]
+      return [key, readValue(args, key, pair.slice(at + 1), `--args ${key}`)]
     }),
   )
 }
