@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
+
+_MARK = "TRINITY_WORLD_WORKER"
+"""In the environment of all that a worker starts: some libraries give their children a session of their own."""
 
 
 def take_pipes() -> tuple[int, int]:
@@ -23,15 +27,18 @@ def take_pipes() -> tuple[int, int]:
 def end_with_parent(source: int) -> None:
     """
     A process of ours that does nothing but wait for the other end of the pipe to close, which it does whatever way
-    Trinity ends, and then ends the whole group. A thread would not do: code that never gives the interpreter away would
-    keep it waiting.
+    Trinity ends, and then ends what the worker is and has started. A thread would not do: code that never gives the
+    interpreter away would keep it waiting.
     """
     # Ctrl-C reaches every process of the terminal; Trinity decides what becomes of its workers
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    group = os.getpgrp()
+    worker = os.getpid()
+    os.environ[_MARK] = str(worker)
     # started by hand, the group is somebody else's
-    if group != os.getpid() or os.fork() != 0:
+    if os.getpgrp() != worker or os.fork() != 0:
         return
+    # not killed together with the worker: there may be more to end
+    os.setsid()
     for standard in range(3):
         os.close(standard)
     watch = select.poll()
@@ -39,11 +46,24 @@ def end_with_parent(source: int) -> None:
     try:
         watch.poll()
     finally:
-        os.killpg(group, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(worker, signal.SIGKILL)
+        _end_marked(f"{_MARK}={worker}".encode())
+        os._exit(0)
+
+
+def _end_marked(mark: bytes) -> None:
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else []:
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{name}/environ", "rb") as environment:
+                if mark in environment.read().split(b"\0"):
+                    os.kill(int(name), signal.SIGKILL)
 
 
 def end() -> None:
-    """Ends this process and all that it has started, at once."""
+    """Ends this process and the others of its group, at once."""
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(0)

@@ -90,8 +90,8 @@ export interface PastTurn {
 
 /** How a world talks with a model. It keeps nothing in mind: what it needs of the past stands in the turn. */
 export interface Persona {
-  /** The rules, for the system message; made once, at the start. Absent: there is none. */
-  system?(turn: Turn): string
+  /** The rules, for the system message; made once, at the start. Absent or undefined: there is none. */
+  system?(turn: Turn): string | undefined
   /** The user's message of a turn. */
   prompt(turn: Turn): string
   /** The action in a reply; or, where the format is wrong, what happens instead of a step in the world. */

@@ -11,6 +11,7 @@ import { dapoMath } from './math/dapo-math.js'
 import { qwenMath } from './math/qwen-math.js'
 import { gymnasium } from './python/gymnasium.js'
 import { reasoningGym } from './python/reasoning-gym.js'
+import { verifiers } from './python/verifiers.js'
 import { sokoban } from './sokoban/sokoban.js'
 import { sudoku } from './sudoku/sudoku.js'
 import { blackjack } from './toy-text/blackjack.js'
@@ -43,4 +44,5 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   countdown,
   gymnasium,
   reasoning_gym: reasoningGym,
+  verifiers,
 })

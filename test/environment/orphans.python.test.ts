@@ -9,12 +9,13 @@ import { testPython } from '../support/python.js'
 
 const python = testPython('gymnasium')
 
-/** All processes of the workers that a process has started: the worker, its watch, and what its environment started. */
-function workersOf(owner: number): number[] {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,pgid='], { encoding: 'utf8' }).trim().split('\n')
+/** All that a process has started: the worker, its watch, and what the environment started. */
+function startedBy(owner: number): number[] {
+  const lines = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
   const table = lines.map((line) => line.trim().split(/\s+/).map(Number))
-  const groups = new Set(table.filter(([, parent]) => parent === owner).map(([pid]) => pid))
-  return table.filter(([, , group]) => groups.has(group)).map(([pid]) => pid)
+  const below = (parent: number): number[] =>
+    table.filter(([, one]) => one === parent).flatMap(([pid]) => [pid, ...below(pid)])
+  return below(owner)
 }
 
 describe.skipIf(python.absent)(`no worker of worlds outlives its owner${python.note}`, () => {
@@ -41,14 +42,14 @@ describe.skipIf(python.absent)(`no worker of worlds outlives its owner${python.n
     })
     const ended = new Promise<number | null>((done) => owner.on('exit', done))
     const child = Number(await new Promise((done) => owner.stdout.once('data', done)))
-    const workers = workersOf(owner.pid as number)
-    if (way !== 'idle') expect(workers, said).toContain(child)
+    const started = startedBy(owner.pid as number)
+    if (way !== 'idle') expect(started, said).toContain(child)
     if (signal) {
       // in the middle of the step
       await sleep(300)
       owner.kill(signal)
     }
     expect(await ended, said).toBe(code)
-    await expect.poll(() => [child, ...workers].filter(runs), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => [child, ...started].filter(runs), { timeout: 10_000 }).toEqual([])
   })
 })

@@ -49,7 +49,8 @@ class Faulty(gymnasium.Env[Any, str]):
         if word == "input":
             seen = repr(sys.stdin.read())
         if word == "child":
-            seen = str(subprocess.Popen(["sleep", "1000"]).pid)
+            # with a session of its own, as some libraries start their helpers
+            seen = str(subprocess.Popen(["sleep", "1000"], start_new_session=True).pid)
         if word == "reward":
             reward = float(rest)
         if word == "huge":
