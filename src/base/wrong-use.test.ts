@@ -15,6 +15,7 @@ it.each([
   ['task/column', true],
   ['checkpoint/other-job', true],
   ['checkpoint/damaged', false],
+  ['dataset/foreign', true],
   ['workflow/args', true],
   ['workflow/run', false],
   ['engine/deadline', false],

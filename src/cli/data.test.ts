@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { tempDir } from '../../test/support/temp-dir.js'
 import { parseYaml } from '../config/yaml.js'
-import { datasets } from '../dataset/index.js'
+import { datasets, readRecord } from '../dataset/index.js'
 import { createProgram } from './program.js'
 
 let printed = ''
@@ -75,5 +75,15 @@ describe('trinity data', () => {
       hint: 'did you mean --max-target?',
     })
     await expect(trinity('data', '--max-target', '3')).rejects.toMatchObject({ code: 'args/invalid' })
+  })
+
+  it('Ctrl-C ends it between two rows, and the same command goes on', async () => {
+    vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const out = join(await tempDir(), 'cd')
+    const words = ['data', 'countdown', '--out', out, '--train', '100000', '--test', '2', '--sizes', '2']
+    const timer = setTimeout(() => process.emit('SIGINT'), 300)
+    expect(await trinity(...words)).toBe(130)
+    clearTimeout(timer)
+    expect(Object.keys((await readRecord(out))?.files ?? {})).toEqual(['test.jsonl'])
   })
 })

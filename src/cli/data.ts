@@ -40,6 +40,7 @@ export async function data(
   if (options.verify) return verify(name, folder)
   const args = parseOptions(`trinity data ${name}`, entry.args, words)
   const place = await prepare(name, entry, args, folder)
+  if (!place) return 130
   say(`${pc.bold(name)} in ${folder}`)
   for (const line of table(place.files)) say(line)
   say(`license: ${entry.license}\nsource: ${entry.source}\n\nTo use it:\n`)
@@ -52,11 +53,10 @@ export async function data(
   return 0
 }
 
-/** Ctrl-C ends it between two pieces of a file; what is complete stays. */
-async function prepare(name: string, entry: DatasetEntry, args: object, folder: string): Promise<Place> {
+/** Ctrl-C ends it in the middle of a file; what is complete stays. Undefined: it was ended so. */
+async function prepare(name: string, entry: DatasetEntry, args: object, folder: string): Promise<Place | undefined> {
   const control = new AbortController()
-  const stop = () =>
-    control.abort(new TrinityError('dataset/stopped', 'stopped', { hint: 'the same command goes on from here' }))
+  const stop = () => control.abort(new TrinityError('dataset/stopped', 'stopped'))
   process.once('SIGINT', stop)
   try {
     const { source, license } = entry
@@ -65,6 +65,10 @@ async function prepare(name: string, entry: DatasetEntry, args: object, folder: 
     const place = await Place.open(folder, making, { logger, signal: control.signal })
     await entry.prepare(args as never, place)
     return place
+  } catch (error) {
+    if (!control.signal.aborted) throw error
+    tell('stopped: the same command goes on from here')
+    return undefined
   } finally {
     process.off('SIGINT', stop)
   }
