@@ -12,7 +12,7 @@ import { openPipeline } from './pipeline.js'
 import { cutOf, loadSamplers, snapshotOf, startSamplers, stepOf } from './resume.js'
 import { runSides } from './sides.js'
 import { bufferWaits, STALL_S, watchStalls } from './stall.js'
-import { expectedSteps, openEvalTasksets, openScheduler } from './tasks.js'
+import { expectedSteps, lastStep, openEvalTasksets, openScheduler } from './tasks.js'
 
 /** Explorer and trainer in this process: two loops that share the buffer and the synchronizer, and nothing else. */
 export async function runBoth(job: Job): Promise<ModeEnd> {
@@ -21,7 +21,8 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   const evalTasksets = await openEvalTasksets(config, closers)
   const expected = expectedSteps(config, scheduler)
   view.expect?.('explorer', scheduler.steps)
-  const total = config.trainer.total_steps ?? expected
+  const last = lastStep(config)
+  const total = last ?? expected
   if (total !== undefined) view.expect?.('trainer', Math.min(total, expected ?? total))
   const context = { ...job, signal: stop.now }
   const base = await openBase(context)
@@ -85,7 +86,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     monitor: monitors.explorer,
   })
   const trainer = new Trainer({
-    config,
+    config: { ...config, trainer: { ...config.trainer, total_steps: last ?? null } },
     ...models,
     buffer,
     auxiliaryBuffers,

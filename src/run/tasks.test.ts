@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { withKeys } from '../../test/config-kit.js'
 import { withClosers } from './closers.js'
-import { expectedSteps, openEvalTasksets, openScheduler } from './tasks.js'
+import { expectedSteps, lastStep, openEvalTasksets, openScheduler } from './tasks.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'trinity-tasks-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -70,7 +70,20 @@ describe('training steps that rollouts give', () => {
     expect(steps({ ...grpo, 'buffer.train_batch_size': 1024 })).toBe(1)
   })
 
-  it('are not known where a run gives any number', () => {
+  it('are not known where a run gives any number, or experiences are used again', () => {
     expect(steps({ ...grpo, 'algorithm.advantage_fn': 'step_wise_grpo' })).toBeUndefined()
+    const replay = (args: object) => ({ 'buffer.trainer_input.experience_buffer.replay_buffer': args })
+    expect(steps({ ...grpo, ...replay({ enable: true, reuse_cooldown_time: 0 }) })).toBeUndefined()
+    expect(steps({ ...grpo, ...replay({ enable: true }) })).toBe(5)
+  })
+
+  it('end at total_steps where a rollout gives any number', () => {
+    const last = (set: Record<string, unknown>) => lastStep(withKeys({ ...keys, ...grpo, ...set }))
+    const stepWise = { 'algorithm.advantage_fn': 'step_wise_grpo' }
+    expect(last({ 'buffer.total_steps': 7 })).toBeUndefined()
+    expect(last({ ...stepWise, 'buffer.total_steps': 7 })).toBe(7)
+    expect(last({ ...stepWise, 'buffer.total_steps': 7, 'synchronizer.trainer_sync_interval': 3 })).toBe(21)
+    expect(last({ ...stepWise, 'buffer.total_steps': 7, 'trainer.total_steps': 9 })).toBe(9)
+    expect(last(stepWise)).toBeUndefined()
   })
 })

@@ -1,6 +1,7 @@
 import { advantageFns } from '../algorithm/index.js'
 import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
+import { scheduleOf } from '../synchronizer/index.js'
 import { Taskset, TasksetScheduler } from '../task/index.js'
 import { needsOf } from '../workflow/index.js'
 import type { Closers } from './closers.js'
@@ -26,11 +27,28 @@ export async function openEvalTasksets({ buffer }: Config, closers: Closers): Pr
   return sets
 }
 
+/**
+ * The last training step of explorer and trainer together; undefined: when the data end. A rollout of several steps gives
+ * any number of experiences: who asks for so many steps does not want those that would come of what is left over.
+ */
+export function lastStep(config: Config): number | undefined {
+  const { total_steps } = config.buffer
+  if (config.trainer.total_steps !== null) return config.trainer.total_steps
+  if (!isStepWise(config) || !total_steps) return undefined
+  const { explorer_sync_interval, trainer_sync_interval } = scheduleOf(config)
+  return Math.ceil((total_steps * trainer_sync_interval) / explorer_sync_interval)
+}
+
+function isStepWise({ algorithm: { advantage_fn } }: Config): boolean {
+  return advantage_fn !== null && advantageFns.get(advantage_fn).stepWise === true
+}
+
 /** Training steps that the rollouts of a run give, when none is dropped; undefined where a run gives any number. */
 export function expectedSteps(config: Config, scheduler: Pick<TasksetScheduler, 'steps'>): number | undefined {
-  const { advantage_fn } = config.algorithm
-  if (advantage_fn !== null && advantageFns.get(advantage_fn).stepWise) return undefined
   const { batch_size, train_batch_size, trainer_input } = config.buffer
+  const replay = trainer_input.experience_buffer?.replay_buffer
+  const reuses = replay?.enable === true && replay.reuse_cooldown_time !== null
+  if (isStepWise(config) || reuses) return undefined
   const made = scheduler.steps * batch_size * (config.algorithm.repeat_times ?? 1)
   const ratio = Number(config.algorithm.sample_strategy_args?.expert_data_ratio ?? 0)
   const mixes = config.algorithm.sample_strategy === 'mix' && Object.keys(trainer_input.auxiliary_buffers).length > 0

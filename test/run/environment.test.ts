@@ -59,3 +59,19 @@ describe('a run in an environment learns', { timeout: 60_000 }, () => {
     expect(mean(rewards.slice(-5))).toBeGreaterThan(mean(rewards.slice(0, 5)) + 0.3)
   })
 })
+
+it('a step-wise run ends at total_steps, though a step makes more than the trainer takes', {
+  timeout: 60_000,
+}, async () => {
+  const keys = {
+    name: 'limited',
+    'algorithm.algorithm_type': 'multi_step_grpo',
+    'algorithm.repeat_times': 4,
+    'model.max_response_tokens': 1,
+    'buffer.total_steps': 5,
+    'buffer.train_batch_size': 8,
+    'explorer.eval_interval': 0,
+  }
+  const given = text('step_wise_environment_workflow', ', reward: final')
+  expect(await bench.run(keys, { text: given })).toMatchObject({ end: 'finished', steps: 5 })
+})
