@@ -46,7 +46,7 @@ def play(game):
     for _ in range(len(game["commands"]) if game.get("commands") else game["steps"]):
         command = plan.pop(0) if game.get("commands") else draw(rng, state, plan)
         state, score, done = env.step(command)
-        trace["steps"].append({"command": command, **seen(state), "score": score, "done": done, "won": state["won"]})
+        trace["steps"].append({"command": command, **seen(state), "score": score, "done": done})
         if done:
             break
     env.close()

@@ -77,6 +77,12 @@ export class AlfWorld implements Environment {
     this.#now = snapshot as Situation
   }
 
+  /** The goal is reached. */
+  get isWon(): boolean {
+    const { game, state } = this.#situation
+    return game.isWon(state)
+  }
+
   /** The next command on a short way to the goal, from wherever the episode stands; undefined where there is none. */
   expert(): string | undefined {
     const { game, state } = this.#situation
