@@ -99,5 +99,6 @@ export interface BufferState {
 export interface Waiting {
   who: string
   reason: string
+  /** On the clock of `performance.now()`. */
   sinceMs: number
 }

@@ -33,7 +33,8 @@ export class Waiters {
 
   /** Calls `attempt` now and after every wake-up, until it gives a value. */
   async until<T>(request: WaitRequest, attempt: () => T | undefined | Promise<T | undefined>): Promise<T> {
-    const since = Date.now()
+    // not the clock of the machine: that may be set while somebody waits
+    const since = performance.now()
     const deadline = since + request.deadlineMs
     for (;;) {
       this.check()
@@ -50,7 +51,7 @@ export class Waiters {
       }
       if (value !== undefined) return value
       if (seen !== this.#turn) continue
-      const left = deadline - Date.now()
+      const left = deadline - performance.now()
       if (left <= 0) throw this.#lateError(request)
       await this.#sleep(request, since, Math.min(left, request.lookMs?.() ?? left))
     }

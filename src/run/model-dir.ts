@@ -6,12 +6,12 @@ const EVERY_MS = 1000
 
 /** A local directory for a path or a hub id; a download says how far it is. */
 export async function modelDir(path: string, view: RunView, signal: AbortSignal): Promise<string> {
-  let last = 0
+  let last = Number.NEGATIVE_INFINITY
   return resolveRepo('model', path, {
     signal,
     onProgress: ({ file, done, total }) => {
-      if (Date.now() - last < EVERY_MS) return
-      last = Date.now()
+      if (performance.now() - last < EVERY_MS) return
+      last = performance.now()
       view.phase('model', `downloading ${path}: ${file}, ${bytes(done)} of ${bytes(total)}`)
     },
   })

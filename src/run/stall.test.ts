@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest'
 import { watchStalls } from './stall.js'
 
 it('says once who waits for whom, and only of long waits', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date', 'performance'] })
   try {
     const notes: string[] = []
     let reasons: string[] = ['a short one']
@@ -15,6 +15,10 @@ it('says once who waits for whom, and only of long waits', async () => {
       }
     }
     await pass(3)
+    // a clock that is set is no wait
+    vi.setSystemTime(Date.now() + 3_600_000)
+    await pass(1)
+    expect(notes).toEqual([])
     reasons = ['the explorer waits for weights']
     await pass(20)
     expect(notes).toEqual(['the explorer waits for weights (for 5 s)'])

@@ -25,7 +25,7 @@ export function watchStalls({ reasons, seconds, note }: StallOptions): { close()
     if (looking) return
     looking = true
     try {
-      const now = Date.now()
+      const now = performance.now()
       const current = new Set(await reasons())
       for (const reason of since.keys()) if (!current.has(reason)) since.delete(reason)
       for (const reason of current) {
