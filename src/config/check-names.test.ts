@@ -141,3 +141,19 @@ it('a home folder that only a shell knows is no root', () => {
   }
   expect(withKeys({ checkpoint_root_dir: './~' }).checkpoint_root_dir).toBe('/w/~')
 })
+
+describe('an explorer', () => {
+  const explorer =
+    (name: string, trainer = 'trainer') =>
+    () =>
+      parse(BASE, { set: [`explorer.name=${name}`, `trainer.name=${trainer}`] })
+
+  it.each(['run', 'Run', 'trainer', 'stage', 'explorer_run'])('is not called %s: its files would be others', (name) => {
+    expect(errorsOf(explorer(name))).toMatchObject([{ code: 'name', key: 'explorer.name' }])
+  })
+
+  it('and a trainer have different names', () => {
+    expect(errorsOf(explorer('same', 'same'))).toMatchObject([{ message: 'the name is that of the trainer, too' }])
+    expect(explorer('runner', 'other')).not.toThrow()
+  })
+})

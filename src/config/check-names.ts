@@ -1,4 +1,4 @@
-import { layoutFault, nameFault } from './name.js'
+import { layoutFault, nameFault, roleFault } from './name.js'
 import { at, type MapNode, type ScalarNode } from './node.js'
 import type { Problems } from './problem.js'
 import type { Config } from './section/config.js'
@@ -22,7 +22,8 @@ export function checkNames(
   const folders: Record<string, boolean> = { project: false, group: false, name: config.group !== '' }
   for (const [key, name, mayBeEmpty] of namesIn(config)) {
     const inFolder = Object.hasOwn(folders, key) ? layoutFault(name, folders[key]) : undefined
-    const fault = mayBeEmpty && name === '' ? undefined : (nameFault(name) ?? inFolder)
+    const shared = key === 'explorer.name' ? roleFault(name, config.trainer.name) : undefined
+    const fault = mayBeEmpty && name === '' ? undefined : (nameFault(name) ?? inFolder ?? shared)
     if (fault === undefined) continue
     const node = at(tree, key)
     const mark = node?.mark ?? tree.mark

@@ -28,6 +28,18 @@ export function layoutFault(name: string, nested: boolean): string | undefined {
   return taken ? `is '${shown(name)}', under which a run keeps its own files` : undefined
 }
 
+/**
+ * Why explorer and trainer cannot have these names: the files of one (`<name>_meta.json`, `<name>.log`, `.status-<name>.json`)
+ * would be those of the other, or of the run.
+ */
+export function roleFault(explorer: string, trainer: string): string | undefined {
+  const name = explorer.toLowerCase()
+  if (name === trainer.toLowerCase()) return 'is that of the trainer, too'
+  return /^(run|trainer|stage|synchronizer)$|_run$/.test(name)
+    ? `is '${explorer}', under which a run keeps its own files`
+    : undefined
+}
+
 const CHECKPOINT = /^(global_step_\d.*|\.trinity)$/i
 const LAYOUT =
   /^(log|buffer|monitor|bench|job\.json|best_eval\.json|latest_\w+_iteration\.txt|.*_meta\.json|\.(lock|status)-.*)$/i
