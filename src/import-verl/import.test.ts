@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { testData } from '../../test/support/test-data.js'
+import { buildLoss } from '../algorithm/index.js'
 import { TrinityError } from '../base/error.js'
+import { evaluateLoss } from '../graph/index.js'
 import { importVerlText } from './import.js'
 
 const fixture = (name: string) => readFileSync(fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url)), 'utf8')
@@ -253,6 +255,29 @@ describe('keys', () => {
     expect(result.notes.join('\n')).toContain('not a multiple')
     const small = importVerlText(launch('data.train_batch_size=16 actor_rollout_ref.actor.ppo_mini_batch_size=32'))
     expect(parse(small.yaml)).toMatchObject({ buffer: { batch_size: 16 }, synchronizer: { sync_interval: 1 } })
+  })
+})
+
+describe('seq-mean-token-sum-norm', () => {
+  const sizes = 'actor_rollout_ref.actor.ppo_mini_batch_size=2 data.train_batch_size=2 actor_rollout_ref.rollout.n=2'
+  const scale = (more: string) => {
+    const given = `${sizes} actor_rollout_ref.actor.loss_agg_mode=seq-mean-token-sum-norm data.max_response_length=8 ${more}`
+    const { trainer, algorithm } = parse(importVerlText(launch(given)).yaml)
+    expect(algorithm.loss_agg_mode).toBe('seq-mean-token-sum-norm')
+    return trainer.trainer_config.actor_rollout_ref.actor.loss_scale_factor as number
+  }
+
+  it('divides by the sequences of an update as veRL does', () => {
+    expect(scale('')).toBe(8 * 4)
+    expect(scale('actor_rollout_ref.actor.loss_scale_factor=100')).toBe(100 * 4)
+    // veRL 0.9.1: Σ of a row, mean over rows, divided by the width of the mask (here 8)
+    const masks = [[1, 1, 1], [1], [1, 1], [1, 1, 1, 1]]
+    const verl = masks.reduce((sum, mask) => sum + mask.length, 0) / masks.length / 8
+    const config = { policy_loss_fn: 'sft', loss_agg_mode: 'seq-mean-token-sum-norm' as const }
+    const loss = buildLoss(config, { scale: scale('') })
+    const rows = masks.map((mask) => ({ mask: Uint8Array.from(mask), columns: {} }))
+    const logprob = Float32Array.from({ length: 10 }, () => -1)
+    expect(evaluateLoss(loss, rows, loss.norms(rows), { logprob }).loss).toBeCloseTo(verl, 6)
   })
 })
 

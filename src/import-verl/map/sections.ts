@@ -157,6 +157,7 @@ export function mapBatches(mapping: Mapping): number {
   const n = Math.max(1, Math.floor(mapping.number(nKey, 1).value))
   draft.set('buffer.batch_size', batch, mini.value > total.value ? totalKey : mini.comment)
   draft.set('buffer.train_batch_size', batch * n, `ppo_mini_batch_size × rollout.n = ${batch} × ${n}`)
+  mapLossScale(mapping, batch * n)
   draft.set('synchronizer.sync_style', 'fixed')
   draft.set(
     'synchronizer.sync_offset',
@@ -170,6 +171,17 @@ export function mapBatches(mapping: Mapping): number {
   )
   draft.set('synchronizer.sync_timeout', 1200)
   return interval
+}
+
+/** What veRL calls seq-mean-token-sum-norm is also the mean over the sequences of an update; here it is their sum. */
+function mapLossScale(mapping: Mapping, sequences: number): void {
+  const actor = 'actor_rollout_ref.actor'
+  if (mapping.settings.get(`${actor}.loss_agg_mode`)?.value !== 'seq-mean-token-sum-norm') return
+  const lengthKey = 'data.max_response_length'
+  const key = mapping.has(`${actor}.loss_scale_factor`) ? `${actor}.loss_scale_factor` : lengthKey
+  const { value } = mapping.number(key, numberFallback(lengthKey))
+  const comment = `${key} × sequences of an update = ${value} × ${sequences}`
+  mapping.draft.set(`trainer.trainer_config.${actor}.loss_scale_factor`, value * sequences, comment)
 }
 
 /** Frequencies and lengths counted in steps. They are copied as they are, or scaled to the same amount of training. */

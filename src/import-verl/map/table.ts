@@ -109,6 +109,7 @@ export const TABLE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
     tau_neg: by('algorithm'),
     'policy_loss.loss_mode': by('algorithm'),
     loss_agg_mode: text('algorithm.loss_agg_mode'),
+    loss_scale_factor: by('sections'),
     use_token_level_loss: by('algorithm'),
     'router_replay.mode': by('trainer'),
     'profiler.**': PROFILER,
