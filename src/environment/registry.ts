@@ -12,6 +12,7 @@ import { qwenMath } from './math/qwen-math.js'
 import { gymnasium } from './python/gymnasium.js'
 import { reasoningGym } from './python/reasoning-gym.js'
 import { verifiers } from './python/verifiers.js'
+import { scienceWorld } from './scienceworld/index.js'
 import { sokoban } from './sokoban/sokoban.js'
 import { sudoku } from './sudoku/sudoku.js'
 import { blackjack } from './toy-text/blackjack.js'
@@ -39,6 +40,7 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   card_blackjack: cardBlackjack,
   sudoku,
   alfworld,
+  scienceworld: scienceWorld,
   dapo_math: dapoMath,
   qwen_math: qwenMath,
   countdown,

@@ -25,6 +25,13 @@ export const worldWorkflows: Readonly<Record<string, WorkflowClass>> = {
     environment: 'sudoku',
     reward: 'step',
   }),
+  sciworld_workflow: conversationIn({
+    doc: 'experiments in ScienceWorld, as one conversation',
+    environment: 'scienceworld',
+    defaults: { prompt: 'trinity', env_step_limit: 100 },
+    counts: 'env_rounds',
+    metrics: ({ turn: { past } }) => ({ env_done: past.at(-1)?.transition.done ? 1 : 0 }),
+  }),
   ...attemptWorkflows,
   ...alfworldWorkflows,
 }
