@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { root } from '../../test/support/doc-blocks.js'
 import { environments } from '../environment/index.js'
 import { type PlayOptions, play } from './play.js'
 
@@ -27,6 +29,17 @@ describe('trinity play', () => {
   it('takes a row, and arguments that are text', async () => {
     const options = { row: '{"nums": [2, 3], "target": 6}', args: ['prompt=brief'] }
     expect(await trinityPlay('countdown', options, '2*3')).toMatch(/Make 6 from 2, 3[\s\S]*won/)
+  })
+
+  it('lets a model play, and sums up', async () => {
+    vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const [model, data] = ['model', 'countdown'].map((name) => join(root, 'examples/quickstart', name))
+    const options = { model, data, split: 'test', args: ['prompt=brief'], episodes: '4', maxTokens: '16', quiet: true }
+    const lines = (await trinityPlay('countdown', options)).split('\n')
+    expect(lines).toHaveLength(5)
+    expect(lines[0]).toMatch(/^countdown, row 0 of .*: (won|out of steps): score [01] after [1-3] steps?$/)
+    expect(lines[4]).toMatch(/^4 episodes: success [\d.]+ \(\d\), mean score/)
+    vi.restoreAllMocks()
   })
 
   it.each<[string, PlayOptions, RegExp]>([

@@ -21,6 +21,8 @@ export const replyArgs = {
   end_on_bad_format: z.boolean().default(false).describe('true: a reply without the form ends the episode'),
 }
 
+export type ReplyArgs = z.output<z.ZodObject<typeof replyArgs>>
+
 /** Asks one question until it is answered or the steps are used up: 1 for a right answer, 0 for others. */
 export class AnswerWorld implements Environment {
   readonly #read: (episode: EpisodeSpec) => Question

@@ -3,8 +3,8 @@ import { type CountdownPuzzle, countdownFault, countdownPuzzle } from '../../rew
 import { toNumber } from '../../reward/math/rational.js'
 import { type EpisodeSpec, environment, type Persona, type Turn } from '../environment.js'
 import { promptStyle } from '../small-world.js'
-import { AnswerWorld, ATTEMPTS, badFormat, type Question, replyArgs } from './answer-world.js'
-import { readTags } from './tags.js'
+import { AnswerWorld, ATTEMPTS, type Question, replyArgs } from './answer-world.js'
+import { readTags, taggedAnswer } from './tags.js'
 
 const args = z.strictObject({ ...replyArgs, prompt: promptStyle })
 type Args = z.output<typeof args>
@@ -42,18 +42,12 @@ function question(episode: EpisodeSpec, style: Args['prompt']): Question {
   }
 }
 
-const full = ({ strict, end_on_bad_format }: Args): Persona => ({
+const full = (args: Args): Persona => ({
   prompt: (turn) => {
     const feedback = turn.step === 0 ? [] : [`Feedback: ${turn.observation}`]
     return [...feedback, turn.goal, ...attemptsOf(turn), FORM].join('\n\n')
   },
-  action: (reply) => {
-    const { thinks, answer } = readTags(reply)
-    if (answer !== undefined && (thinks || !strict)) return answer
-    if (!strict) return reply
-    const lacks = answer === undefined ? 'has no expression between <answer> and </answer>' : 'does not <think>'
-    return badFormat(`Your reply ${lacks}, so it cannot be judged.`, end_on_bad_format)
-  },
+  action: (reply) => taggedAnswer(reply, args),
 })
 
 function attemptsOf({ step, maxSteps, past }: Turn): string[] {

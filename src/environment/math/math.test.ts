@@ -17,7 +17,7 @@ describe('dapo_math', () => {
     expect(last(episode)).toMatch(/^What is one half of 7\?\n\nRemember: .*<answer>/)
     await episode.reply('It is 3.5.')
     expect([episode.invalid, episode.over]).toEqual([1, false])
-    expect(last(episode)).toMatch(/no answer between <answer> and <\/answer>[\s\S]*Remember/)
+    expect(last(episode)).toMatch(/nothing between <answer> and <\/answer>[\s\S]*Remember/)
     await episode.reply('<think>7 - 2</think><answer>5</answer>')
     expect(last(episode)).toContain('Your answer 5 is incorrect')
     // The truth is not told.
@@ -93,7 +93,7 @@ describe('countdown', () => {
     )
     await episode.reply('no idea')
     expect(last(episode)).toMatch(
-      /Earlier attempts:\n1\. 44 \+ 19 .*\n2\. Your reply has no.*\n\nThis is attempt 3 of 3\./,
+      /Earlier attempts:\n1\. 44 \+ 19 .*\n2\. Your reply has nothing.*\n\nThis is attempt 3 of 3\./,
     )
     await episode.reply(say('44 + 19 + 35'))
     expect([episode.won, episode.score]).toEqual([true, 1])

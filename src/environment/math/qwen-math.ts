@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { extractAnswer } from '../../reward/index.js'
 import { environment } from '../environment.js'
 import { AnswerWorld, ATTEMPTS, badFormat, replyArgs } from './answer-world.js'
-import { finalAnswer, mathQuestion } from './dapo-math.js'
+import { finalAnswer, mathQuestion } from './question.js'
 
 const SYSTEM = 'Reason step by step and write the final answer in \\boxed{}.'
 

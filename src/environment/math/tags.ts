@@ -1,3 +1,6 @@
+import type { Transition } from '../environment.js'
+import { badFormat, type ReplyArgs } from './answer-world.js'
+
 /** What a reply in tags holds. */
 export interface TaggedReply {
   readonly thinks: boolean
@@ -12,6 +15,15 @@ export function readTags(reply: string): TaggedReply {
   const tagged = between(reply, /<answer>/gi, /<\/answer>/gi, rest)
   const line = tagged ? undefined : /^[ \t]*answer:[ \t]*(\S.*)$/im.exec(reply.slice(rest))?.[1]
   return { thinks: thought !== undefined, answer: tagged?.text.trim() || line?.trim() || undefined }
+}
+
+/** The answer in tags; or what a reply without them comes to. */
+export function taggedAnswer(reply: string, { strict, end_on_bad_format }: ReplyArgs): string | Transition {
+  const { thinks, answer } = readTags(reply)
+  if (!strict) return answer ?? reply
+  if (answer !== undefined && thinks) return answer
+  const lacks = answer === undefined ? 'has nothing between <answer> and </answer>' : 'does not <think>'
+  return badFormat(`Your reply ${lacks}, so it cannot be judged.`, end_on_bad_format)
 }
 
 function between(text: string, open: RegExp, close: RegExp, from: number): { text: string; end: number } | undefined {
