@@ -29,3 +29,12 @@ export function lastTag(text: string, tag: string): string | undefined {
   const start = end < 1 ? -1 : text.lastIndexOf(open, end - 1)
   return start < 0 ? undefined : text.slice(start + open.length, end).trim()
 }
+
+/** What the first `<tag>…</tag>` from a place on holds, and where it ends. */
+export function firstTag(text: string, tag: string, from = 0): { text: string; end: number } | undefined {
+  const open = `<${tag}>`
+  const start = text.indexOf(open, from)
+  const end = start < 0 ? -1 : text.indexOf(`</${tag}>`, start)
+  if (end < 0) return undefined
+  return { text: text.slice(start + open.length, end).trim(), end: end + open.length + 1 }
+}
