@@ -1,5 +1,6 @@
 import { messageOf, TrinityError } from '../base/error.js'
 import { createExperience, type Eid, type Experience, type Failure, type FailureReason } from '../experience/index.js'
+import { pluginPlace } from '../plugin/index.js'
 
 /** Aborts an attempt that took too long. */
 export class RolloutTimeout extends TrinityError {
@@ -22,7 +23,13 @@ export class RolloutCancelled extends TrinityError {
 export function failureOf(error: unknown, signal: AbortSignal): Failure {
   // Whatever the workflow made of it: once its signal has fired, that is the cause.
   const cause = signal.aborted ? signal.reason : error
-  return { reason: reasonOf(cause), message: messageOf(cause) }
+  return { reason: reasonOf(cause), message: messageOf(cause) + placeOf(cause) }
+}
+
+/** The line of a plugin that threw it. */
+export function placeOf(error: unknown): string {
+  const place = pluginPlace(error)
+  return place === undefined ? '' : ` (${place})`
 }
 
 const BY_AREA: Record<string, FailureReason> = {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf, TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
+import { timeSlice } from '../base/time-slice.js'
 import type { Experience } from '../experience/index.js'
 import type { WorkflowContext } from '../workflow/context.js'
 import { linkSignals } from '../workflow/link-signals.js'
-import { timeSlice } from '../workflow/time-slice.js'
 import { isWorkflowClass, repeatsItself, type WorkflowEntry } from '../workflow/workflow.js'
-import { failedExperience, failureOf, isHopeless, RolloutTimeout } from './failure.js'
+import { failedExperience, failureOf, isHopeless, placeOf, RolloutTimeout } from './failure.js'
 import type { RolloutJob, RolloutResult } from './job.js'
 import { invalidReward, markFailed } from './reward-check.js'
 import { runMetrics, stamp } from './stamp.js'
@@ -140,7 +140,7 @@ export class Runner {
   }
 
   #report(job: RolloutJob, run: number, attempt: number, error: unknown, last: boolean): void {
-    const text = `run ${nameOf(job, run)}: attempt ${attempt + 1} failed: ${messageOf(error)}`
+    const text = `run ${nameOf(job, run)}: attempt ${attempt + 1} failed: ${messageOf(error)}${placeOf(error)}`
     if (last) this.#logger.error(text, error)
     else this.#logger.warn(`${text}; trying again`)
   }

@@ -49,6 +49,8 @@ function meansGpus(word: string, { catalog: { engines } }: Scope): boolean {
   return engines.find(word)?.gpus === 'takes' || engines.elsewhere(word)?.gpus === true
 }
 
+const DOES: Partial<Record<EngineRole, string>> = { sample: 'samples', train: 'trains' }
+
 class Choice {
   readonly #scope: Scope
   /** Words of engines that are not here, by key. */
@@ -77,15 +79,14 @@ class Choice {
   open(key: string, other: EngineFacts | undefined, role: EngineRole): EngineFacts {
     const engine = other?.roles.includes(role) ? other : this.#best(role)
     const word = this.#missing.get(key)
-    if (word !== undefined) this.#replaced.push(`${key} ${word}: the ${engine.name} engine serves`)
+    if (word !== undefined) this.#replaced.push(`${DOES[role] ?? role} with ${engine.name} in place of ${word}`)
     return engine
   }
 
   /** One note for all that was replaced. */
   tell(): void {
     const [key] = this.#missing.keys()
-    if (key === undefined) return
-    this.#scope.note('engine', key, `not every engine that is named can run here; ${this.#replaced.join('; ')}`)
+    if (key !== undefined) this.#scope.note('engine', key, `this run ${[...new Set(this.#replaced)].join(', and ')}`)
   }
 
   #able(engine: EngineFacts, key: string, role: EngineRole): EngineFacts {

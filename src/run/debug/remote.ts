@@ -17,13 +17,15 @@ export interface Connection {
   reward(index: number): RewardModel
 }
 
+const GONE = 'engine/server-gone'
+
 /** The models behind a socket; undefined when nobody serves there. */
 export async function connectModels(socket: string): Promise<Connection | undefined> {
   let served: Served
   try {
     served = await post<Served>(socket, '/models', undefined)
   } catch (error) {
-    if (['ENOENT', 'ECONNREFUSED'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    if (error instanceof TrinityError && error.code === GONE) return undefined
     throw error
   }
   return {
@@ -84,14 +86,17 @@ function remoteReward(socket: string, model: number, { info }: ServedModel): Rew
 
 function post<T>(socketPath: string, path: string, body: unknown, call?: Pick<Call, 'signal'>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const options = { socketPath, path, method: body === undefined ? 'GET' : 'POST', signal: call?.signal }
+    const method = body === undefined ? 'GET' : 'POST'
+    // a connection of its own: one that was kept may lead to a server that has ended since
+    const options = { socketPath, path, method, signal: call?.signal, agent: false }
+    const fail = (error: NodeJS.ErrnoException) => reject(isGone(error) ? gone(socketPath, error) : error)
     const request = httpRequest(options, (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => {
         text += chunk
       })
-      response.on('error', reject)
+      response.on('error', fail)
       response.on('end', () => {
         const value = fromWire<T>(text)
         if (response.statusCode === 200) return resolve(value)
@@ -99,7 +104,19 @@ function post<T>(socketPath: string, path: string, body: unknown, call?: Pick<Ca
         reject(new TrinityError(code, message, { path, hint }))
       })
     })
-    request.on('error', reject)
+    request.on('error', fail)
     request.end(body === undefined ? undefined : toWire(body))
+  })
+}
+
+function isGone({ code = '' }: NodeJS.ErrnoException): boolean {
+  return ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code)
+}
+
+function gone(socket: string, cause: unknown): TrinityError {
+  return new TrinityError(GONE, 'the debug server has ended', {
+    path: socket,
+    hint: 'start it again: trinity debug --module inference_model',
+    cause,
   })
 }

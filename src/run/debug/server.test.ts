@@ -97,3 +97,23 @@ it('nobody there is no connection, and what a killed server left is replaced', a
   await server.close()
   expect(existsSync(stale)).toBe(false)
 })
+
+it('a server that was started again answers; one that has ended is called by its name', async () => {
+  const engine = new MockEngine({ vocabSize: 16 })
+  const path = join(dir, 'again.sock')
+  const serve = async () => {
+    const sampler = await engine.openSample({ path: 'm' }, nextCall())
+    return serveModels(path, 'print', [{ name: 'policy', role: 'rollout', sampler }])
+  }
+  let server = await serve()
+  const remote = ((await connectModels(path)) as Connection).sampler(0)
+  await remote.sample(request(), nextCall())
+  await server.close()
+  server = await serve()
+  expect(await remote.sample(request(), nextCall())).toHaveLength(2)
+  await server.close()
+  await expect(remote.sample(request(), nextCall())).rejects.toMatchObject({
+    code: 'engine/server-gone',
+    hint: expect.stringContaining('inference_model'),
+  })
+})
