@@ -1,4 +1,5 @@
 import { TrinityError } from '../base/error.js'
+import { timeSlice } from '../base/time-slice.js'
 import type { ChatArgs, SamplingArgs } from '../dialect/chat-args.js'
 import type { Answered, ChatModel, OnText, Said } from '../dialect/chat-model.js'
 import { createOpenAI, type OpenAIClient } from '../dialect/openai/client.js'
@@ -12,7 +13,6 @@ import { linkSignals } from './link-signals.js'
 import { type Answer, sampleAnswers } from './sample.js'
 import { type ModelLimits, merged, samplingParams } from './sampling.js'
 import { type ModelText, templateOf } from './text.js'
-import { timeSlice } from './time-slice.js'
 
 export interface RolloutModelParts {
   readonly sampler: SampleModel

@@ -1,9 +1,9 @@
 import { TrinityError } from '../base/error.js'
+import { timeSlice } from '../base/time-slice.js'
 import { nextCall } from '../engine/calls.js'
 import type { RewardModel } from '../engine/contract.js'
 import type { ChatMessage } from '../model/index.js'
 import { type ModelText, templateOf } from './text.js'
-import { timeSlice } from './time-slice.js'
 
 /** A reward model with a scalar head, bound to one run. */
 export class ScalarReward {

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
+import { timeSlice } from '../base/time-slice.js'
 import type { Experience } from '../experience/index.js'
 import type { ChatMessage } from '../model/index.js'
 import { columnOf, missingColumn } from '../task/index.js'
 import { type RewardScores, scoreResponse } from './reward.js'
 import { scoreRun } from './score-run.js'
-import { timeSlice } from './time-slice.js'
 import { Workflow } from './workflow.js'
 import { noArgs } from './workflow-args.js'
 

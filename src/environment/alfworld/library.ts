@@ -1,5 +1,6 @@
+import { timeSlice } from '../../base/time-slice.js'
 import type { EpisodeSpec } from '../environment.js'
-import { Game } from './game.js'
+import { Game, type GameSource } from './game.js'
 import { gameFileAt, placeOf, readGameFile, sourceIn } from './source.js'
 import type { WordingName } from './wording.js'
 
@@ -12,12 +13,19 @@ export async function gameOf(spec: EpisodeSpec, wording: WordingName, folder: st
   const place = placeOf(spec, folder)
   if ('path' in place) {
     const { path, version } = await gameFileAt(place.path)
-    const known = recall(path, `${wording} ${version}`)
-    return known ?? keep(path, `${wording} ${version}`, new Game(await readGameFile(path), wording))
+    const like = `${wording} ${version}`
+    return recall(path, like) ?? read(path, like, wording, () => readGameFile(path))
   }
   const source = sourceIn(place.row, String(place.row.id ?? 'pddl_problem'))
   const like = `${wording} ${source.task} ${source.logic.domain.length} ${source.logic.grammar.length}`
-  return recall(source.problem, like) ?? keep(source.problem, like, new Game(source, wording))
+  return recall(source.problem, like) ?? read(source.problem, like, wording, async () => source)
+}
+
+/** Each takes milliseconds, so that a thousand at once would stop everything else: they take turns. */
+async function read(key: string, like: string, wording: WordingName, source: () => Promise<GameSource>): Promise<Game> {
+  const found = await source()
+  await timeSlice()
+  return recall(key, like) ?? keep(key, like, new Game(found, wording))
 }
 
 function recall(key: string, like: string): Game | undefined {
