@@ -5,6 +5,7 @@ import { dapo } from './math/dapo.js'
 import { gsm8k } from './math/gsm8k.js'
 import { math } from './math/math.js'
 import { mathEval } from './math/math-eval.js'
+import { alfworldGames } from './world/alfworld.js'
 import { frozenLakeMaps } from './world/frozen-lake.js'
 import { reasoningGymTasks } from './world/reasoning-gym.js'
 import { seeds } from './world/seeds.js'
@@ -24,6 +25,7 @@ export const datasets = new Registry<DatasetEntry>('data set', {
   math,
   dapo,
   math_eval: mathEval,
+  alfworld: alfworldGames,
   frozen_lake: frozenLakeMaps,
   sokoban: sokobanRooms,
   sudoku: sudokuPuzzles,

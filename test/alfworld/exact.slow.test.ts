@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { Pcg64 } from '../../src/base/random/index.js'
 import { HOUSES, type House, rowOf } from '../../src/environment/alfworld/house.fixture.js'
 import { AlfWorld } from '../../src/environment/alfworld/index.js'
+import { openDataset } from '../../src/task/index.js'
+import { makeData } from '../support/made-data.js'
 import { testPython } from '../support/python.js'
 import { testData } from '../support/test-data.js'
 import { gamesIn } from './games.js'
@@ -103,5 +105,11 @@ describe(`the games of ALFWorld${data.note}`, () => {
       for (let next = world.expert(); next !== undefined && steps < 40; next = world.expert(), steps++) world.step(next)
       expect(world.isWon, `${row.id} after ${steps} steps`).toBe(true)
     }
+  })
+
+  it.skipIf(data.absent)('become the task set of the study', { timeout: 600_000 }, async () => {
+    const made = await makeData('alfworld', { from: data.path })
+    const count = async (split: string) => (await openDataset({ path: made.folder, split })).length
+    expect([await count('train'), await count('test')]).toEqual([3553, 140])
   })
 })
