@@ -12,6 +12,7 @@ export { TrinityError, type TrinityErrorOptions } from './base/error.js'
 export { Pcg64 } from './base/random/index.js'
 export {
   AlfWorld,
+  type AlfWorldOptions,
   type Environment,
   type EnvironmentContext,
   type EnvironmentEntry,

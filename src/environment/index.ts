@@ -1,6 +1,6 @@
 /** Where it is acted out: worlds behind one contract of reset and step. */
 
-export { AlfWorld } from './alfworld/index.js'
+export { AlfWorld, type AlfWorldOptions } from './alfworld/index.js'
 export { checkEnvironment, type EnvironmentProblem, environmentOf } from './args.js'
 export {
   type Awaitable,

@@ -18,6 +18,7 @@ interface Situation {
   admissible?: readonly string[]
 }
 
+/** How the games are told and valued. */
 export interface AlfWorldOptions {
   readonly wording?: WordingName
   /** Where relative paths of games start. */
@@ -26,7 +27,19 @@ export interface AlfWorldOptions {
   readonly failure?: number
 }
 
-/** ALFWorld: housework by text commands, in the games of ALFRED's houses. */
+/**
+ * ALFWorld: housework by text commands, in the games of ALFRED's houses.
+ * @example
+ * import { AlfWorld } from 'trinity-rft'
+ *
+ * export async function demonstrate(game_file: string): Promise<void> {
+ *   const world = new AlfWorld()
+ *   console.log((await world.reset({ row: { game_file }, seed: 0 })).observation)
+ *   for (let next = world.expert(); next !== undefined; next = world.expert()) {
+ *     console.log(`> ${next}\n${world.step(next).observation}`)
+ *   }
+ * }
+ */
 export class AlfWorld implements Environment {
   readonly #wording: WordingName
   readonly #folder: string | undefined
