@@ -4,6 +4,7 @@ import { MathRulerWorkflow, RubricJudgeWorkflow } from './builtin/judge.js'
 import { MathBoxedWorkflow, MathEvalWorkflow, MathWorkflow } from './builtin/math.js'
 import { MathRewardModelWorkflow } from './builtin/reward-model.js'
 import { ThinkingBudgetWorkflow } from './builtin/thinking-budget.js'
+import { ToolCallWorkflow } from './builtin/tool-call.js'
 import { EnvironmentWorkflow } from './environment/concatenated.js'
 import { StepWiseEnvironmentWorkflow } from './environment/step-wise.js'
 import { worldWorkflows } from './environment/worlds.js'
@@ -32,6 +33,7 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   on_policy_distill_workflow: OnPolicyDistillWorkflow,
   on_policy_distill_math_workflow: OnPolicyDistillMathWorkflow,
   thinking_budget_workflow: ThinkingBudgetWorkflow,
+  tool_call_workflow: ToolCallWorkflow,
   environment_workflow: EnvironmentWorkflow,
   step_wise_environment_workflow: StepWiseEnvironmentWorkflow,
   ...worldWorkflows,
@@ -42,4 +44,5 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   async_math_eval_workflow: MathEvalWorkflow,
   async_math_rm_workflow: MathRewardModelWorkflow,
   async_math_ruler_workflow: MathRulerWorkflow,
+  toolcall_workflow: ToolCallWorkflow,
 })
