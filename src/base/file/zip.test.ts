@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { tempDir } from '../../../test/support/temp-dir.js'
-import { crc32 } from '../crc.js'
+import { zipped } from './zip.fixture.js'
 import { ZipFile } from './zip.js'
 
 const FILES: Readonly<Record<string, string>> = {
@@ -13,41 +12,6 @@ const FILES: Readonly<Record<string, string>> = {
   'a/long.txt': 'the same again and '.repeat(1000),
   'a/ünï.txt': 'ü',
   'empty.txt': '',
-}
-
-/** As the format is described: each file with its header, then the directory, then where the directory is. */
-function zipped(files: Readonly<Record<string, string>>, comment = ''): Buffer {
-  const parts: Buffer[] = []
-  const list: Buffer[] = []
-  let offset = 0
-  for (const [name, text] of Object.entries(files)) {
-    const data = Buffer.from(text)
-    const stored = data.length < 20
-    const packed = stored ? data : deflateRawSync(data)
-    const label = Buffer.from(name)
-    const common = Buffer.alloc(26)
-    common.writeUInt16LE(20, 0)
-    common.writeUInt16LE(stored ? 0 : 8, 4)
-    common.writeUInt32LE(crc32(data), 10)
-    common.writeUInt32LE(packed.length, 14)
-    common.writeUInt32LE(data.length, 18)
-    common.writeUInt16LE(label.length, 22)
-    const place = Buffer.alloc(14)
-    place.writeUInt32LE(offset, 10)
-    list.push(Buffer.from('PK\x01\x02\x14\0', 'latin1'), common, place, label)
-    const local = [Buffer.from('PK\x03\x04', 'latin1'), common, label, packed]
-    parts.push(...local)
-    offset += Buffer.concat(local).length
-  }
-  const directory = Buffer.concat(list)
-  const end = Buffer.alloc(22)
-  end.write('PK\x05\x06', 'latin1')
-  end.writeUInt16LE(Object.keys(files).length, 8)
-  end.writeUInt16LE(Object.keys(files).length, 10)
-  end.writeUInt32LE(directory.length, 12)
-  end.writeUInt32LE(offset, 16)
-  end.writeUInt16LE(comment.length, 20)
-  return Buffer.concat([...parts, directory, end, Buffer.from(comment, 'latin1')])
 }
 
 let folder: string

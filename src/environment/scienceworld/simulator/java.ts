@@ -13,7 +13,7 @@ export interface JavaSettings {
  * Things in a room lie in sets that are ordered by the hash of an object, which Java draws: with the hash always the same,
  * an episode is the same wherever and whenever it is played.
  */
-const SAME_ORDER = ['-XX:+UnlockExperimentalVMOptions', '-XX:hashCode=2']
+export const SAME_ORDER = ['-XX:+UnlockExperimentalVMOptions', '-XX:hashCode=2']
 /** One thread works: the collector that does not compete with it. A process without memory ends, and another begins. */
 const MEMORY = ['-XX:+UseSerialGC', '-XX:+ExitOnOutOfMemoryError']
 /** It ends when its standard input does, and chooses a port, which is the first thing it prints. */
