@@ -1,7 +1,7 @@
 // Episodes to learn from, played by the world's own expert. The expert knows where everything is; a model does not. So
 // wherever the expert walks to something that nobody has seen yet, some other places are tried first, and now and then
-// something else is done that the expert then has to put right. Only what the expert does is to be learned (`learn`):
-// what a model takes from it is where a thing probably is, given the places that were already looked at.
+// something else is done that the expert then has to put right; that is not to be learned (`learn: false`). What a model
+// takes from it is to look where a thing probably is, and nowhere twice.
 import { AlfWorld, Pcg64 } from 'trinity-rft'
 
 const SHARE_STRAIGHT = 0.3
@@ -60,13 +60,13 @@ export async function demonstrate(game, { seed, habits, maxSteps = 50 }) {
     }
   }
 
-  let detours = random.random() < SHARE_STRAIGHT ? 0 : 1 + random.below(MOST_DETOURS)
+  let detours = random.random() < SHARE_STRAIGHT ? 0 : 1 + random.below(MOST_DETOURS - 1)
   for (let on = true; on; ) {
     const next = world.expert()
     if (next === undefined) return undefined
     if (random.random() < SHARE_SLIPS) {
       const possible = world.admissible()
-      on = act(possible[random.below(possible.length)], false)
+      on = act(possible[random.below(possible.length - 1)], false)
       continue
     }
     const wanted = /^go to /.test(next) ? /^(?:take|use) (\D+ \d+)/.exec(purpose() ?? '')?.[1] : undefined
@@ -74,14 +74,14 @@ export async function demonstrate(game, { seed, habits, maxSteps = 50 }) {
       const place = elsewhere(world, looked, habits.get(wanted.replace(/ \d+$/, '')), next, random)
       detours--
       if (place !== undefined) {
-        on = act(`go to ${place}`, false)
-        if (on && world.admissible().includes(`open ${place}`)) on = act(`open ${place}`, false)
+        on = act(`go to ${place}`, true)
+        if (on && world.admissible().includes(`open ${place}`)) on = act(`open ${place}`, true)
         continue
       }
     }
     on = act(next, true)
     // what is to be found next may take a while again
-    if (/^take /.test(next) && random.random() < 0.7) detours = random.below(MOST_DETOURS)
+    if (/^take /.test(next) && random.random() < 0.7) detours = random.below(MOST_DETOURS - 1)
   }
   return won ? messages : undefined
 }
@@ -92,7 +92,12 @@ function beginning(observation) {
 }
 
 function mentioned(seen, thing) {
-  return seen.includes(`a ${thing},`) || seen.includes(`a ${thing}.`) || seen.includes(`an ${thing},`) || seen.includes(`an ${thing}.`)
+  return (
+    seen.includes(`a ${thing},`) ||
+    seen.includes(`a ${thing}.`) ||
+    seen.includes(`an ${thing},`) ||
+    seen.includes(`an ${thing}.`)
+  )
 }
 
 /** A place that was not looked at, one where such things are kept more likely than another. */
@@ -104,5 +109,8 @@ function elsewhere(world, looked, places, next, random) {
     .filter((place) => !looked.has(place))
   const weights = open.map((place) => 0.5 + (places?.get(place.replace(/ \d+$/, '')) ?? 0) ** 0.5)
   let left = random.random() * weights.reduce((sum, weight) => sum + weight, 0)
-  return open.find((_, i) => (left -= weights[i]) < 0)
+  return open.find((_, i) => {
+    left -= weights[i]
+    return left < 0
+  })
 }

@@ -5,16 +5,28 @@ import { join } from 'node:path'
 
 const SPECIAL = ['<|pad|>', '<|end|>', '<|unk|>', '<|system|>', '<|user|>', '<|assistant|>']
 
-/** One token before each message says who speaks, one ends it. */
+/**
+ * One token before each message says who speaks, one ends it. What stands between the marks of generation is the
+ * assistant's, and is learned; a message with `learn: false` is not.
+ */
 const CHAT =
-  "{% for message in messages %}{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}{% endfor %}" +
+  "{% for message in messages %}{{ '<|' + message['role'] + '|>' }}" +
+  "{% if message['role'] == 'assistant' and message['learn'] != false %}" +
+  "{% generation %}{{ message['content'] + '<|end|>' }}{% endgeneration %}" +
+  "{% else %}{{ message['content'] + '<|end|>' }}{% endif %}{% endfor %}" +
   "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
 
-/** Writes tokenizer.json and tokenizer_config.json into `dir`. Characters of the words are known as well. */
-export function writeWordTokenizer(dir, { words, characters = '' }) {
-  const vocab = new Set([...SPECIAL, ...characters, ...words.join('')])
+/** A word with the blank before it, a number likewise, or a single character. */
+const WORDS = ' ?[A-Za-z]+| ?[0-9]+|[^A-Za-z0-9]'
+
+/**
+ * Writes tokenizer.json and tokenizer_config.json into `dir`. Characters of the words are known as well. `whole`: a text
+ * is cut into words first, and those that are known are looked up as they are; for thousands of them.
+ */
+export function writeWordTokenizer(dir, { words, characters = '', whole = false }) {
+  const vocab = new Set([...SPECIAL, ...characters, ...words.join(''), ...(whole ? words : [])])
   const merges = []
-  for (const word of words) {
+  for (const word of whole ? [] : words) {
     for (let end = 2; end <= word.length; end++) {
       const part = word.slice(0, end)
       if (vocab.has(part)) continue
@@ -30,7 +42,7 @@ export function writeWordTokenizer(dir, { words, characters = '' }) {
     padding: null,
     added_tokens: SPECIAL.map((content, id) => ({ id, content, ...added })),
     normalizer: null,
-    pre_tokenizer: null,
+    pre_tokenizer: whole ? { type: 'Split', pattern: { Regex: WORDS }, behavior: 'Isolated', invert: false } : null,
     post_processor: null,
     decoder: { type: 'Fuse' },
     model: {
@@ -41,7 +53,7 @@ export function writeWordTokenizer(dir, { words, characters = '' }) {
       end_of_word_suffix: null,
       fuse_unk: false,
       byte_fallback: false,
-      ignore_merges: false,
+      ignore_merges: whole,
       vocab: Object.fromEntries([...vocab].map((token, id) => [token, id])),
       merges,
     },

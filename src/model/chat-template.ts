@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { messageOf, TrinityError } from '../base/error.js'
 import { hasGenerationTags, markGeneration, takeMarks } from './generation-spans.js'
+import { Piecewise } from './piecewise.js'
 import { parseWithFloats, Template } from './python-jinja/index.js'
 
 /** A message as chat APIs write it; templates may read any further key. */
@@ -36,6 +37,7 @@ export class ChatTemplate {
   /** The template says with {% generation %} which text is the assistant's. */
   readonly marksAssistant: boolean
   readonly #template: Template
+  readonly #piecewise: Piecewise | undefined
   readonly #specialTokens: Readonly<Record<string, string>>
 
   constructor(source: string, specialTokens: Readonly<Record<string, string>> = {}, path = 'chat template') {
@@ -52,6 +54,7 @@ export class ChatTemplate {
         cause,
       })
     }
+    this.#piecewise = Piecewise.of(this.#template, Object.keys(specialTokens))
   }
 
   render(messages: readonly ChatMessage[], options: RenderOptions = {}): string {
@@ -78,16 +81,21 @@ export class ChatTemplate {
   }
 
   #render(messages: readonly ChatMessage[], options: RenderOptions): string {
+    const variables = {
+      ...this.#specialTokens,
+      ...options.variables,
+      ...(options.enableThinking === undefined ? {} : { enable_thinking: options.enableThinking }),
+      // An empty list must look like no tools at all, or templates announce an empty tool list.
+      tools: options.tools?.length ? options.tools : null,
+      add_generation_prompt: options.addGenerationPrompt ?? false,
+    }
+    const render = (template: Template, some: readonly unknown[]) => template.render({ ...variables, messages: some })
     try {
-      return this.#template.render({
-        ...this.#specialTokens,
-        ...options.variables,
-        ...(options.enableThinking === undefined ? {} : { enable_thinking: options.enableThinking }),
-        // An empty list must look like no tools at all, or templates announce an empty tool list.
-        tools: options.tools?.length ? options.tools : null,
-        messages: messages.map(parseArguments),
-        add_generation_prompt: options.addGenerationPrompt ?? false,
-      })
+      const given = messages.map(parseArguments)
+      // variables of the caller may be any, those of the loop too
+      return this.#piecewise && !options.variables
+        ? this.#piecewise.render(given, render)
+        : render(this.#template, given)
     } catch (cause) {
       throw new TrinityError('chat/render', `${this.path}: ${messageOf(cause)}`, {
         path: this.path,

@@ -33,6 +33,7 @@ describe('hasTorch', () => {
     writeFileSync(join(home, 'python3'), `#!/bin/sh\necho '${said}'\n`, { mode: 0o755 })
     vi.stubEnv('PATH', `${home}:/bin:/usr/bin`)
     expect(hasTorch({}, home)).toBe(can)
+    expect(hasTorch({ TRINITY_PYTHON: 'python3' }, home)).toBe(can)
   })
 })
 

@@ -16,8 +16,9 @@ export function environmentDir(home: string = homedir()): string {
  */
 export function hasTorch(env: Readonly<Record<string, string | undefined>> = process.env, home = homedir()): boolean {
   const sources = pythonSources({ env, home })
-  // what the user has named is believed
-  if (sources[0].chosen) return existsSync(sources[0].command)
+  const [{ chosen, command }] = sources
+  // a file that the user has named is believed; a name is looked for as a shell does it
+  if (chosen) return command.includes('/') ? existsSync(command) : suits(command)
   return isInstalled(environmentDir(home)) || suits('python3')
 }
 
