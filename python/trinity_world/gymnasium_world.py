@@ -64,14 +64,12 @@ class GymnasiumWorld:
         self._seen = self._text(observation)
         self._earned += float(reward)
         done = bool(terminated or truncated)
-        return {
-            "observation": self._seen,
-            "reward": number(reward),
-            "done": done,
-            "won": done and self._won(info),
-            "metrics": {"valid_action": 1},
-            **_admissible(info),
-        }
+        answer = {"observation": self._seen, "reward": number(reward), "done": done, "metrics": {"valid_action": 1}}
+        if done:
+            answer["won"] = self._won(info)
+        if "action_mask" in info:
+            answer.update(_admissible(info))
+        return answer
 
     def close(self) -> None:
         if self._own is not None:
@@ -84,6 +82,7 @@ class GymnasiumWorld:
 
     def _use(self, env: Env) -> None:
         self._env = env
+        self._draws = env.render_mode == "ansi"
         self._read = action_reader(env.action_space, self._spec["actions"])
 
     def _make(self, kwargs: dict[str, Any]) -> Env:
@@ -100,7 +99,7 @@ class GymnasiumWorld:
             raise WorldError("environment/gymnasium", f"Gymnasium cannot make it: {error}", hint) from error
 
     def _text(self, observation: Any) -> str:
-        if self._env.render_mode != "ansi":
+        if not self._draws:
             return observation_text(observation)
         return clean(without_escapes(str(self._env.render()))).strip("\n")
 

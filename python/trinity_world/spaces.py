@@ -25,9 +25,10 @@ def action_reader(space: spaces.Space[Any], names: Sequence[str]) -> ReadAction:
         return lambda text: _held(space, text, text)
     if isinstance(space, spaces.Discrete):
         listed = listed_actions(space, names)
-        known = {name.lower(): int(space.start) + i for i, name in enumerate(names)}
-        expected = f"one of {', '.join(listed)}" if listed else f"a number from {space.start}, {space.n} in all"
-        return lambda text: _discrete(space, known, expected, text)
+        first, last = int(space.start), int(space.start + space.n) - 1
+        known = {name.lower(): first + i for i, name in enumerate(names)}
+        expected = f"one of {', '.join(listed)}" if listed else f"a number from {first} to {last}"
+        return lambda text: _discrete(first, last, known, expected, text)
     return lambda text: _from_json(space, _json(space, text), text)
 
 
@@ -39,17 +40,16 @@ def listed_actions(space: spaces.Space[Any], names: Sequence[str]) -> list[str] 
     return [*names, *numbers[len(names) :]]
 
 
-def _discrete(space: spaces.Discrete[Any], known: dict[str, int], expected: str, text: str) -> Any:
+def _discrete(first: int, last: int, known: dict[str, int], expected: str, text: str) -> int:
     word = text.strip()
-    value = known.get(word.lower())
-    if value is None:
-        try:
-            value = int(word)
-        except ValueError:
-            raise NotAnAction(f"not an action: expected {expected}") from None
-    if not int(space.start) <= value < int(space.start) + int(space.n):
-        raise NotAnAction(f"not an action: expected {expected}")
-    return numpy.int64(value)
+    try:
+        value = known.get(word.lower())
+        value = int(word) if value is None else value
+        if first <= value <= last:
+            return value
+    except ValueError:
+        pass
+    raise NotAnAction(f"not an action: expected {expected}")
 
 
 def _json(space: spaces.Space[Any], text: str) -> Any:

@@ -95,7 +95,9 @@ export class WorldWorker {
   call(call: WorldCall): Promise<JsonObject> {
     if (this.#dead) return Promise.reject(this.#dead)
     const id = this.#next++
-    const text = JSON.stringify([id, call.op, call.slot, call.given], jsonValue)
+    // most calls are steps: a text, which needs no look at its parts
+    const given = typeof call.given === 'string' ? JSON.stringify(call.given) : JSON.stringify(call.given, jsonValue)
+    const text = `[${id},"${call.op}",${call.slot},${given}]`
     if (text.length > MAX_FRAME / 4) {
       const message = `${call.what}: ${text.length} characters are too many for one call`
       return Promise.reject(new TrinityError('environment/too-large', message))
