@@ -1,8 +1,12 @@
 import { Registry } from '../base/registry.js'
+import { BotsMathBoxedWorkflow, BotsRefEvalCollectWorkflow } from './builtin/bots.js'
 import { OnPolicyDistillMathWorkflow, OnPolicyDistillWorkflow } from './builtin/distill.js'
-import { MathRulerWorkflow, RubricJudgeWorkflow } from './builtin/judge.js'
+import { Learn2AskWorkflow } from './builtin/learn2ask.js'
 import { MathBoxedWorkflow, MathEvalWorkflow, MathWorkflow } from './builtin/math.js'
 import { MathRewardModelWorkflow } from './builtin/reward-model.js'
+import { RubricJudgeOpenaiWorkflow, RubricJudgeWorkflow } from './builtin/rubric.js'
+import { MathRulerWorkflow, MathTrainableRulerWorkflow } from './builtin/ruler.js'
+import { SyntheticWorkflow } from './builtin/synthetic.js'
 import { ThinkingBudgetWorkflow } from './builtin/thinking-budget.js'
 import { ToolCallWorkflow } from './builtin/tool-call.js'
 import { EnvironmentWorkflow } from './environment/concatenated.js'
@@ -29,11 +33,17 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   math_eval_workflow: MathEvalWorkflow,
   math_rm_workflow: MathRewardModelWorkflow,
   math_ruler_workflow: MathRulerWorkflow,
+  math_trainable_ruler_workflow: MathTrainableRulerWorkflow,
   rubric_judge_workflow: RubricJudgeWorkflow,
+  rubric_judge_openai_workflow: RubricJudgeOpenaiWorkflow,
   on_policy_distill_workflow: OnPolicyDistillWorkflow,
   on_policy_distill_math_workflow: OnPolicyDistillMathWorkflow,
   thinking_budget_workflow: ThinkingBudgetWorkflow,
   tool_call_workflow: ToolCallWorkflow,
+  bots_math_boxed_workflow: BotsMathBoxedWorkflow,
+  bots_ref_eval_collect_math_boxed_workflow: BotsRefEvalCollectWorkflow,
+  learn2ask_workflow: Learn2AskWorkflow,
+  synthetic_workflow: SyntheticWorkflow,
   environment_workflow: EnvironmentWorkflow,
   step_wise_environment_workflow: StepWiseEnvironmentWorkflow,
   ...worldWorkflows,
@@ -45,4 +55,6 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   async_math_rm_workflow: MathRewardModelWorkflow,
   async_math_ruler_workflow: MathRulerWorkflow,
   toolcall_workflow: ToolCallWorkflow,
+  BOTSMathBoxedWorkflow: BotsMathBoxedWorkflow,
+  Learn2AskWorkflow,
 })

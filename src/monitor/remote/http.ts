@@ -29,6 +29,7 @@ export interface HttpRequest {
   /** Sent as JSON, unless it is text. */
   readonly body?: unknown
   readonly signal?: AbortSignal
+  readonly timeoutMs?: number
 }
 
 const TIMEOUT_MS = 30_000
@@ -36,8 +37,8 @@ const LONGEST_TEXT = 300
 
 /** Sends a request and reads the answer as JSON. Throws HttpError, or what the network says. */
 export async function http(url: string, request: HttpRequest = {}): Promise<unknown> {
-  const { method = 'POST', headers = {}, body, signal } = request
-  const limit = AbortSignal.timeout(TIMEOUT_MS)
+  const { method = 'POST', headers = {}, body, signal, timeoutMs = TIMEOUT_MS } = request
+  const limit = AbortSignal.timeout(timeoutMs)
   let response: Response
   let text: string
   try {

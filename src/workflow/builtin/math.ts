@@ -19,7 +19,7 @@ export class MathWorkflow extends SimpleWorkflow {
   }
 }
 
-const boxedArgs = z.strictObject({
+export const boxedArgs = z.strictObject({
   /** Send plain text to a base model instead of a chat. */
   use_base: z.boolean().default(false),
   /** Ask for reasoning between think tags, and take points off where it is missing. */
@@ -30,14 +30,14 @@ const boxedArgs = z.strictObject({
 /** The answer in \boxed{}. Answers that ran out of room are not trained on. */
 export class MathBoxedWorkflow extends SimpleWorkflow {
   static override readonly doc: string = 'answer in \\boxed{}, math_boxed_reward'
-  static override readonly args = boxedArgs
+  static override readonly args: z.ZodObject = boxedArgs
   static override readonly reads: readonly ('prompt' | 'reward')[] = ['prompt', 'reward']
   readonly args = workflowArgs(this.task, boxedArgs)
 
   override get defaultReward(): string {
     return 'math_boxed_reward'
   }
-  override get defaultSystemPrompt(): string {
+  override get defaultSystemPrompt(): string | undefined {
     return this.args.with_think ? BOXED_THINK : BOXED
   }
 
