@@ -8,6 +8,7 @@ import { mathEval } from './math/math-eval.js'
 import { alfworldGames } from './world/alfworld.js'
 import { frozenLakeMaps } from './world/frozen-lake.js'
 import { reasoningGymTasks } from './world/reasoning-gym.js'
+import { scienceWorldTasks } from './world/scienceworld.js'
 import { seeds } from './world/seeds.js'
 import { sokobanRooms } from './world/sokoban.js'
 import { sudokuPuzzles } from './world/sudoku.js'
@@ -26,6 +27,7 @@ export const datasets = new Registry<DatasetEntry>('data set', {
   dapo,
   math_eval: mathEval,
   alfworld: alfworldGames,
+  scienceworld: scienceWorldTasks,
   frozen_lake: frozenLakeMaps,
   sokoban: sokobanRooms,
   sudoku: sudokuPuzzles,

@@ -2,12 +2,12 @@ import { deflateRawSync } from 'node:zlib'
 import { crc32 } from '../crc.js'
 
 /** As the format is described: each file with its header, then the directory, then where the directory is. */
-export function zipped(files: Readonly<Record<string, string>>, comment = ''): Buffer {
+export function zipped(files: Readonly<Record<string, string | Uint8Array>>, comment = ''): Buffer {
   const parts: Buffer[] = []
   const list: Buffer[] = []
   let offset = 0
-  for (const [name, text] of Object.entries(files)) {
-    const data = Buffer.from(text)
+  for (const [name, content] of Object.entries(files)) {
+    const data = Buffer.from(content as string)
     const stored = data.length < 20
     const packed = stored ? data : deflateRawSync(data)
     const label = Buffer.from(name)

@@ -25,7 +25,7 @@ process.stdin.resume().on('end', () => process.exit(0))
 let objects = 0
 const answers = {
   getTaskNames: '!ylo0',
-  join: '!ysboil\\\\nfind-plant',
+  join: '!ysboil\\\\nfind-plant\\\\nfreeze',
   getTaskMaxVariations: '!yi30',
   load: '!ys',
   getSimplificationsUsed: '!ysopenDoors',

@@ -3,6 +3,8 @@ import { scienceWorldArgs } from './args.js'
 import { PERSONAS } from './persona.js'
 import { ScienceWorld } from './world.js'
 
+export { releaseOf } from './simulator/jar.js'
+export { taskVariations } from './simulator/variations.js'
 export { ScienceWorld } from './world.js'
 
 export const scienceWorld = environment({

@@ -98,7 +98,7 @@ describe('what is wrong with a row or an argument', () => {
     [{ task_name: 'boil', var_num: -1 }, "column 'var_num'", ''],
     [{ task_name: 'boil' }, "column 'var_num'", ''],
     [{ task_desc: '{"task_name": ' }, 'it is no JSON', ''],
-    [{ task_desc: '[]' }, "no task '[]'", 'its tasks are boil, find-plant'],
+    [{ task_desc: '[]' }, "no task '[]'", 'its tasks are boil, find-plant, freeze'],
     [{}, 'expected the task as JSON', ''],
   ])('%o', async (given, message, hint) => {
     const [world] = await worlds(1)

@@ -104,7 +104,7 @@ describe('SimulatorPool', () => {
       })
     }
     vi.stubEnv('JAVA_HOME', await fakeJavaHome())
-    expect((await take(pool)).simulator.tasks).toEqual(['boil', 'find-plant'])
+    expect((await take(pool)).simulator.tasks).toEqual(['boil', 'find-plant', 'freeze'])
   })
 
   it('is shared by all who ask for the same', () => {
