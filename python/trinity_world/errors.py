@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from typing import Any
 
@@ -24,8 +25,16 @@ def describe(error: BaseException) -> dict[str, Any]:
         known: dict[str, Any] = {"code": error.code, "message": str(error)}
         return known if error.hint is None else {**known, "hint": error.hint}
     lines = "".join(traceback.format_exception(error)).rstrip().splitlines()
+    what = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1][:_LONGEST]
     return {
         "code": "environment/failed",
-        "message": "".join(traceback.format_exception_only(error)).strip().splitlines()[-1][:_LONGEST],
+        "message": what + _place(error),
         "trace": [line[:_LONGEST] for line in lines[-_LINES:]],
     }
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    return f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno}, in {frames[-1].name})"

@@ -96,7 +96,7 @@ class GymnasiumWorld:
         except gymnasium.error.Error as error:
             is_unknown = isinstance(error, gymnasium.error.UnregisteredEnv)
             hint = "an id may name the module that registers it: module:id" if is_unknown else None
-            raise WorldError("environment/gymnasium", f"Gymnasium cannot make it: {error}", hint) from error
+            raise WorldError("environment/setup", f"Gymnasium cannot make it: {error}", hint) from error
 
     def _text(self, observation: Any) -> str:
         if not self._draws:

@@ -135,7 +135,7 @@ def _refused_in_words(what: str, make: Callable[[], ProceduralDataset]) -> Proce
         return make()
     except (AssertionError, TypeError, ValueError) as error:
         raise WorldError(
-            "environment/reasoning-gym",
+            "environment/setup",
             f"{what} cannot be set up: {error}",
             "change 'config', 'difficulty', 'size' or 'seed'",
         ) from error
@@ -148,7 +148,7 @@ def _config(name: str, difficulty: int | None, given: dict[str, Any]) -> dict[st
     for key in given:
         if key not in known:
             raise WorldError(
-                "environment/reasoning-gym",
+                "environment/setup",
                 f"{name} has no argument '{key}'",
                 f"it has: {', '.join(sorted(known))}",
             )
@@ -156,7 +156,7 @@ def _config(name: str, difficulty: int | None, given: dict[str, Any]) -> dict[st
         return given
     if name not in CURRICULA:
         raise WorldError(
-            "environment/reasoning-gym", f"{name} has no levels of difficulty", "set it up with 'config' instead"
+            "environment/setup", f"{name} has no levels of difficulty", "set it up with 'config' instead"
         )
     curriculum = create_curriculum(name)
     curriculum.set_global_level(difficulty)
@@ -169,7 +169,7 @@ def _check_name(name: str) -> None:
         return
     near = difflib.get_close_matches(name, DATASETS, 1)
     hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(sorted(DATASETS))}"
-    raise WorldError("environment/reasoning-gym", f"there is no family '{name}'", hint)
+    raise WorldError("environment/setup", f"there is no family '{name}'", hint)
 
 
 def open_world(spec: dict[str, Any]) -> ReasoningGymWorld:

@@ -39,7 +39,7 @@ class Served:
         ours = [name for name in roles if "client" not in spec["agents"].get(name, {})]
         if len(ours) != 1:
             raise WorldError(
-                "environment/verifiers",
+                "environment/setup",
                 f"the model can play one role, and the environment leaves it {', '.join(ours) or 'none'}",
                 "give every other role an endpoint: agents: {role: {model: …, client: {base_url: …, api_key_var: …}}}",
             )
@@ -64,7 +64,7 @@ class Served:
             if len(self._tasks) > index:
                 break
         if not self._tasks:
-            raise WorldError("environment/verifiers", "the environment has no tasks")
+            raise WorldError("environment/setup", "the environment has no tasks")
         return self._tasks[index % len(self._tasks)]
 
 
@@ -83,7 +83,7 @@ class Episode:
     async def begin(self) -> Wire:
         found = await self._next()
         if found is None:
-            raise WorldError("environment/verifiers", "the episode was over before the model was asked")
+            raise WorldError("environment/unsupported", "the episode was over before the model was asked")
         messages, tools = found
         system = [_text(one["content"]) for one in messages if one["role"] == "system"]
         rules = "\n\n".join([*system, *([_tool_rules(tools)] if tools else [])])
@@ -92,7 +92,7 @@ class Episode:
 
     async def step(self, reply: str) -> Wire:
         if self._reply is None:
-            raise WorldError("environment/verifiers", "nobody waits for a reply")
+            raise WorldError("environment/unsupported", "nobody waits for a reply")
         self._reply.set_result(reply)
         before = len(self._known)
         found = await self._next()
@@ -103,7 +103,7 @@ class Episode:
         if len(messages) < before + 2 or messages[before]["role"] != "assistant":
             self.cancel()
             raise WorldError(
-                "environment/verifiers",
+                "environment/unsupported",
                 "the environment rewrites what was said, or begins another conversation",
                 "an episode must be one conversation that grows: no compaction, and one run of the model's role",
             )
@@ -209,7 +209,7 @@ def _text(content: Any) -> str:
     if content is None or isinstance(content, str):
         return clean(content or "")
     if any(part.get("type") != "text" for part in content):
-        raise WorldError("environment/verifiers", "the environment shows more than text, which the model cannot see")
+        raise WorldError("environment/unsupported", "the environment shows more than text, which the model cannot see")
     return clean("\n".join(part["text"] for part in content))
 
 
@@ -245,7 +245,7 @@ def open_world(spec: dict[str, Any]) -> VerifiersWorld:
         try:
             _served[key] = _in_loop(_serve(spec)).result()
         except (ModuleNotFoundError, ValueError, TypeError, AttributeError) as error:
-            raise WorldError("environment/verifiers", f"cannot be set up: {error}") from error
+            raise WorldError("environment/setup", f"cannot be set up: {error}") from error
     return VerifiersWorld(spec, _served[key])
 
 

@@ -58,6 +58,10 @@ const HOPELESS = new Set([
   'reward/none',
   'reward/no-truth',
   'environment/row',
+  'environment/setup',
+  'environment/unsupported',
+  'environment/python',
+  'environment/python-package',
   'task/column',
 ])
 

@@ -59,7 +59,7 @@ class Serving(unittest.TestCase):
             self.server.serve([[n, "step", 1, word] for n, word in enumerate(["fail", "known", "odd", "ok"])])
         answers = {number: (is_ok, result) for frame in self.answers() for number, is_ok, result in frame}
         self.assertEqual([answers[n][0] for n in range(4)], [0, 0, 0, 1])
-        self.assertEqual(answers[0][1]["message"], "KeyError: 'gone'")
+        self.assertRegex(answers[0][1]["message"], r"^KeyError: 'gone' \(test_server\.py:\d+, in step\)$")
         self.assertIn("test_server.py", "\n".join(answers[0][1]["trace"]))
         self.assertEqual(answers[1][1], {"code": "environment/known", "message": "not here", "hint": "look there"})
         self.assertIn("ValueError", answers[2][1]["message"])

@@ -29,7 +29,7 @@ describe.skipIf(python.absent)(`what goes wrong in an environment${python.note}`
     const [error, { observation }] = await Promise.all([failing(bad.step('raise luck')), good.step('ok')])
     expect(error).toMatchObject({
       code: 'environment/failed',
-      message: expect.stringMatching(/step: ValueError: bad luck$/),
+      message: expect.stringMatching(/step: ValueError: bad luck \(faulty\.py:\d+, in step\)$/),
     })
     expect(causeOf(error)).toMatch(/faulty\.py", line \d+, in step\n.*raise ValueError/s)
     expect(observation).toBe('ok')

@@ -106,7 +106,7 @@ describe.skipIf(python.absent)(`environments of Gymnasium${python.note}`, () => 
 
   it('an id that is unknown, arguments that it does not take, and a Python without it are errors', async () => {
     await expect(open('FrozenLak-v1')).rejects.toMatchObject({
-      code: 'environment/gymnasium',
+      code: 'environment/setup',
       message: expect.stringContaining('`FrozenLake`'),
     })
     await expect(open('FrozenLake-v1', { kwargs: { depth: 3 } })).rejects.toThrow("'depth'")

@@ -1,5 +1,5 @@
 import * as vitest from 'vitest'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { testPython } from '../../../test/support/python.js'
 import { describeEnvironment } from '../../testing/environment.js'
 import { environmentOf, openEnvironment, type Turn } from '../index.js'
@@ -8,6 +8,8 @@ const python = testPython('reasoning-gym')
 const open = (args: Record<string, unknown> = {}) => openEnvironment('reasoning_gym', { python: python.path, ...args })
 
 if (!python.absent) {
+  // the package takes its time to be imported
+  beforeAll(async () => (await open({ dataset: ['gcd'] })).close(), 120_000)
   describeEnvironment(vitest, 'reasoning_gym', {
     open: () => open({ dataset: ['chain_sum', 'gcd'], attempts: 3 }),
     episodes: [1, 2, 3].map((seed) => ({ row: {}, seed })),
@@ -91,7 +93,7 @@ describe.skipIf(python.absent)(`families of reasoning-gym${python.note}`, () => 
 
   it('what is wrong is said where it stands', async () => {
     await expect(open({ dataset: ['chain_sun'] })).rejects.toMatchObject({
-      code: 'environment/reasoning-gym',
+      code: 'environment/setup',
       message: expect.stringContaining("'chain_sun'"),
       hint: "did you mean 'chain_sum'?",
     })

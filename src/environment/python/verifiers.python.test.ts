@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import * as vitest from 'vitest'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { testPython } from '../../../test/support/python.js'
 import { describeEnvironment } from '../../testing/environment.js'
 import { Episode, environmentOf, openEnvironment } from '../index.js'
@@ -12,6 +12,8 @@ const open = (id: string, args: Record<string, unknown> = {}) =>
   openEnvironment('verifiers', { id, python: python.path, ...args })
 
 if (!python.absent) {
+  // the package takes its time to be imported
+  beforeAll(async () => (await open('vf-words')).close(), 120_000)
   describeEnvironment(vitest, 'verifiers', {
     open: () => open('vf-words'),
     episodes: [0, 1, 2].map((index) => ({ row: { index }, seed: 0 })),
@@ -97,7 +99,7 @@ describe.skipIf(python.absent)(`environments of verifiers${python.note}`, () => 
 
   it('says what cannot be', async () => {
     await expect(open('no_such_environment')).rejects.toMatchObject({
-      code: 'environment/verifiers',
+      code: 'environment/setup',
       message: expect.stringContaining('no_such_environment'),
     })
     await expect(open('vf_words', { taskset: { lower: true } })).rejects.toThrow('lower')
