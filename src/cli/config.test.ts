@@ -107,6 +107,20 @@ describe('trinity run --dry-run', () => {
     expect(await plan('buffer.batch_size=4', 'buffer.total_steps=3')).not.toContain('do not fill')
   })
 
+  it('does not talk of resuming with --fresh', async () => {
+    const plan = async (fresh: boolean) => (await output(() => run({ config: good, dryRun: true, fresh }))).text
+    expect(await plan(false)).toMatch(/resume +nothing there yet/)
+    expect(await plan(true)).toMatch(/resume +no: --fresh deletes what earlier runs left/)
+  })
+
+  it('shows no GPUs where none is used, whatever the file asks for', async () => {
+    const plan = async (...set: string[]) => (await output(() => run({ config: good, dryRun: true, set }))).text
+    const gpus = ['cluster.node_num=1', 'cluster.gpu_per_node=8']
+    const native = ['explorer.rollout_model.engine_type=native', 'trainer.trainer_type=native']
+    expect(await plan(...gpus, ...native)).not.toMatch(/# +GPUs/)
+    expect(await plan(...gpus, ...native.map((one) => one.replace('native', 'torch')))).toMatch(/# +GPUs +1 × 8 = 8/)
+  })
+
   it('prints every key as YAML and JSON', async () => {
     const yaml = (await output(() => run({ config: good, dryRun: true, yaml: true }))).text
     expect(yaml).toContain('train_batch_size: 1\n')

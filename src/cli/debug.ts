@@ -17,6 +17,7 @@ import { serveModels } from '../run/debug/server.js'
 import { debugSocket } from '../run/debug/socket.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
+import { rememberFlags, typed } from './suggestion.js'
 
 export interface DebugOptions {
   config: string
@@ -39,7 +40,8 @@ export interface DebugWorld {
 
 export async function debug(options: DebugOptions, world: Partial<DebugWorld> = {}): Promise<ExitCode> {
   const write = world.print ?? ((line: string) => void process.stdout.write(`${line}\n`))
-  const print = (line: string) => write(redact(line))
+  rememberFlags(options)
+  const print = (line: string) => write(redact(typed(line)))
   if (options.module !== 'inference_model' && options.module !== 'workflow') {
     throw new TrinityError('cli/debug', `--module ${options.module} is not known`, {
       path: '--module',
@@ -55,18 +57,11 @@ export async function debug(options: DebugOptions, world: Partial<DebugWorld> = 
   return withClosers(async (closers) => {
     const view = printed(print)
     const context: DebugContext = { config, openEngine: world.openEngine ?? openEngine, view, signal, closers }
-    return options.module === 'workflow'
-      ? runOne(context, socket, options, print)
-      : serve(context, socket, options, print)
+    return options.module === 'workflow' ? runOne(context, socket, options, print) : serve(context, socket, print)
   })
 }
 
-async function serve(
-  context: DebugContext,
-  socket: string,
-  options: DebugOptions,
-  print: (line: string) => void,
-): Promise<ExitCode> {
+async function serve(context: DebugContext, socket: string, print: (line: string) => void): Promise<ExitCode> {
   const { config, signal, closers } = context
   const parts = await openModels(context)
   const models = toServe(parts)
@@ -76,7 +71,7 @@ async function serve(
     print(`${role} ${name}: ${architecture}, ${parameters} parameters, ${maxModelLen} tokens`)
   }
   print(`serving on ${socket}; Ctrl-C ends it`)
-  print(`in another terminal: trinity debug --module workflow --config ${options.config}`)
+  print('in another terminal: trinity debug --module workflow')
   if (!signal.aborted) await once(signal, 'abort')
   return 0
 }

@@ -3,15 +3,23 @@ import { engineLookup } from '../engine/registry.js'
 import type { Report } from '../machine/doctor/check.js'
 import { examine } from '../machine/doctor/examine.js'
 import { renderReport } from '../machine/doctor/render.js'
+import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
+import { typed } from './suggestion.js'
 
 const lookHere = () => examine({ here: engineLookup.all(), elsewhere: engineLookup.allElsewhere() })
 
+export interface DoctorOptions {
+  json?: boolean
+  pluginDir?: string[]
+}
+
 /** 0 when the embedded engine can run on this machine, 1 otherwise. */
-export async function doctor(options: { json?: boolean }, look: () => Promise<Report> = lookHere): Promise<ExitCode> {
+export async function doctor(options: DoctorOptions, look: () => Promise<Report> = lookHere): Promise<ExitCode> {
+  await usePlugins(options.pluginDir)
   const report = await look()
   rememberEnvironment(process.env)
-  const text = options.json ? JSON.stringify(redactAll(report), null, 2) : redact(renderReport(report))
+  const text = options.json ? JSON.stringify(redactAll(report), null, 2) : redact(typed(renderReport(report)))
   process.stdout.write(`${text}\n`)
   // a file system that never answers would keep the process alive after the report
   const hangs = report.checks.some((check) => check.section === 'disk' && check.data?.freeBytes === null)

@@ -1,4 +1,3 @@
-import { HIDDEN, isHarmless, isSecretName, redactValue } from '../base/secret/index.js'
 import type { Config, Parsed, Resolved } from '../config/index.js'
 import { createView } from '../monitor/index.js'
 import { listenToSignals, run, Stop } from '../run/index.js'
@@ -7,6 +6,7 @@ import { remarkLines, warningLines } from './problem.js'
 import type { RunFlags } from './run.js'
 import { deleteEarlier } from './start-over.js'
 import type { StrayWatch } from './stray.js'
+import { optionsOf, typed } from './suggestion.js'
 import { warningsOf } from './warnings.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
@@ -19,8 +19,9 @@ export async function execute(
   const remarks = [...remarkLines(resolved.remarks), ...warningLines(warningsOf(resolved))]
   if (remarks.length > 0) process.stderr.write(`${remarks.join('\n')}\n`)
   if (options.fresh && !(await deleteEarlier(resolved, options.yes ?? false))) return 0
+  const command = `trinity run ${optionsOf(options)}`
   const stop = new Stop()
-  const view = createView({ title: titleOf(resolved) })
+  const view = createView({ title: titleOf(resolved), words: typed })
   const signals = listenToSignals(stop, (text) => view.note(text), strays?.exit)
   if (strays) strays.onFailure = signals.fail
   // Nobody reads any more (`| head`): what is trained is saved, and the run ends.
@@ -30,20 +31,19 @@ export async function execute(
     const { end, steps } = await run(resolved, {
       view,
       stop,
-      command: commandOf(options),
+      command,
       engineNamed: (i) => isNamed(parsed.stages[i].config, resolved.stages[i].config),
     })
     view.close()
-    if (end === 'before') process.stdout.write(`nothing to do: this run already finished after ${steps} steps\n`)
     if (end === 'stopped') {
       const where = steps === 0 ? 'stopped before the first step was done' : `stopped after step ${steps} and saved`
-      process.stdout.write(`${where}; to resume: ${commandOf(options)}\n`)
+      process.stdout.write(`${where}; to resume: ${typed(command)}\n`)
     }
     return 0
   } catch (error) {
     view.close()
     if (stop.failure !== undefined || !stop.now.aborted) throw error
-    process.stderr.write(`stopped immediately; to resume from the last checkpoint: ${commandOf(options)}\n`)
+    process.stderr.write(`stopped immediately; to resume from the last checkpoint: ${typed(command)}\n`)
     return signals.code
   } finally {
     signals.close()
@@ -59,19 +59,4 @@ function titleOf({ stages }: Resolved): string {
 /** The file names the engine that trains, for the trainer or for the rollouts. */
 function isNamed(given: Config, { trainer }: Config): boolean {
   return [given.trainer.trainer_type, given.explorer.rollout_model.engine_type].includes(trainer.trainer_type)
-}
-
-/** The command that goes on. Whoever copies it puts the secrets in again. */
-export function commandOf({ config, pluginDir, set = [] }: RunFlags): string {
-  const words = ['trinity', 'run', '-c', config]
-  for (const dir of pluginDir ?? []) words.push('--plugin-dir', dir)
-  for (const one of set) words.push('--set', shownOverride(one))
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
-}
-
-function shownOverride(text: string): string {
-  const equals = text.indexOf('=')
-  const [key, value] = [text.slice(0, equals), text.slice(equals + 1)]
-  const secret = key.split(/[.[\]]+/).some((part) => isSecretName(part) || part === 'env_vars')
-  return `${key}=${secret && !isHarmless(value) ? HIDDEN : redactValue(value)}`
 }

@@ -40,6 +40,12 @@ describe('trinity log', () => {
     expect(await output({ config, keyword: 'explorer' })).toBe('')
   })
 
+  it('follows the overrides that the run was started with', async () => {
+    mkdirSync(join(dir, 'p/other/log'), { recursive: true })
+    writeFileSync(join(dir, 'p/other/log/trainer.log'), 'INFO other\n')
+    expect(await output({ config, set: ['name=other'] })).toBe('trainer INFO other\n')
+  })
+
   it.each([
     [{}, 'either'],
     [{ logDir: 'a', config: 'b' }, 'either'],
@@ -60,7 +66,7 @@ describe('trinity log', () => {
       platform: 'node',
       format: 'esm',
       outfile: script,
-      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+      banner: { js: "import { createRequire as from } from 'node:module'; const require = from(import.meta.url);" },
       logLevel: 'error',
     })
     const logs = join(dir, 'live')

@@ -7,11 +7,14 @@ import { LEVELS, type Level, levelOf } from '../base/log/log-dir.js'
 import type { LogLine } from '../base/log/log-file.js'
 import { redact } from '../base/secret/index.js'
 import { loadConfig } from '../config/load.js'
+import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 
 export interface LogCommandOptions {
   logDir?: string
   config?: string
+  pluginDir?: string[]
+  set?: string[]
   keyword?: string
   level?: string
   lastNLines?: string
@@ -26,6 +29,7 @@ export interface LogCommandOptions {
 export async function log(options: LogCommandOptions): Promise<ExitCode> {
   const follow = options.follow !== false
   const last = lineCount(options.lastNLines)
+  await usePlugins(options.pluginDir)
   const dirs = dirsOf(options)
   const end = new AbortController()
   const stop = () => end.abort()
@@ -51,7 +55,7 @@ export async function log(options: LogCommandOptions): Promise<ExitCode> {
   return 0
 }
 
-function dirsOf({ logDir, config }: LogCommandOptions): string[] {
+function dirsOf({ logDir, config, set }: LogCommandOptions): string[] {
   if ((logDir === undefined) === (config === undefined)) {
     throw new TrinityError('cli/usage', 'give either --log-dir or --config', { path: 'trinity log' })
   }
@@ -60,7 +64,7 @@ function dirsOf({ logDir, config }: LogCommandOptions): string[] {
     if (existsSync(dir)) return [dir]
     throw new TrinityError('cli/no-logs', `there is no folder ${dir}`, { path: dir })
   }
-  const dirs = loadConfig(config as string).stages.map(({ config: stage }) => {
+  const dirs = loadConfig(config as string, { set }).stages.map(({ config: stage }) => {
     const { checkpoint_root_dir, project, group, name, continue_from_checkpoint } = stage
     const job = join(resolve(checkpoint_root_dir), project, group, name)
     return join(continue_from_checkpoint ? job : newest(job), 'log')

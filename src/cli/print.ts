@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import { redact } from '../base/secret/index.js'
 import { isWrongUse } from '../base/wrong-use.js'
+import { typed } from './suggestion.js'
 
 /** 0 success, 1 the run failed, 2 wrong use or configuration, 130 and 143 stopped at once by Ctrl-C or SIGTERM. */
 export type ExitCode = 0 | 1 | 2 | 130 | 143
@@ -12,7 +13,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 
 /** An error as a person can act on it: what, where, how to fix; the stack only when asked for; never a secret. */
 export function formatError(error: unknown, debug: boolean): string {
-  return redact(textOf(error, debug))
+  return redact(typed(textOf(error, debug)))
 }
 
 function textOf(error: unknown, debug: boolean): string {

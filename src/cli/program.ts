@@ -51,6 +51,8 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .description('show the log files of a run and follow them')
     .option('-d, --log-dir <dir>', 'folder of the log files')
     .option('-c, --config <file>', 'configuration of the run, instead of the folder')
+    .option('--set <key=value>', 'with --config: as the run was started (may be repeated)', collect)
+    .option('--plugin-dir <dir>', 'with --config: as the run was started (may be repeated)', collect)
     .option('-k, --keyword <text>', 'only files whose names contain this text')
     .option('-l, --level <level>', 'lowest level to show: DEBUG, INFO, WARNING or ERROR', 'INFO')
     .option('-n, --last-n-lines <n>', 'start with the last n lines of each file')
@@ -91,6 +93,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
   program
     .command('doctor')
     .description('report what this machine can run and what is missing')
+    .option('--plugin-dir <dir>', 'report on the engines of plugins too (may be repeated)', collect)
     .option('--json', 'machine-readable')
     .action(async (options) => done(await (await import('./doctor.js')).doctor(options)))
 

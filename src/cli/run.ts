@@ -11,6 +11,7 @@ import { certain, preflight } from './preflight.js'
 import type { ExitCode } from './print.js'
 import { remarkLines, warningLines } from './problem.js'
 import { type StrayWatch, watchStrays } from './stray.js'
+import { rememberFlags } from './suggestion.js'
 import { warningsOf } from './warnings.js'
 
 export interface RunFlags {
@@ -35,6 +36,7 @@ export async function run(options: RunFlags): Promise<ExitCode> {
 }
 
 async function runWatched(options: RunFlags, strays: StrayWatch): Promise<ExitCode> {
+  rememberFlags(options)
   await usePlugins(options.pluginDir)
   const parsed = readConfig(options.config, { set: options.set })
   const facts = machineFacts()
@@ -69,23 +71,24 @@ async function planText(resolved: Resolved, facts: Facts, options: RunFlags): Pr
   const card = await cardOf(options.gpuMemory)
   const memory = await Promise.all(resolved.stages.map(({ config }) => memoryOf(config, card)))
   const lines = memory.map((one) => one.lines)
-  return asPlan(resolved, facts, lines, [
-    ...warningLines([...warningsOf(resolved), ...memory.flatMap(({ warnings }) => warnings)]),
-  ])
+  const warnings = warningLines([...warningsOf(resolved), ...memory.flatMap(({ warnings }) => warnings)])
+  return asPlan(resolved, facts, { memory: lines, warnings, isFresh: options.fresh ?? false })
+}
+
+/** What the plan is told besides the configuration. */
+interface Told {
+  readonly memory: readonly (readonly PlanLine[])[]
+  readonly warnings: readonly string[]
+  readonly isFresh: boolean
 }
 
 /** What would happen, in words. */
-function asPlan(
-  { file, stages, remarks }: Resolved,
-  facts: Facts,
-  memory: readonly (readonly PlanLine[])[],
-  warnings: readonly string[],
-): string {
+function asPlan({ file, stages, remarks }: Resolved, facts: Facts, { memory, warnings, isFresh }: Told): string {
   const lines: string[] = []
   for (const [i, stage] of stages.entries()) {
     const of = stage.name === null ? '' : `, stage ${i + 1} of ${stages.length}: ${stage.name}`
     lines.push(pc.bold(`${file}${of}`))
-    for (const [label, text] of planOf(stage, facts, engineLookup, memory[i]))
+    for (const [label, text] of planOf(stage, facts, engineLookup, { memory: memory[i], isFresh }))
       lines.push(`  ${pc.cyan(label.padEnd(11))} ${text}`)
     lines.push('')
   }

@@ -18,12 +18,19 @@ const MODES: Record<Config['mode'], string> = {
   colocate: 'explorer and trainer on one GPU',
 }
 
-/** `memory`: what the engine says about the GPUs' memory. */
+/** What a plan is told besides the configuration. */
+export interface PlanOptions {
+  /** What the engine says about the GPUs' memory. */
+  readonly memory?: readonly PlanLine[]
+  /** What earlier runs left is deleted first. */
+  readonly isFresh?: boolean
+}
+
 export function planOf(
   stage: ResolvedStage,
   facts: Facts,
   engines: Pick<EngineLookup, 'find'>,
-  memory: readonly PlanLine[] = [],
+  { memory = [], isFresh = false }: PlanOptions = {},
 ): PlanLine[] {
   const { config } = stage
   const explores = config.mode !== 'train'
@@ -36,12 +43,15 @@ export function planOf(
     ...(trains ? [['reads', bufferText(config)] as const] : []),
     ['step', stepText(config, facts)],
     ['engines', enginesText(config, explores, trains, facts, engines)],
-    ...(config.cluster.total_gpu_num > 0 ? [['GPUs', gpuText(config)] as const] : []),
+    ...(takesGpus(config, engines) ? [['GPUs', gpuText(config)] as const] : []),
     ...memory,
     ...(explores && trains ? [['weights', weightsText(config)] as const] : []),
     ...evalLine(config, explores),
     ['files', filesText(config, explores, trains)],
-    ['resume', resumeText(config, facts)],
+    [
+      'resume',
+      isFresh ? 'no: --fresh deletes what earlier runs left, and starts at step 0' : resumeText(config, facts),
+    ],
   ]
 }
 
@@ -149,6 +159,15 @@ function enginesText(
   if (trains) parts.push(`trainer ${config.trainer.trainer_type}`)
   const why = [config.trainer.trainer_type, model.engine_type].map((name) => engines.find(name)?.why?.(facts))
   return parts.join(', ') + (why.some(Boolean) ? ` (${why.find(Boolean)})` : '')
+}
+
+/** A file may ask for GPUs that the engines which serve it do not use. */
+function takesGpus({ cluster, mode, trainer, explorer }: Config, engines: Pick<EngineLookup, 'find'>): boolean {
+  const names = [
+    ...(trainsIn(mode) ? [trainer.trainer_type] : []),
+    ...(mode === 'train' ? [] : [explorer.rollout_model, ...explorer.auxiliary_models].map((one) => one.engine_type)),
+  ]
+  return cluster.total_gpu_num > 0 && names.some((name) => engines.find(name)?.gpus === 'takes')
 }
 
 function gpuText({ cluster }: Config): string {

@@ -16,6 +16,8 @@ export interface RunSummary {
   readonly ok: boolean
   /** It was asked to end before its end. */
   readonly stopped?: boolean
+  /** An earlier run has done everything: there was nothing to do. */
+  readonly isOld?: boolean
   readonly steps: number
   readonly seconds: number
   readonly firstEval?: { readonly step: number; readonly metric: string; readonly score: number }

@@ -116,6 +116,7 @@ async function summarize(
   return {
     ok: true,
     stopped: end === 'stopped',
+    isOld: end === 'before',
     steps: steps || (weights?.step ?? 0),
     seconds: (performance.now() - begun) / 1000,
     firstEval: best && brief(best.first),

@@ -68,7 +68,7 @@ describe('trinity run', { timeout: 120_000 }, () => {
       if (!asked && /trainer +step 3/.test(text)) asked = child.kill('SIGINT')
     })
     expect(stopped.code).toBe(0)
-    expect(stopped.stdout).toContain('to resume: trinity run -c offset0.yaml --plugin-dir plugins')
+    expect(stopped.stdout).toContain('to resume: npx trinity run -c offset0.yaml --plugin-dir plugins')
     expect((await run('interrupted')).code).toBe(0)
     const [expected, found] = [resultOf(join(dir, 'reference')), resultOf(join(dir, 'interrupted'))]
     // The checkpoint of the step at which it was stopped is one more.
@@ -114,7 +114,7 @@ describe('trinity run', { timeout: 120_000 }, () => {
     writeFileSync(join(dir, 'stages.yaml'), STAGES)
     const go = (...more: string[]) => trinity(dir, ['run', '-c', 'stages.yaml', '--plugin-dir', 'plugins', ...more])
     const failed = await go(...set('stages[1].buffer.explorer_input.taskset.path=nothing.jsonl', 'name=broken'))
-    expect(failed.code).toBe(1)
+    expect(failed.code).toBe(2)
     expect(existsSync(join(dir, 'out', 'kill', 'broken', 'warm', 'global_step_4'))).toBe(true)
     const first = await go()
     expect(first, first.stderr).toMatchObject({ code: 0 })
@@ -132,10 +132,11 @@ describe('trinity run', { timeout: 120_000 }, () => {
   })
 
   it.each([
-    ['a wrong model path', ['model.model_path=./nowhere'], 1, /nowhere/],
-    ['a missing task file', ['buffer.explorer_input.taskset.path=nothing.jsonl'], 1, /nothing\.jsonl/],
+    ['an optimizer that is not here', ['algorithm.optimizer.optimizer_type=sgd'], 2, /no optimizer 'sgd'/],
+    ['a wrong model path', ['model.model_path=./nowhere'], 2, /nowhere/],
+    ['a missing task file', ['buffer.explorer_input.taskset.path=nothing.jsonl'], 2, /nothing\.jsonl/],
     ['an unknown workflow', ['buffer.explorer_input.taskset.default_workflow_type=count_workfow'], 2, /count_workflow/],
-    ['an engine that nobody knows', ['explorer.rollout_model.engine_type=nativ'], 2, /did you mean native/],
+    ['an engine that nobody knows', ['explorer.rollout_model.engine_type=nativ'], 2, /did you mean .native/],
     ['a batch larger than the data', ['buffer.total_steps=null', 'buffer.batch_size=99'], 2, /nothing to run/],
     ['a mode of a later version', ['mode=serve'], 2, /mode serve is not part of this version/],
   ])('says what is wrong with %s', async (_, keys, code, text) => {

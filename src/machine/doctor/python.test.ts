@@ -25,7 +25,9 @@ describe('describePython', () => {
     const found = (id: string) => checks.find((check) => check.id === id)
     expect(found('python.torch')).toMatchObject({ status: 'ok', found: '2.11.0 (CUDA 13.0)', data: { cuda: '13.0' } })
     expect(found('python.ray')).toMatchObject({ status: 'ok', found: '2.49.0' })
-    expect(found('python.vllm')).toMatchObject({ status: 'missing', fix: 'python3 -m pip install vllm' })
+    expect(found('python.tensorboard')).toMatchObject({ status: 'missing', fix: 'python3 -m pip install tensorboard' })
+    // nothing in this version uses them
+    for (const name of ['vllm', 'sglang', 'wandb', 'mlflow']) expect(found(`python.${name}`)).toBeUndefined()
     expect(found('python.transformers')).toMatchObject({ status: 'missing', fix: 'trinity setup torch' })
     expect(found('python.nvidia-cudnn-frontend')).toMatchObject({ status: 'missing', fix: 'trinity setup torch' })
   })

@@ -21,9 +21,17 @@ export function describePython(probe: PythonProbe): Check[] {
   const found = `${info.version} from ${source.from}: ${info.executable}`
   const data = { version: info.version, executable: info.executable, source: source.from }
   if (!isRecent(info.version)) return [{ ...base, status: 'wrong', found: `${found} is too old`, fix, data }]
-  const useful = PYTHON_PACKAGES.filter((name) => name !== 'nvidia-cudnn-frontend' || info.torchCuda !== undefined)
+  const useful = PYTHON_PACKAGES.filter((name) => isUseful(name, info))
   const packages = useful.map((name) => describePackage(name, info, source.command))
   return [{ ...base, status: 'ok', found, data }, ...packages]
+}
+
+/** Packages that nothing here needs are worth a line only where they are. `tensorboard` shows what a run has written. */
+const NEEDED: readonly PythonPackage[] = ['torch', 'transformers', 'tensorboard']
+
+function isUseful(name: PythonPackage, { packages, torchCuda }: PythonInfo): boolean {
+  if (name === 'nvidia-cudnn-frontend') return torchCuda !== undefined
+  return NEEDED.includes(name) || packages[name] !== undefined
 }
 
 function describePackage(name: PythonPackage, info: PythonInfo, command: string): Check {

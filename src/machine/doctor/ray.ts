@@ -62,6 +62,6 @@ export async function checkRay(host: Host): Promise<Check> {
     const fix = `start Ray there (ray start --head), or correct or unset ${name}`
     return { ...base, status: 'wrong', found: `nothing answers at ${where}`, fix, data }
   }
-  const fix = 'only for several machines: ray start --head, then set RAY_ADDRESS'
+  const fix = 'none is needed: no engine of this version uses one'
   return { ...base, status: 'missing', found: `nothing answers at ${where}`, fix, data }
 }

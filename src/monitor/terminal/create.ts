@@ -17,6 +17,8 @@ export interface ViewOptions {
   readonly now?: () => number
   /** Shown at the top: name of the run. */
   readonly title?: string
+  /** Changes the lines that stay, such as commands in them. */
+  readonly words?: (text: string) => string
 }
 
 /** What the terminal shows of a run. */
@@ -25,7 +27,7 @@ export function createView(options: ViewOptions = {}): RunView {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env
   const isTTY = options.isTTY ?? (stream.isTTY === true && TERM !== 'dumb')
   const isColored = options.isColored ?? (!NO_COLOR && (isTTY || Boolean(FORCE_COLOR)))
-  return new View(stream, isTTY, isColored, options.now ?? Date.now, options.title)
+  return new View(stream, isTTY, isColored, options)
 }
 
 /** In the way the data takes. */
@@ -44,6 +46,7 @@ class View implements RunView {
   readonly #colors: ReturnType<typeof pc.createColors>
   readonly #now: () => number
   readonly #title: string
+  readonly #words: (text: string) => string
   readonly #begun: number
   readonly #roles = new Map<string, BoardRole>()
   readonly #advice = new Advice()
@@ -53,11 +56,13 @@ class View implements RunView {
   #redraw: NodeJS.Timeout | undefined
   #tick: NodeJS.Timeout | undefined
 
-  constructor(stream: ViewStream, isLive: boolean, isColored: boolean, now: () => number, title = 'trinity') {
+  constructor(stream: ViewStream, isLive: boolean, isColored: boolean, options: ViewOptions) {
+    const { now = Date.now, title = 'trinity', words = (text) => text } = options
     this.#stream = new SafeStream(stream)
     this.#colors = pc.createColors(isColored)
     this.#now = now
     this.#title = title
+    this.#words = words
     this.#begun = now()
     if (isLive) {
       this.#block = new LiveBlock(this.#stream)
@@ -156,7 +161,7 @@ class View implements RunView {
   }
 
   #print(text: string): void {
-    const line = redact(text)
+    const line = redact(this.#words(text))
     if (this.#block) this.#block.print(line)
     else this.#stream.write(`${line}\n`)
   }

@@ -3,10 +3,12 @@ import { duration, figure } from './number.js'
 
 /** The last words of a run as lines: how it ended, what it reached, where the weights are, what to do now. */
 export function summaryLines(summary: RunSummary): { label: string; text: string }[] {
-  const { ok, stopped, steps, seconds, firstEval, bestEval, checkpoint, next = [] } = summary
-  const lines = [
-    { label: ok ? (stopped ? 'stopped' : 'done') : 'failed', text: `${figure(steps)} steps in ${duration(seconds)}` },
-  ]
+  const { ok, stopped, isOld, steps, seconds, firstEval, bestEval, checkpoint, next = [] } = summary
+  const label = ok ? (stopped ? 'stopped' : 'done') : 'failed'
+  const text = isOld
+    ? `nothing to do: this run already finished after ${figure(steps)} steps`
+    : `${figure(steps)} steps in ${duration(seconds)}`
+  const lines = [{ label, text }]
   if (bestEval) {
     const first = firstEval && firstEval.metric === bestEval.metric ? firstEval : undefined
     const from = first ? `first ${figure(first.score)} (step ${first.step}), ` : ''

@@ -1,0 +1,52 @@
+import { basename, dirname } from 'node:path'
+import { HIDDEN, isHarmless, isSecretName, redactValue } from '../base/secret/index.js'
+
+/** Options that the commands of one run share. */
+export interface SharedFlags {
+  config: string
+  pluginDir?: string[]
+  set?: string[]
+}
+
+let current: SharedFlags | undefined
+
+/** What this process was asked to do: commands that are suggested from now on are about the same run. */
+export function rememberFlags(flags: SharedFlags): void {
+  current = flags
+}
+
+const COMMANDS = 'run|log|debug|doctor|setup|config|model|data|play|import-verl'
+const SUGGESTED = new RegExp(`(?<![\\w./-])(npx )?trinity (${COMMANDS})\\b(?=([^\`\\n]*))`, 'g')
+
+/**
+ * A text with its commands as they can be typed here: with `npx` where the package is installed in a project, and with the
+ * file, the plugins and the overrides of the run where a command is about it.
+ */
+export function typed(text: string, script: string | undefined = process.argv[1]): string {
+  return text.replace(SUGGESTED, (_, _npx, command: string, rest: string) => {
+    const isBare = /^(log|debug)$/.test(command) && !/(^|\s)(-c|--config|-d|--log-dir)\b/.test(rest)
+    const options = isBare && current ? ` ${optionsOf(current)}` : ''
+    return `${programOf(script)} ${command}${options}`
+  })
+}
+
+/** How this program is called: by its name where it is installed for all, otherwise through npx. */
+function programOf(script = ''): string {
+  const isGlobal = basename(script) === 'trinity' && basename(dirname(script)) !== '.bin'
+  return isGlobal ? 'trinity' : 'npx trinity'
+}
+
+/** As a shell reads them. Whoever copies them puts the secrets in again. */
+export function optionsOf({ config, pluginDir = [], set = [] }: SharedFlags): string {
+  const words = ['-c', config]
+  for (const dir of pluginDir) words.push('--plugin-dir', dir)
+  for (const one of set) words.push('--set', shownOverride(one))
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
+}
+
+function shownOverride(text: string): string {
+  const equals = text.indexOf('=')
+  const [key, value] = [text.slice(0, equals), text.slice(equals + 1)]
+  const secret = key.split(/[.[\]]+/).some((part) => isSecretName(part) || part === 'env_vars')
+  return `${key}=${secret && !isHarmless(value) ? HIDDEN : redactValue(value)}`
+}
