@@ -19,6 +19,7 @@ import { blackjack } from './toy-text/blackjack.js'
 import { cliffWalking } from './toy-text/cliff-walking.js'
 import { frozenLake } from './toy-text/frozen-lake.js'
 import { taxi } from './toy-text/taxi.js'
+import { webshop } from './webshop/webshop.js'
 
 /**
  * Environments by the name that `workflow_args.environment` gives.
@@ -40,6 +41,7 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   card_blackjack: cardBlackjack,
   sudoku,
   alfworld,
+  webshop,
   scienceworld: scienceWorld,
   dapo_math: dapoMath,
   qwen_math: qwenMath,

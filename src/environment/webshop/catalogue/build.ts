@@ -15,11 +15,12 @@ import { CatalogueDatabase, FORMAT, IN_MEMORY, TERM_INDEX } from './schema.js'
 export interface BuildContext {
   /** The first so many records; null: all. */
   readonly products: number | null
+  /** Records of a segment: what is in memory at one time, and what a stop loses. */
+  readonly segment?: number
   readonly signal?: AbortSignal
   readonly logger?: Logger
 }
 
-/** Records of a segment: what is in memory at one time, and what a stop loses. */
 const SEGMENT = 20_000
 
 /**
@@ -50,19 +51,15 @@ async function begin(files: CatalogueFiles, path: string, { products }: BuildCon
     return db
   }
   let db = open()
-  if (path !== IN_MEMORY && db.about('files') !== undefined && !isOf(db, of)) {
+  if (db.about('format') === FORMAT && db.about('files') === of) return db
+  if (db.about('files') !== undefined) {
     db.close()
-    for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
+    await rm(path)
     db = open()
   }
   db.setAbout('format', FORMAT)
   db.setAbout('files', of)
   return db
-}
-
-/** Was this made from these files, by a program like this? */
-export function isOf(db: CatalogueDatabase, files: string): boolean {
-  return db.about('format') === FORMAT && db.about('files') === files
 }
 
 async function fill(db: CatalogueDatabase, files: CatalogueFiles, context: BuildContext): Promise<void> {
@@ -72,7 +69,7 @@ async function fill(db: CatalogueDatabase, files: CatalogueFiles, context: Build
   try {
     const count = Math.min(source.length, context.products ?? source.length)
     for (let next = nextRecord(db); next < count; next = nextRecord(db)) {
-      const end = Math.min(count, next + SEGMENT)
+      const end = Math.min(count, next + (context.segment ?? SEGMENT))
       const products = await readProducts(source, next, end, annotations, context.signal)
       addSegment(db, products, end)
       context.logger?.info(`webshop: ${end} of ${count} records`)
@@ -159,8 +156,6 @@ function finish(db: CatalogueDatabase): void {
   for (const [rank, { number }] of byAsin.entries()) ranks[Number(number)] = rank
   db.setAbout('ranks', new Uint8Array(ranks.buffer))
   db.setAbout('complete', 1)
-  // Without the log beside it the file can be read from folders that cannot be written.
-  if (db.path !== IN_MEMORY) db.exec('PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE')
 }
 
 /** Opens what `buildCatalogue` has made; an error if it is something else. */

@@ -35,9 +35,8 @@ export class CatalogueDatabase {
 
   /** Makes the tables; for those who write. */
   prepare(): void {
-    if (this.path !== IN_MEMORY) {
-      this.exec('PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
-    }
+    // Without a log beside it the file can be read from folders that cannot be written.
+    this.exec('PRAGMA page_size = 16384; PRAGMA journal_mode = DELETE')
     this.exec(TABLES)
   }
 

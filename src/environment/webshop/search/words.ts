@@ -9,9 +9,18 @@ export function words(text: string): string[] {
   for (let start = 0; start < text.length; ) {
     const end = plainEnd(text, start) ?? wordEnd(text, start, Math.min(text.length, start + LONGEST))
     if (end > start) found.push(text.slice(start, end))
-    start = end > start ? end : after(text, start)
+    start = end > start ? end : nextStart(text, start)
   }
   return found
+}
+
+/** Where the next word may begin if none begins here. A run of signs that only join does not have to be tried one by one. */
+function nextStart(text: string, start: number): number {
+  const here = classAt(text, start, text.length)
+  if (here !== WordClass.connector && here !== WordClass.joiner) return after(text, start)
+  const run = runEnd(text, start, text.length, (one) => one === here)
+  if (isMark(classAt(text, run, text.length))) return after(text, start)
+  return run - start < LONGEST ? run : run - LONGEST + 1
 }
 
 const OTHER = 1
@@ -26,7 +35,7 @@ const simple = Uint8Array.from({ length: 128 }, (_, at) => {
 function plainEnd(text: string, start: number): number | undefined {
   let end = start
   let next = text.charCodeAt(end)
-  while (simple[next] === PLAIN) next = text.charCodeAt(++end)
+  while (simple[next] === PLAIN && end - start <= LONGEST) next = text.charCodeAt(++end)
   if (end - start > LONGEST) return undefined
   return simple[next] === OTHER || end === text.length ? end : undefined
 }
