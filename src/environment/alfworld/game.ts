@@ -70,7 +70,12 @@ export class Game {
 
   /** Everything that can be done, action by action. */
   choices(state: State): readonly (readonly Choice[])[] {
-    return this.#menus.map((menu) => menu.choices(state)).filter((choices) => choices.length > 0)
+    const all: (readonly Choice[])[] = []
+    for (const menu of this.#menus) {
+      const choices = menu.choices(state)
+      if (choices.length > 0) all.push(choices)
+    }
+    return all
   }
 
   apply({ schema, values }: Operator, state: State): State {

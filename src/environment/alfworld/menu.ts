@@ -10,6 +10,8 @@ export interface Choice {
   readonly operator: Operator
 }
 
+const NONE: readonly Choice[] = []
+
 /**
  * What one action of the game offers in a state. That depends on few facts, which often are the same as before: then so
  * is the answer.
@@ -21,7 +23,9 @@ export class Menu {
   readonly #predicates: readonly number[]
   /** Answers by the facts of the only predicate, where there is at most one fact. */
   readonly #known = new Map<Table, readonly Choice[]>()
-  #last: { readonly tables: readonly Table[]; readonly choices: readonly Choice[] } | undefined
+  /** The last answer, and the facts that it was for. */
+  #choices: readonly Choice[] = NONE
+  #tables: readonly Table[] = []
 
   constructor(
     schema: Schema,
@@ -40,34 +44,36 @@ export class Menu {
 
   /** In the order of the commands; where several actions read alike, the first counts. */
   choices(state: State): readonly Choice[] {
-    const [only, ...others] = this.#predicates.map((predicate) => state.truth[predicate])
-    if (others.length > 0 || (only?.rows.length ?? 0) > 1) return this.#unlessLast(state)
-    const key = only ?? Table.empty
-    let known = this.#known.get(key)
+    const { length } = this.#predicates
+    const only = length === 0 ? Table.empty : state.truth[this.#predicates[0]]
+    if (length > 1 || only.rows.length > 1) return this.#unlessLast(state)
+    let known = this.#known.get(only)
     if (!known) {
       known = this.#find(state)
-      this.#known.set(key, known)
+      this.#known.set(only, known)
     }
     return known
   }
 
   #unlessLast(state: State): readonly Choice[] {
-    if (this.#last && this.#predicates.every((predicate, at) => this.#last!.tables[at] === state.truth[predicate])) {
-      return this.#last.choices
+    const predicates = this.#predicates
+    let at = 0
+    while (at < predicates.length && this.#tables[at] === state.truth[predicates[at]]) at++
+    if (at < predicates.length) {
+      this.#choices = this.#find(state)
+      this.#tables = predicates.map((predicate) => state.truth[predicate])
     }
-    const choices = this.#find(state)
-    this.#last = { tables: this.#predicates.map((predicate) => state.truth[predicate]), choices }
-    return choices
+    return this.#choices
   }
 
   #find(state: State): readonly Choice[] {
-    const operators: Operator[] = []
-    this.#schema.collect(state.truth, operators)
-    if (operators.length === 0) return NONE
-    const choices = operators.map((operator) => ({ command: this.#command(operator, state), operator }))
+    const choices: Choice[] = []
+    const command = this.#command
+    this.#schema.collect(state.truth, (operator) => {
+      choices.push({ command: command(operator, state), operator })
+    })
+    if (choices.length < 2) return choices.length === 0 ? NONE : choices
     choices.sort((a, b) => (a.command < b.command ? -1 : a.command > b.command ? 1 : 0))
     return choices.filter((one, at) => at === 0 || one.command !== choices[at - 1].command)
   }
 }
-
-const NONE: readonly Choice[] = []

@@ -23,7 +23,7 @@ const scope = new Scope(domain, problem)
 const schemas = new Map(domain.actions.map((action) => [action.name, new Schema(action, scope)]))
 const possible = (name: string, { truth }: State) => {
   const operators: Operator[] = []
-  schemas.get(name)!.collect(truth, operators)
+  schemas.get(name)!.collect(truth, (operator) => operators.push(operator))
   return operators.map(({ values }) => values.map((value) => scope.names[value]).join())
 }
 const apply = (name: string, state: State, ...objects: string[]) =>

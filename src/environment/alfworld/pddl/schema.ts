@@ -63,11 +63,11 @@ export class Schema {
     this.#bind = [...compiler.initial]
   }
 
-  /** Adds what is possible now, some of it perhaps twice. What changes nothing for sure is not possible. */
-  collect(tables: Tables, operators: Operator[]): void {
+  /** Takes what is possible now, some of it perhaps twice. What changes nothing for sure is not possible. */
+  collect(tables: Tables, take: (operator: Operator) => void): void {
     const found = (bind: Bindings) => {
       if (this.#isEffective || this.#outcomes.some((one) => isNew(one, bind))) {
-        operators.push({ schema: this, values: bind.slice(0, this.#arity) })
+        take({ schema: this, values: bind.slice(0, this.#arity) })
       }
       return false
     }

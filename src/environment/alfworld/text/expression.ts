@@ -9,28 +9,30 @@ export interface Entity {
   readonly indefinite: string
 }
 
-/** Finds the object that a variable of the text stands for. */
-export type Lookup = (variable: string) => Entity
-
 const ATTRIBUTES = ['id', 'name', 'type', 'definite', 'indefinite'] as const
 
 /**
  * The few expressions that texts use: `o.name`, `o`, `'word'`, sums of these with `+`, and `a or b` for the first that
- * is not empty.
+ * is not empty. `find` gives what finds the object of a variable where the text is written.
  */
-export function readExpression(code: string, path: string): (of: Lookup) => string {
-  const choices = code.split(/\bor\b/).map((part) => part.split('+').map((term) => readTerm(term.trim(), code, path)))
-  return (of) => {
-    let text = ''
-    for (const terms of choices) {
-      text = terms.length === 1 ? terms[0](of) : terms.map((term) => term(of)).join('')
-      if (text !== '') break
-    }
-    return text
-  }
+export function readExpression<W>(
+  code: string,
+  path: string,
+  find: (variable: string) => (where: W) => Entity,
+): (where: W) => string {
+  const choices = code.split(/\bor\b/).map((part) => {
+    const terms = part.split('+').map((term) => readTerm(term.trim(), code, path, find))
+    return terms.reduce((left, right) => (where) => left(where) + right(where))
+  })
+  return choices.reduce((left, right) => (where) => left(where) || right(where))
 }
 
-function readTerm(term: string, code: string, path: string): (of: Lookup) => string {
+function readTerm<W>(
+  term: string,
+  code: string,
+  path: string,
+  find: (variable: string) => (where: W) => Entity,
+): (where: W) => string {
   const quoted = /^(?:'([^'\\]*)'|"([^"\\]*)")$/.exec(term)
   if (quoted) return () => quoted[1] ?? quoted[2]
   const [, variable, attribute = 'name'] = /^([A-Za-z_]\w*)(?:\.(\w+))?$/.exec(term) ?? []
@@ -38,5 +40,6 @@ function readTerm(term: string, code: string, path: string): (of: Lookup) => str
   if (variable === undefined || !known) {
     throw broken(`the expression '${code.slice(0, 80)}' is not understood`, path)
   }
-  return (of) => of(variable)[known]
+  const entity = find(variable)
+  return (where) => entity(where)[known]
 }

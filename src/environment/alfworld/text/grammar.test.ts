@@ -41,13 +41,14 @@ describe('Grammar', () => {
     expect(write("{p} and {p.id}, {p.definite + ' ' + p.name}, {'' or p.type}")).toBe(
       'bob 1 and bob, the bob 1, person',
     )
-    expect(write('[{q.id | knows(q:person, r:person)}]')).toBe('ann')
+    expect(write('[{q.id | knows(q:person, p:person)}]')).toBe('ann')
     expect(write('[{t.id | has(p:person, t:thing)}]')).toBe('box')
     expect(write('[{t.id | has(t:thing, p:person)}]!')).toBe('nothing!')
     expect(write('{p.id | knows(q:person, p:person)}')).toBe('bob')
   })
 
   it('different names stand for different objects', () => {
+    // Bob is taken: he is p.
     expect(write('[{a.id + b.id | knows(a:person, b:person)}]')).toBe('nothing')
     expect(write('[{a.id | knows(a:person, a:person)}]')).toBe('ann')
   })

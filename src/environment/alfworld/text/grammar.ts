@@ -14,6 +14,11 @@ export interface Subject {
 /** Writes a text in a context. */
 export type Writer = (context: Context, subject: Subject) => string
 
+/** Where an expression stands. */
+interface Page extends Pick<Subject, 'entities'> {
+  readonly context: Context
+}
+
 /** Rules that may lead back to themselves end here. */
 const MAX_DEPTH = 100
 
@@ -68,15 +73,17 @@ export class Grammar {
 
   #value(value: Value): Writer {
     if (value.kind === 'rule') return this.#rule(value.name)
-    const read = readExpression(value.code, this.#path)
-    return (context, { entities }) =>
-      read((name) => {
-        for (const placeholder of this.#placeholders.named(name)) {
+    const read = readExpression<Page>(value.code, this.#path, (name) => {
+      const placeholders = this.#placeholders.named(name)
+      return ({ context, entities }) => {
+        for (const placeholder of placeholders) {
           const object = context[placeholder]
           if (object !== undefined) return entities[object]
         }
         throw broken(`nothing is called '${name}' where '${value.code}' is written`, this.#path)
-      })
+      }
+    })
+    return (context, { entities }) => read({ context, entities })
   }
 
   /** `a, b, and c`, by the rules that the grammar has for it. */

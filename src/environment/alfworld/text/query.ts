@@ -74,17 +74,19 @@ export class Query {
     const { predicate, terms } = this.#atoms[at]
     if (predicate < 0) return false
     const table = facts.told[predicate]
-    const key = terms.findIndex((term) => context[term] !== undefined)
-    const rows = key < 0 ? table.rows : table.where(key, context[terms[key]]!)
-    if (rows.length === 0) return false
-    const open = terms.filter((term) => context[term] === undefined)
-    let isFound = false
-    for (const row of rows) {
-      isFound = fits(row, terms, context, facts) && this.#search(at + 1, context, facts, found)
-      for (const term of open) context[term] = undefined
-      if (isFound) break
+    let key = -1
+    const open: number[] = []
+    for (let place = 0; place < terms.length; place++) {
+      if (context[terms[place]] === undefined) open.push(terms[place])
+      else if (key < 0) key = place
     }
-    return isFound
+    const rows = key < 0 ? table.rows : table.where(key, context[terms[key]]!)
+    for (const row of rows) {
+      const isFound = fits(row, terms, context, facts) && this.#search(at + 1, context, facts, found)
+      for (const term of open) context[term] = undefined
+      if (isFound) return true
+    }
+    return false
   }
 }
 
