@@ -45,7 +45,7 @@ struct Activations {
   std::vector<LayerActs> layers;  // one per layer, or a single one that is computed again when checkpointing
   Buffer normed, act, final_rstd, low;
   // Scored rows: final hidden states, their statistics
-  Buffer hidden, lse, entropy, logits;
+  Buffer hidden, head_low, lse, entropy, logits;  // head_low: inner activations of the head's adapter
 
   void grow(const Layout& l, int64_t m, int64_t scored);
   LayerActs& layer(int i) { return layers[layers.size() == 1 ? 0 : i]; }

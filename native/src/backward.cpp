@@ -70,8 +70,26 @@ void rotate_back(const Back& b, const Pack& pack) {
   });
 }
 
+// dB from the adapter's inner activations, then dA: the rows of its inner gradients that belong to a token's column.
+void embed_adapter_back(const Back& b, const Pack& pack, const Lora& part) {
+  const Layout& l = b.pass.layout();
+  const Weights& w = b.pass.weights;
+  const int64_t m = pack.tokens();
+  Buffer& low = b.g.dlow;
+  embed_low(w, part, pack.ids.data(), m, low);
+  linear_weight_grad(b.g.dx.data(), l.hidden_p, low.data(), part.rank_p, m, part.n, part.rank, b.of(part.b), b.g.packed);
+  linear_input_grad(b.g.dx.data(), l.hidden_p, m, adapter_out(w, part, 0, part.n), low.data(), part.rank_p, false, b.g.packed);
+  float* grad = b.of(part.a);
+  parallel_rows(part.rank, 1, [&](int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; r++)
+      for (int64_t t = 0; t < m; t++)
+        if (pack.ids[t] != l.config.pad_id) grad[r * l.vocab_p + pack.ids[t]] += part.scale * low[t * part.rank_p + r];
+  });
+}
+
 void embed_back(const Back& b, const Pack& pack) {
   const Layout& l = b.pass.layout();
+  for (const Lora& part : l.embed_lora) embed_adapter_back(b, pack, part);
   if (!b.wants(l.embed)) return;
   float* grad = b.of(l.embed);
   const bool panels = l.lm_head && l.config.tied;
@@ -148,7 +166,7 @@ void input_back(const Back& b, const Linear& l, int64_t m, const float* dy, int6
   linear_input_grad(dy, lddy, m, w.panels(l), dx, lddx, false, b.g.packed);
   for (const Lora& part : l.lora) {
     b.g.dlow.grow(m * part.rank_p);
-    linear_input_grad(dy + part.first, lddy, m, {w.at(part.b), part.n, part.rank}, b.g.dlow.data(), part.rank_p,
+    linear_input_grad(dy + part.first, lddy, m, adapter_out(w, part, 0, part.n), b.g.dlow.data(), part.rank_p,
                       false, b.g.packed);
     kernels().scale(part.scale, b.g.dlow.data(), m * part.rank_p);
     linear_input_grad(b.g.dlow.data(), part.rank_p, m, {w.at(part.a), part.rank_p, l.k}, dx, lddx, true,
@@ -165,10 +183,9 @@ void params_back(const Back& b, const Linear& l, int64_t m, const float* x, int6
   for (const Lora& part : l.lora) {
     Buffer& low = b.g.dlow;
     low.grow(m * part.rank_p);
-    linear(x, ldx, m, {w.at(part.a), part.rank_p, l.k}, low.data(), part.rank_p, false);
-    kernels().scale(part.scale, low.data(), m * part.rank_p);
+    adapter_low(w, part, l.k, x, ldx, m, low.data());
     linear_weight_grad(dy + part.first, lddy, low.data(), part.rank_p, m, part.n, part.rank, b.of(part.b), b.g.packed);
-    linear_input_grad(dy + part.first, lddy, m, {w.at(part.b), part.n, part.rank}, low.data(), part.rank_p, false,
+    linear_input_grad(dy + part.first, lddy, m, adapter_out(w, part, 0, part.n), low.data(), part.rank_p, false,
                       b.g.packed);
     kernels().scale(part.scale, low.data(), m * part.rank_p);
     linear_weight_grad(low.data(), part.rank_p, x, ldx, m, part.rank_p, l.k, b.of(part.a), b.g.packed);

@@ -123,7 +123,7 @@ void forward(const Pass& p, const Pack& pack) {
   const int64_t m = pack.tokens(), hp = l.hidden_p;
   a.grow(l, m, pack.scored());
   const auto x = [&](int i) { return a.x[l.config.trainable ? i : i % 2].data(); };
-  embed(p.weights, pack.ids.data(), m, x(0));
+  embed(p.weights, pack.ids.data(), m, x(0), p.adapter, a.low);
   for (int i = 0; i < l.config.layers; i++) forward_layer(p, pack, i, x(i), x(i + 1));
 
   const int64_t n = pack.scored();

@@ -6,6 +6,37 @@
 #include "kernels.h"
 
 namespace trinity {
+namespace {
+
+// The head's adapter, or null; its inner activations of all scored rows are then in acts.head_low.
+const Lora* head_adapter(const Pass& p, const Pack& pack) {
+  const Layout& l = p.layout();
+  if (!p.adapter || l.head_lora.empty()) return nullptr;
+  const Lora& part = l.head_lora[0];
+  p.acts.head_low.grow(pack.scored() * part.rank_p);
+  adapter_low(p.weights, part, l.config.hidden, p.acts.hidden.data(), l.hidden_p, pack.scored(), p.acts.head_low.data());
+  return &part;
+}
+
+// Logits of `n` scored rows over one chunk of the vocabulary.
+void logits_of(const Pass& p, const Lora* lora, int64_t row, int64_t n, int64_t column, int64_t width) {
+  const Panels all = vocabulary(p.weights);
+  Activations& a = p.acts;
+  const int64_t hp = p.layout().hidden_p;
+  linear(a.hidden.data() + row * hp, hp, n, {all.data + column * all.k, width, all.k}, a.logits.data(), VOCAB_CHUNK, false);
+  if (lora)
+    linear(a.head_low.data() + row * lora->rank_p, lora->rank_p, n, adapter_out(p.weights, *lora, column, width),
+           a.logits.data(), VOCAB_CHUNK, true);
+}
+
+// Sums over the chunks of the vocabulary are taken apart: in one chain over all of it the small terms are lost.
+void add_rows(const float* chunk, float* sum, int64_t n, int64_t width) {
+  parallel_rows(n, 64, [&](int64_t first, int64_t last) {
+    kernels().axpy(1.0f, chunk + first * width, sum + first * width, (last - first) * width);
+  });
+}
+
+}  // namespace
 
 void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entropy) {
   const Layout& l = p.layout();
@@ -14,6 +45,7 @@ void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entrop
   a.logits.grow(std::min(LOGIT_ROWS, pack.scored()) * VOCAB_CHUNK);
   a.lse.grow(pack.scored());
   a.entropy.grow(pack.scored());
+  const Lora* lora = head_adapter(p, pack);
   for (int64_t r0 = 0; r0 < pack.scored(); r0 += LOGIT_ROWS) {
     const int64_t n = std::min(LOGIT_ROWS, pack.scored() - r0);
     std::vector<SoftmaxState> state(n, SoftmaxState{-INFINITY, 0, 0});
@@ -21,8 +53,7 @@ void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entrop
       p.check();
       const int64_t width = std::min<int64_t>(VOCAB_CHUNK, all.n - v0);
       const int64_t real = std::min<int64_t>(VOCAB_CHUNK, l.config.vocab - v0);
-      linear(a.hidden.data() + r0 * l.hidden_p, l.hidden_p, n, {all.data + v0 * all.k, width, all.k}, a.logits.data(),
-             VOCAB_CHUNK, false);
+      logits_of(p, lora, r0, n, v0, width);
       parallel_rows(n, 8, [&](int64_t first, int64_t last) {
         for (int64_t r = first; r < last; r++) {
           const float* row = a.logits.data() + r * VOCAB_CHUNK;
@@ -60,9 +91,14 @@ void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, 
   const Panels all = vocabulary(p.weights);
   const int64_t hp = l.hidden_p;
   b.g.grow(l, pack.tokens(), pack.scored());
-  // Free until the layers need it. Chunks are summed apart: in one chain over a large vocabulary the small terms are lost.
+  // Free until the layers need it.
   Buffer& chunk = b.g.dnorm;
   chunk.grow(std::min(LOGIT_ROWS, pack.scored()) * hp);
+  const Lora* lora = head_adapter(p, pack);
+  const int64_t rank_p = lora ? lora->rank_p : 0;
+  // The adapter's inner gradients of all rows, and room for those of a chunk.
+  b.g.dlow.grow((pack.scored() + LOGIT_ROWS) * rank_p);
+  float* low_chunk = b.g.dlow.data() + pack.scored() * rank_p;
   for (int64_t v0 = 0; v0 < l.config.vocab; v0 += VOCAB_CHUNK) {
     const int64_t width = std::min<int64_t>(VOCAB_CHUNK, all.n - v0);
     const int64_t real = std::min<int64_t>(VOCAB_CHUNK, l.config.vocab - v0);
@@ -71,7 +107,7 @@ void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, 
       p.check();
       const int64_t n = std::min(LOGIT_ROWS, pack.scored() - r0);
       const float* hidden = a.hidden.data() + r0 * hp;
-      linear(hidden, hp, n, part, a.logits.data(), VOCAB_CHUNK, false);
+      logits_of(p, lora, r0, n, v0, width);
       parallel_rows(n, 8, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; i++) {
           float* row = a.logits.data() + i * VOCAB_CHUNK;
@@ -83,16 +119,25 @@ void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, 
       });
       float* sum = b.g.dhidden.data() + r0 * hp;
       linear_input_grad(a.logits.data(), VOCAB_CHUNK, n, part, v0 > 0 ? chunk.data() : sum, hp, false, b.g.packed);
-      if (v0 > 0) {
-        parallel_rows(n, 64, [&](int64_t first, int64_t last) {
-          kernels().axpy(1.0f, chunk.data() + first * hp, sum + first * hp, (last - first) * hp);
-        });
+      if (v0 > 0) add_rows(chunk.data(), sum, n, hp);
+      if (lora) {
+        float* low = b.g.dlow.data() + r0 * rank_p;
+        linear_input_grad(a.logits.data(), VOCAB_CHUNK, n, adapter_out(p.weights, *lora, v0, width), v0 > 0 ? low_chunk : low,
+                          rank_p, false, b.g.packed);
+        if (v0 > 0) add_rows(low_chunk, low, n, rank_p);
+        linear_weight_grad(a.logits.data(), VOCAB_CHUNK, a.head_low.data() + r0 * rank_p, rank_p, n, width, lora->rank,
+                           b.of(lora->b) + v0 * lora->rank, b.g.packed);
       }
       if (b.wants(l.lm_head))
         linear_weight_grad(a.logits.data(), VOCAB_CHUNK, hidden, hp, n, width, all.k, b.of(l.lm_head) + v0 * all.k,
                            b.g.packed);
     }
   }
+  if (!lora) return;
+  kernels().scale(lora->scale, b.g.dlow.data(), pack.scored() * rank_p);
+  linear_input_grad(b.g.dlow.data(), rank_p, pack.scored(), {p.weights.at(lora->a), rank_p, all.k}, b.g.dhidden.data(), hp,
+                    true, b.g.packed);
+  linear_weight_grad(b.g.dlow.data(), rank_p, a.hidden.data(), hp, pack.scored(), rank_p, all.k, b.of(lora->a), b.g.packed);
 }
 
 void score_values_back(const Back& b, const Pack& pack, const float* d_value) {

@@ -56,23 +56,37 @@ class Builder {
     int64_t first = 0;
     for (const Part& p : parts) {
       const std::string module = prefix + p.path;
-      const int64_t n = pad_to(p.rows, out_.nr);
       for (const Adapter& adapter : c_.adapters) {
         if (adapter.module != module) continue;
-        align(true);
-        const Ref a = add(module + ".lora_A.weight", adapter.rank, k, Form::panels, true);
-        align(true);
-        const Ref b = add(module + ".lora_B.weight", p.rows, adapter.rank, Form::panels, true);
-        l.lora.push_back({a, b, first, n, adapter.rank, static_cast<int64_t>(pad_to(adapter.rank, out_.nr)), adapter.scale});
+        Lora lora = factors(module, adapter, ".lora_A.weight", Form::panels, k, ".lora_B.weight", p.rows);
+        lora.first = first;
+        l.lora.push_back(lora);
       }
-      first += n;
+      first += pad_to(p.rows, out_.nr);
     }
     return l;
+  }
+
+  // The adapter of a module that is no part of a layer.
+  std::vector<Lora> apart(const std::string& module, const char* a, Form form, int64_t in, const char* b, int64_t rows) {
+    std::vector<Lora> found;
+    for (const Adapter& adapter : c_.adapters)
+      if (adapter.module == module) found.push_back(factors(module, adapter, a, form, in, b, rows));
+    return found;
   }
 
   bool base_live() const { return c_.trainable && c_.adapters.empty(); }
 
  private:
+  Lora factors(const std::string& module, const Adapter& adapter, const char* a, Form form, int64_t in, const char* b, int64_t rows) {
+    align(true);
+    const Ref first = add(module + a, adapter.rank, in, form, true);
+    align(true);
+    const Ref second = add(module + b, rows, adapter.rank, Form::panels, true);
+    const int64_t n = pad_to(rows, out_.nr), rank_p = pad_to(adapter.rank, out_.nr);
+    return {first, second, 0, n, adapter.rank, rank_p, adapter.scale};
+  }
+
   Layout& out_;
   const Config& c_;
 };
@@ -94,6 +108,7 @@ Layout::Layout(const Config& given) : config(given), nr(kernels().nr) {
   b.align(live);
   // A tied embedding is stored the way the product at the other end of the model reads it.
   embed = b.add("model.embed_tokens.weight", c.vocab, c.hidden, c.tied && scores_tokens ? Form::panels : Form::rows, live);
+  embed_lora = b.apart("model.embed_tokens", ".lora_embedding_A", Form::rows, c.vocab, ".lora_embedding_B", c.hidden);
   for (int i = 0; i < c.layers; i++) {
     const std::string prefix = "model.layers." + std::to_string(i) + ".";
     Layer l;
@@ -113,6 +128,7 @@ Layout::Layout(const Config& given) : config(given), nr(kernels().nr) {
   if (scores_tokens) {
     b.align(live);
     lm_head = c.tied ? embed : b.add("lm_head.weight", c.vocab, c.hidden, Form::panels, live);
+    head_lora = b.apart("lm_head", ".lora_A.weight", Form::panels, c.hidden, ".lora_B.weight", c.vocab);
   } else {
     // A new head is trained even where the rest is frozen under an adapter.
     score = b.vec("score.weight", c.hidden, c.trainable);

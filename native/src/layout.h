@@ -10,9 +10,9 @@ namespace trinity {
 
 enum class HeadKind { lm, value, reward };
 
-// A low-rank adapter of one linear module.
+// A low-rank adapter of one linear module, of the embedding or of the head.
 struct Adapter {
-  std::string module;  // model.layers.0.self_attn.q_proj
+  std::string module;  // model.layers.0.self_attn.q_proj, model.embed_tokens, lm_head
   int rank;
   float scale;
 };
@@ -49,7 +49,7 @@ struct Param {
 };
 
 struct Lora {
-  Ref a, b;          // [rank x in], [out x rank]
+  Ref a, b;          // [rank x in], [out x rank]; of an embedding a: [rank x vocabulary], by rows
   int64_t first, n;  // padded columns of the fused output that it adds to
   int rank;
   int64_t rank_p;  // padded to NR
@@ -75,6 +75,7 @@ struct Layout {
   std::vector<Param> params;
   std::vector<Layer> layers;
   Ref embed, final_norm, lm_head, score, score_bias;  // lm_head = embed when tied
+  std::vector<Lora> embed_lora, head_lora;            // one at most
   size_t frozen_size = 0, live_size = 0;              // floats
 
   explicit Layout(const Config& config);

@@ -61,19 +61,28 @@ void Model::read(const Param& p, Slot slot, float* values) {
 
 void Model::add_adapter(const Param& p, float* values) {
   const std::string module = p.name.substr(0, p.name.rfind('.'));
-  const Param* a = layout_->find(module + ".lora_A.weight");
-  const Param* b = layout_->find(module + ".lora_B.weight");
-  if (!a || !b || p.form != Form::panels) return;
+  // weight += scale · left · right; an embedding's factors are those of its transpose
+  const bool embedding = layout_->find(module + ".lora_embedding_A") != nullptr;
+  const Param* a = layout_->find(module + (embedding ? ".lora_embedding_A" : ".lora_A.weight"));
+  const Param* b = layout_->find(module + (embedding ? ".lora_embedding_B" : ".lora_B.weight"));
+  if (!a || !b || p.form == Form::vec) return;
   float scale = 0;
   for (const Adapter& adapter : layout_->config.adapters)
     if (adapter.module == module) scale = adapter.scale;
-  std::vector<float> av(a->rows * a->cols), bv(b->rows * b->cols);
-  unpack_param(*a, layout_->nr, weights_.at(a->at), av.data());
-  unpack_param(*b, layout_->nr, weights_.at(b->at), bv.data());
+  const auto unpacked = [&](const Param& part, bool transposed) {
+    std::vector<float> plain(part.rows * part.cols), out(plain.size());
+    unpack_param(part, layout_->nr, weights_.at(part.at), plain.data());
+    if (!transposed) return plain;
+    for (int64_t r = 0; r < part.rows; r++)
+      for (int64_t c = 0; c < part.cols; c++) out[c * part.rows + r] = plain[r * part.cols + c];
+    return out;
+  };
+  const std::vector<float> left = unpacked(embedding ? *a : *b, embedding), right = unpacked(embedding ? *b : *a, embedding);
+  const int64_t rank = a->rows;
   parallel_rows(p.rows, 64, [&](int64_t r0, int64_t r1) {
     for (int64_t r = r0; r < r1; r++)
-      for (int64_t i = 0; i < a->rows; i++)
-        kernels().axpy(scale * bv[r * b->cols + i], av.data() + i * a->cols, values + r * p.cols, p.cols);
+      for (int64_t i = 0; i < rank; i++)
+        kernels().axpy(scale * left[r * rank + i], right.data() + i * p.cols, values + r * p.cols, p.cols);
   });
 }
 

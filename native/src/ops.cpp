@@ -7,7 +7,7 @@
 
 namespace trinity {
 
-void embed(const Weights& w, const int32_t* ids, int64_t m, float* x) {
+void embed(const Weights& w, const int32_t* ids, int64_t m, float* x, bool adapter, Buffer& low) {
   const Layout& l = *w.layout;
   const float* table = w.at(l.embed);
   const int64_t n = l.config.hidden, ld = l.hidden_p;
@@ -22,6 +22,22 @@ void embed(const Weights& w, const int32_t* ids, int64_t m, float* x) {
         std::memcpy(row, table + ids[t] * ld, n * sizeof(float));
       }
     }
+  });
+  if (!adapter) return;
+  for (const Lora& part : l.embed_lora) {
+    embed_low(w, part, ids, m, low);
+    linear(low.data(), part.rank_p, m, adapter_out(w, part, 0, part.n), x, ld, true);
+  }
+}
+
+void embed_low(const Weights& w, const Lora& part, const int32_t* ids, int64_t m, Buffer& low) {
+  low.grow(static_cast<size_t>(m * part.rank_p));
+  const float* a = w.at(part.a);
+  const int64_t ld = w.layout->vocab_p;
+  parallel_rows(m, 64, [&](int64_t first, int64_t last) {
+    for (int64_t t = first; t < last; t++)
+      for (int64_t r = 0; r < part.rank_p; r++)
+        low[t * part.rank_p + r] = r < part.rank ? part.scale * a[r * ld + ids[t]] : 0.0f;
   });
 }
 
@@ -48,9 +64,8 @@ void project(const Weights& w, const Linear& l, Panels panels, const float* x, i
   if (!adapter) return;
   for (const Lora& part : l.lora) {
     low.grow(static_cast<size_t>(m * part.rank_p));
-    linear(x, ldx, m, {w.at(part.a), part.rank_p, l.k}, low.data(), part.rank_p, false);
-    kernels().scale(part.scale, low.data(), m * part.rank_p);
-    linear(low.data(), part.rank_p, m, {w.at(part.b), part.n, part.rank}, y + part.first, ldy, true);
+    adapter_low(w, part, l.k, x, ldx, m, low.data());
+    linear(low.data(), part.rank_p, m, adapter_out(w, part, 0, part.n), y + part.first, ldy, true);
   }
 }
 
@@ -82,6 +97,15 @@ void gate(const float* gate_up, const Layout& l, int64_t m, float* act) {
     kernels().swiglu(gate_up + first * 2 * l.inner_p, 2 * l.inner_p, static_cast<int>(l.inner_p), last - first,
                      act + first * l.inner_p, l.inner_p);
   });
+}
+
+void adapter_low(const Weights& w, const Lora& part, int64_t k, const float* x, int64_t ldx, int64_t m, float* low) {
+  linear(x, ldx, m, {w.at(part.a), part.rank_p, k}, low, part.rank_p, false);
+  kernels().scale(part.scale, low, m * part.rank_p);
+}
+
+Panels adapter_out(const Weights& w, const Lora& part, int64_t first, int64_t n) {
+  return {w.at(part.b) + first * part.rank, n, part.rank};
 }
 
 Panels vocabulary(const Weights& w) {

@@ -16,8 +16,10 @@ void parallel_rows(int64_t rows, int64_t grain, F&& body) {
 
 void copy_rows(const float* from, int64_t width, int64_t m, float* to);
 
-// x[m x hidden_p] = embedding rows of `ids`
-void embed(const Weights& w, const int32_t* ids, int64_t m, float* x);
+// x[m x hidden_p] = embedding rows of `ids`, with the adapter's share. `low` holds its inner activations.
+void embed(const Weights& w, const int32_t* ids, int64_t m, float* x, bool adapter, Buffer& low);
+// low[m x rank_p] = what an embedding's adapter has for `ids`, scaled
+void embed_low(const Weights& w, const Lora& part, const int32_t* ids, int64_t m, Buffer& low);
 
 void norm_rows(const float* x, int64_t ld, const float* weight, float eps, int64_t m, int n, float* y, float* rstd);
 
@@ -38,5 +40,9 @@ void gate(const float* gate_up, const Layout& layout, int64_t m, float* act);
 
 // The product that scores the vocabulary.
 Panels vocabulary(const Weights& w);
+// low[m x rank_p] = x · aᵀ, scaled: what an adapter multiplies by b.
+void adapter_low(const Weights& w, const Lora& part, int64_t k, const float* x, int64_t ldx, int64_t m, float* low);
+// Rows [first, first + n) of an adapter's b.
+Panels adapter_out(const Weights& w, const Lora& part, int64_t first, int64_t n);
 
 }  // namespace trinity

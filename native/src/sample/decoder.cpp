@@ -113,7 +113,7 @@ void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCa
     project(w, linear, panels, in, ldin, m, out, ldout, accumulate, true, low_);
   };
 
-  embed(w, ids, m, x_.data());
+  embed(w, ids, m, x_.data(), true, low_);
   for (int i = 0; i < c.layers; i++) {
     const Layer& layer = l.layers[i];
     norm_rows(x_.data(), hp, w.at(layer.norm1), c.eps, m, c.hidden, normed_.data(), nullptr);

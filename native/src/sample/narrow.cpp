@@ -75,6 +75,7 @@ std::unique_ptr<Narrow> Narrow::copy(const Weights& w) {
       if (!part->lora.empty()) return nullptr;
       add(w.at(part->weight), part->n, part->k);
     }
+  if (!l.embed_lora.empty() || !l.head_lora.empty()) return nullptr;
   const Panels vocabulary = trinity::vocabulary(w);
   add(vocabulary.data, vocabulary.n, vocabulary.k);
 

@@ -168,7 +168,13 @@ void Sampler::finish_rows(const Weights& w, const Narrow* narrow, const StepArgs
   bench.logits.grow(std::min(block, part.out_end - part.out) * all.n);
   for (int64_t o0 = part.out; o0 < part.out_end; o0 += block) {
     const int64_t n = std::min(block, part.out_end - o0);
-    linear(bench.decoder.hidden() + (o0 - part.out) * l.hidden_p, l.hidden_p, n, all, bench.logits.data(), all.n, false);
+    const float* hidden = bench.decoder.hidden() + (o0 - part.out) * l.hidden_p;
+    linear(hidden, l.hidden_p, n, all, bench.logits.data(), all.n, false);
+    for (const Lora& lora : l.head_lora) {
+      bench.low.grow(n * lora.rank_p);
+      adapter_low(w, lora, all.k, hidden, l.hidden_p, n, bench.low.data());
+      linear(bench.low.data(), lora.rank_p, n, adapter_out(w, lora, 0, all.n), bench.logits.data(), all.n, true);
+    }
     parallel_for(static_cast<int>(n), [&](int i) {
       finish_row(l.config, a, o0 + i, bench.logits.data() + i * all.n, first_draw_[o0 + i]);
     });
@@ -209,7 +215,7 @@ void Sampler::score(const Weights& w, const Pack& pack, float* logprob, float* e
 
 void Sampler::count_memory() {
   size_t total = acts_.bytes() + (rope_ ? rope_->bytes() : 0) + (narrow_ ? narrow_->bytes() : 0);
-  for (const Bench& bench : parts_) total += bench.decoder.bytes() + bench.logits.bytes();
+  for (const Bench& bench : parts_) total += bench.decoder.bytes() + bench.logits.bytes() + bench.low.bytes();
   activation_bytes_ = total;
 }
 

@@ -49,7 +49,7 @@ class Sampler {
   };
   struct Bench {
     Decoder decoder;
-    Buffer logits;
+    Buffer logits, low;
   };
   std::vector<Part> divide(const Weights& w, const StepArgs& a, const std::vector<Segment>& segments) const;
   void finish_rows(const Weights& w, const Narrow* narrow, const StepArgs& a, const Part& part, Bench& bench);

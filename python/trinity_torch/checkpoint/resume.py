@@ -55,6 +55,8 @@ def read(model: TrainModel, folder: str) -> State:
 def adapter_name(name: str) -> str:
     """Of a trained parameter in a model that PEFT wraps."""
     stem, _, last = name.removeprefix("hf.").rpartition(".")
+    if last.startswith("lora_embedding_"):
+        return f"base_model.model.{stem}.{last}.default"
     kept = "" if lora.is_adapter(name) else "modules_to_save."
     return f"base_model.model.{stem}.{kept}default.{last}"
 

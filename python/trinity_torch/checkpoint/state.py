@@ -16,6 +16,7 @@ from torch.distributed.tensor import DTensor
 
 from ..errors import WorkerError, describe
 from ..network import lora
+from ..network.lora_modules import Adapted
 from ..world import World
 from . import resume
 from .block_hash import Hashes, hashed
@@ -81,7 +82,7 @@ def _write_weights(model: ScoreModel, folder: str, hashes: Hashes) -> None:
             continue
         entry = _entry(hf_name(name), p, masters.get(name), world)
         if (module := adapted.get(name)) is not None:
-            entry = _merged(entry, module, [masters.get(name.removesuffix("weight") + part) for part in (lora.A, lora.B)], world)
+            entry = _merged(entry, module, [masters.get(name.removesuffix("weight") + part) for part in module.names], world)
         entries.append(entry)
     kept = network.hf.state_dict().keys()
     for name, buffer in network.hf.named_buffers():
@@ -164,10 +165,10 @@ def _entry(name: str, p: Tensor, master: Tensor | None, world: World) -> Entry:
     return Entry(name, p.shape, p.dtype, lambda: _whole(p, master, world))
 
 
-def _merged(base: Entry, module: lora.LoraLinear, factors: list[Tensor | None], world: World) -> Entry:
+def _merged(base: Entry, module: Adapted, masters: list[Tensor | None], world: World) -> Entry:
     def data() -> Tensor:
-        a, b = (_whole(f.weight, master, world).to(world.device) for f, master in zip((module.lora_A, module.lora_B), factors))
-        return base.data().to(world.device).float() + module.scale * (b.float() @ a.float())
+        a, b = (_whole(factor, master, world).to(world.device) for factor, master in zip(module.factors(), masters))
+        return module.merged(base.data().to(world.device), a, b)
 
     return Entry(base.name, base.shape, base.dtype, data)
 

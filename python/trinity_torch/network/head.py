@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -25,26 +25,73 @@ class Targets:
         return Targets(self.ids[a:b], self.inverse_temperature[a:b])
 
 
+class Head(NamedTuple):
+    """
+    The weight of the head. `total`: where its gradient is added to, in place of being handed to autograd. `low`, `factor`:
+    an adapter's share of the logits is low · factorᵀ; autograd knows where `low` comes from.
+    """
+
+    weight: Tensor
+    total: Tensor | None = None
+    low: Tensor | None = None
+    factor: Tensor | None = None
+
+    def cut(self, a: int, b: int) -> Head:
+        return Head(self.weight, self.total, None if self.low is None else self.low[a:b], self.factor)
+
+
 def chunk_rows(vocabulary: int) -> int:
     return max(128, CHUNK // vocabulary)
 
 
-def logits_of(hidden: Tensor, weight: Tensor) -> Tensor:
+def logits_of(hidden: Tensor, head: Head) -> Tensor:
     """Always float32: rounding logits to bfloat16 would cost more than everything before them."""
     if hidden.is_cuda and hidden.dtype != torch.float32:
-        return torch.mm(hidden, weight.t(), out_dtype=torch.float32)
-    return (hidden @ weight.t()).float()
+        logits = torch.mm(hidden, head.weight.t(), out_dtype=torch.float32)
+    else:
+        logits = (hidden @ head.weight.t()).float()
+    if head.low is not None and head.factor is not None:
+        logits.addmm_(head.low.float(), head.factor.float().t())
+    return logits
 
 
-def score(hidden: Tensor, weight: Tensor, targets: Targets) -> tuple[Tensor, Tensor]:
+def score(hidden: Tensor, head: Head, targets: Targets) -> tuple[Tensor, Tensor]:
     """Log-prob and entropy without gradients."""
     logprob, entropy = [], []
-    for a, b in _cuts(hidden.shape[0], chunk_rows(weight.shape[0])):
+    for a, b in _cuts(hidden.shape[0], chunk_rows(head.weight.shape[0])):
         part = targets.cut(a, b)
-        lp, h, _ = softmax.scores(logits_of(hidden[a:b], weight), part.ids, part.inverse_temperature)
+        lp, h, _ = softmax.scores(logits_of(hidden[a:b], head.cut(a, b)), part.ids, part.inverse_temperature)
         logprob.append(lp)
         entropy.append(h)
     return torch.cat(logprob), torch.cat(entropy)
+
+
+class Sums:
+    """Gradients of what logits are computed from, chunk by chunk. `trained`: the weight itself is."""
+
+    def __init__(self, hidden: Tensor, head: Head, trained: bool):
+        self.hidden, self.head = hidden, head
+        self.d_hidden = torch.empty_like(hidden)
+        self.d_weight: Tensor | None = None
+        if trained:
+            self.d_weight = torch.zeros_like(head.weight, dtype=torch.float32) if head.total is None else head.total
+        self.d_low = None if head.low is None else torch.empty_like(head.low)
+        self.d_factor = None if head.factor is None else torch.zeros_like(head.factor, dtype=torch.float32)
+
+    def add(self, a: int, b: int, d: Tensor) -> None:
+        """`d`: the derivative by the logits of tokens a … b."""
+        head = self.head
+        self.d_hidden[a:b] = d @ head.weight
+        if self.d_weight is not None:
+            add_product(self.d_weight, d, self.hidden[a:b])
+        if head.low is not None and head.factor is not None and self.d_low is not None and self.d_factor is not None:
+            self.d_low[a:b] = d @ head.factor
+            add_product(self.d_factor, d, head.low[a:b])
+
+    def grads(self) -> tuple[Tensor | None, ...]:
+        """By hidden states, weight, its sum, low and factor."""
+        d_weight = self.d_weight if self.head.total is None else None
+        return self.d_hidden, d_weight, None, self.d_low, self.d_factor
 
 
 # Given log-prob and entropy of units a … b, the loss on them and its derivative by both (None: not used).
@@ -63,14 +110,15 @@ class FusedLoss(torch.autograd.Function):
         hidden: Tensor,
         weight: Tensor,
         weight_total: Tensor | None,
+        low: Tensor | None,
+        factor: Tensor | None,
         targets: Targets,
         sizes: list[int],
         loss_of: LossOf,
         out: dict[str, Tensor],
     ) -> Tensor:
-        """`weight_total`: where the gradient of the weight is added to, in place of being handed to autograd."""
-        d_hidden = torch.empty_like(hidden)
-        d_weight = _weight_sum(ctx, weight, weight_total)
+        head = Head(weight, weight_total, low, factor)
+        sums = Sums(hidden, head, ctx.needs_input_grad[1])
         total = torch.zeros((), dtype=torch.float64, device=hidden.device)
         logprob = torch.empty(hidden.shape[0], dtype=torch.float32, device=hidden.device)
         entropy = torch.empty_like(logprob)
@@ -78,27 +126,24 @@ class FusedLoss(torch.autograd.Function):
         for chunk, size in enumerate(sizes):
             b = a + size
             part = targets.cut(a, b)
-            logits = logits_of(hidden[a:b], weight)
+            logits = logits_of(hidden[a:b], head.cut(a, b))
             lp, h, partition = softmax.scores(logits, part.ids, part.inverse_temperature)
             loss, d_lp, d_h = loss_of(chunk, lp, h)
             d = softmax.backward(logits, part.ids, part.inverse_temperature, h, partition, d_lp, d_h, hidden.dtype)
             del logits
-            d_hidden[a:b] = d @ weight
-            if d_weight is not None:
-                add_product(d_weight, d, hidden[a:b])
+            sums.add(a, b, d)
             logprob[a:b], entropy[a:b] = lp, h
             total += loss
             a = b
         out["logprob"], out["entropy"] = logprob, entropy
-        ctx.grads = d_hidden, None if weight_total is not None else d_weight
+        ctx.grads = sums.grads()
         return total.float()
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         # the caller differentiates the loss itself: grad is 1
-        d_hidden, d_weight = ctx.grads
-        ctx.grads = None
-        return d_hidden, d_weight, None, None, None, None, None
+        grads, ctx.grads = ctx.grads, None
+        return *grads, None, None, None, None
 
 
 class Scores(torch.autograd.Function):
@@ -106,22 +151,27 @@ class Scores(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, weight_total: Tensor | None, targets: Targets
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        weight_total: Tensor | None,
+        low: Tensor | None,
+        factor: Tensor | None,
+        targets: Targets,
     ) -> tuple[Tensor, Tensor]:
-        logprob, entropy = score(hidden, weight, targets)
-        ctx.save_for_backward(hidden, weight)
+        logprob, entropy = score(hidden, Head(weight, weight_total, low, factor), targets)
+        ctx.save_for_backward(hidden, weight, low, factor)
         ctx.targets, ctx.weight_total = targets, weight_total
         return logprob, entropy
 
     @staticmethod
     def backward(ctx: Any, d_logprob: Tensor | None, d_entropy: Tensor | None) -> tuple[Tensor | None, ...]:
-        hidden, weight = ctx.saved_tensors
-        weight_total = ctx.weight_total
-        d_hidden = torch.empty_like(hidden)
-        d_weight = _weight_sum(ctx, weight, weight_total)
+        hidden, weight, low, factor = ctx.saved_tensors
+        head = Head(weight, ctx.weight_total, low, factor)
+        sums = Sums(hidden, head, ctx.needs_input_grad[1])
         for a, b in _cuts(hidden.shape[0], chunk_rows(weight.shape[0])):
             part = ctx.targets.cut(a, b)
-            logits = logits_of(hidden[a:b], weight)
+            logits = logits_of(hidden[a:b], head.cut(a, b))
             _, h, partition = softmax.scores(logits, part.ids, part.inverse_temperature)
             d = softmax.backward(
                 logits, part.ids, part.inverse_temperature, h, partition,
@@ -130,10 +180,8 @@ class Scores(torch.autograd.Function):
                 hidden.dtype,
             )
             del logits
-            d_hidden[a:b] = d @ weight
-            if d_weight is not None:
-                add_product(d_weight, d, hidden[a:b])
-        return d_hidden, None if weight_total is not None else d_weight, None, None
+            sums.add(a, b, d)
+        return *sums.grads(), None
 
 
 def chunk_units(sizes: list[int], limit: int) -> list[list[int]] | None:
@@ -149,12 +197,6 @@ def chunk_units(sizes: list[int], limit: int) -> list[list[int]] | None:
         chunks[-1].append(unit)
         room -= size
     return chunks
-
-
-def _weight_sum(ctx: Any, weight: Tensor, total: Tensor | None) -> Tensor | None:
-    if not ctx.needs_input_grad[1]:
-        return None
-    return torch.zeros_like(weight, dtype=torch.float32) if total is None else total
 
 
 def _cuts(total: int, step: int) -> list[tuple[int, int]]:

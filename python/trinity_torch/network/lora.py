@@ -1,4 +1,4 @@
-"""Low-rank adapters inside the linear modules they belong to, named as PEFT names them."""
+"""Low-rank adapters inside the modules they belong to, named as PEFT names them: fresh ones, and those of a folder."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import math
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 import torch
 from torch import Tensor, nn
 
 from ..errors import WorkerError
 from . import adapter_config
+from .lora_modules import KINDS, Adapted, LoraEmbedding, LoraLinear, adapt
+
+if TYPE_CHECKING:
+    from .transformer import Network
 
 WEIGHTS = "adapter_model.safetensors"
-A, B = "lora_A.weight", "lora_B.weight"
 
 
 @dataclass(frozen=True)
@@ -29,64 +32,64 @@ class Lora:
     note: str | None = None
 
 
-class Factor(nn.Module):
-    """A weight of its own name; the linear module it belongs to uses it."""
+@dataclass(frozen=True)
+class Place:
+    """A module that may have an adapter. `layered`: a linear one of the layers; others are adapted where they are named."""
 
-    def __init__(self, rows: int, columns: int, like: Tensor):
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(rows, columns, dtype=like.dtype, device=like.device))
-
-
-class LoraLinear(nn.Linear):
-    """A linear module with its adapter. Existing modules become one in place, so that the names of weights stay."""
-
-    lora_A: Factor
-    lora_B: Factor
-    scale: float
-    active: bool
-
-    def forward(self, x: Tensor) -> Tensor:
-        y = super().forward(x)
-        if not self.active:
-            return y
-        return y + self.scale * nn.functional.linear(nn.functional.linear(x, self.lora_A.weight), self.lora_B.weight)
-
-    def merged(self) -> Tensor:
-        return self.weight.float() + self.scale * (self.lora_B.weight.float() @ self.lora_A.weight.float())
+    module: nn.Module
+    layered: bool = True
 
 
-def add(network: nn.Module, layers: list[nn.Module], spec: dict[str, Any], seed: int, head: bool = False) -> Lora:
-    """Freezes everything and puts adapters into the linear modules of the layers: fresh ones, or those of a folder."""
-    inside = {id(m) for layer in layers for m in layer.modules() if type(m) is nn.Linear}
-    found = {name.removeprefix("hf."): m for name, m in network.named_modules() if id(m) in inside}
-    lora = _saved(found, spec, head) if spec.get("path") else _fresh(found, spec)
+def places(network: Network) -> dict[str, Place]:
+    """By the full names that PEFT gives them."""
+    inside = {id(m) for layer in network.layers for m in layer.modules() if type(m) is nn.Linear}
+    ends = [network.hf.get_input_embeddings()] + ([network.head_module] if network.kind == "lm" else [])
+    outside = {id(m) for m in ends if type(m) in KINDS}
+    named = [(name.removeprefix("hf."), m) for name, m in network.named_modules()]
+    return {name: Place(m, id(m) in inside) for name, m in named if id(m) in inside or id(m) in outside}
+
+
+def add(network: Network, spec: dict[str, Any], seed: int) -> Lora:
+    """Freezes everything and puts adapters into modules: fresh ones, or those of a folder."""
+    found = places(network)
+    lora = _saved(network, found, spec) if spec.get("path") else _fresh(found, spec)
+    for name in lora.modules:
+        _refuse_tied(network, name, found[name])
     network.requires_grad_(False)
     noise = torch.Generator().manual_seed(seed)
-    for name, linear in found.items():
-        if name not in lora.modules:
-            continue
-        rank, scale = lora.modules[name]
-        linear.__class__ = LoraLinear
-        assert isinstance(linear, LoraLinear)
-        linear.lora_A = Factor(rank, linear.in_features, linear.weight)
-        linear.lora_B = Factor(linear.out_features, rank, linear.weight)
-        linear.scale, linear.active = scale, True
-        # a new adapter changes nothing: B is zero
-        bound = 1 / math.sqrt(linear.in_features)
-        first = torch.empty(rank, linear.in_features).uniform_(-bound, bound, generator=noise)
-        linear.lora_A.weight.data.copy_(first)
+    for name, place in found.items():
+        if name in lora.modules:
+            adapt(place.module, *lora.modules[name], noise)
     return lora
 
 
-def _fresh(found: dict[str, nn.Module], spec: dict[str, Any]) -> Lora:
-    known = list(dict.fromkeys(name.rsplit(".", 1)[-1] for name in found))
-    chosen = known if spec["targetModules"] == "all-linear" else list(spec["targetModules"])
+def _refuse_tied(network: Network, name: str, place: Place) -> None:
+    """An adapter of one end of a tied weight would part the two."""
+    if place.layered or network.kind != "lm":
+        return
+    if network.hf.get_input_embeddings().weight is network.head_module.weight:
+        raise WorkerError(
+            "engine/lora",
+            f"this model ties embed_tokens and lm_head, so '{_short(name)}' can have no adapter",
+            "adapt modules of the layers, or use a model with tie_word_embeddings: false",
+            "target_modules",
+        )
+
+
+def _short(name: str) -> str:
+    return name.rsplit(".", 1)[-1]
+
+
+def _fresh(found: dict[str, Place], spec: dict[str, Any]) -> Lora:
+    layered = list(dict.fromkeys(_short(name) for name, place in found.items() if place.layered))
+    known = layered + [_short(name) for name, place in found.items() if not place.layered]
+    chosen = layered if spec["targetModules"] == "all-linear" else list(spec["targetModules"])
     excluded = list(spec.get("excludeModules") or [])
     for name in [*chosen, *excluded]:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = (f"did you mean '{near[0]}'? " if near else "") + f"known: {', '.join(known)}, all-linear"
-            raise WorkerError("engine/lora", f"there is no linear module '{name}'", hint, "target_modules")
+            raise WorkerError("engine/lora", f"there is no module '{name}' for an adapter", hint, "target_modules")
     targets = [name for name in known if name in chosen and name not in excluded]
     if not targets:
         raise WorkerError("engine/lora", "no module is left for the adapter", path="target_modules")
@@ -103,12 +106,12 @@ def _fresh(found: dict[str, nn.Module], spec: dict[str, Any]) -> Lora:
         "rank_pattern": {},
         "alpha_pattern": {},
     }
-    return Lora({name: (rank, alpha / rank) for name in found if name.rsplit(".", 1)[-1] in targets}, peft)
+    return Lora({name: (rank, alpha / rank) for name in found if _short(name) in targets}, peft)
 
 
-def _saved(found: dict[str, nn.Module], spec: dict[str, Any], head: bool) -> Lora:
+def _saved(network: Network, found: dict[str, Place], spec: dict[str, Any]) -> Lora:
     """The tensors say which modules are adapted; every one of them must belong to such a module."""
-    folder = spec["path"]
+    folder, head = spec["path"], network.kind == "value"
     config = adapter_config.read(folder, head)
     path = os.path.join(folder, WEIGHTS)
     shapes = _shapes(path)
@@ -116,8 +119,10 @@ def _saved(found: dict[str, nn.Module], spec: dict[str, Any], head: bool) -> Lor
         for name in ("score.weight", "score.bias"):
             shapes.pop(peft_name(name), None)
     modules = {}
-    for name in found:
-        both = [peft_name(f"{name}.{part}") for part in (A, B)]
+    for name, place in found.items():
+        if not place.layered:
+            _take_base(path, name, place.module, shapes)
+        both = [peft_name(f"{name}.{part}") for part in KINDS[type(place.module)].names]
         here = [key for key in both if key in shapes]
         if len(here) == 1:
             raise _unfit(path, f"has '{here[0]}' without its other half")
@@ -128,14 +133,30 @@ def _saved(found: dict[str, nn.Module], spec: dict[str, Any], head: bool) -> Lor
             for key in both:
                 del shapes[key]
     for name in shapes:
-        raise _unfit(path, f"'{name}' belongs to no linear module of the layers of this model")
+        raise _unfit(path, f"'{name}' belongs to no module that can have an adapter here")
     _check_targets(path, config, list(modules))
     return Lora(modules, config.peft(), _note(spec, config))
 
 
+def _take_base(path: str, name: str, module: nn.Module, shapes: dict[str, list[int]]) -> None:
+    """PEFT saves embeddings and heads that are adapted, beside their adapters: they must be those of the model."""
+    from safetensors import safe_open
+
+    own = module.weight
+    assert isinstance(own, Tensor)
+    for key in (peft_name(f"{name}.base_layer.weight"), peft_name(f"{name}.weight")):
+        if shapes.pop(key, None) is None:
+            continue
+        with safe_open(path, "pt") as file:
+            theirs = file.get_tensor(key).float()
+        # rounded to 16 bits in one of the files they are still the same
+        if theirs.shape != own.shape or bool(((theirs - own).abs() > own.abs() / 128).any()):
+            raise _unfit(path, f"'{key}' is not the weight of this model: the embedding was resized or trained")
+
+
 def _check_targets(path: str, config: adapter_config.AdapterConfig, modules: list[str]) -> None:
     if not modules:
-        raise _unfit(path, "holds no adapter of a linear module")
+        raise _unfit(path, "holds no adapter of a module")
     targets = config.places.get("target_modules")
     if not isinstance(targets, list):
         return
@@ -172,9 +193,9 @@ def _shapes(path: str) -> dict[str, list[int]]:
         raise _unfit(path, f"cannot be read: {error}") from error
 
 
-def modules(network: nn.Module) -> Iterator[tuple[str, LoraLinear]]:
+def modules(network: nn.Module) -> Iterator[tuple[str, Adapted]]:
     for name, module in network.named_modules():
-        if isinstance(module, LoraLinear):
+        if isinstance(module, LoraLinear | LoraEmbedding):
             yield name, module
 
 
@@ -204,7 +225,7 @@ def read(network: nn.Module, folder: str) -> None:
 
 def _unfit(path: str, what: str) -> WorkerError:
     return WorkerError(
-        "model/adapter", f"the adapter does not fit: {what}", "is it from this model, with linear modules of its layers only?", path
+        "model/adapter", f"the adapter does not fit: {what}", "is it an adapter of this model?", path
     )
 
 

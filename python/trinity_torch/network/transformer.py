@@ -17,6 +17,7 @@ from transformers.utils import logging as transformers_logging
 
 from ..errors import WorkerError
 from . import attention, head
+from .lora_modules import LoraLinear
 from .rows import Pack, Pick
 
 KINDS = {
@@ -51,10 +52,12 @@ class Network(nn.Module):
     def head_module(self) -> nn.Linear:
         return self.hf.get_output_embeddings() if self.kind == "lm" else self.hf.score
 
-    @property
-    def head_total(self) -> Tensor | None:
-        """Where the gradient of the head's weight is added to; None: autograd has it."""
-        return getattr(self.head_module, "total", None)
+    def head_of(self, hidden: Tensor) -> head.Head:
+        """What logits of these hidden states are computed with."""
+        module = self.head_module
+        if isinstance(module, LoraLinear) and module.active:
+            return head.Head(module.weight, None, module.low(hidden), module.lora_B.weight)
+        return head.Head(module.weight, getattr(module, "total", None))
 
     def body(self, pack: Pack) -> Tensor:
         """Hidden states [T, size] after the last norm."""

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from ..errors import WorkerError
 from ..network.linear import joined
-from ..network.lora import LoraLinear
+from ..network.lora_modules import LoraLinear
 from . import fused, product
 
 FAMILIES = ("llama", "qwen2", "qwen3", "mistral")

@@ -22,8 +22,8 @@ def weights_of(trainer: TrainModel) -> Iterator[tuple[str, Tensor]]:
             continue
         weight = whole(p)
         if (module := adapted.get(name)) is not None:
-            a, b = whole(module.lora_A.weight), whole(module.lora_B.weight)
-            weight = weight.float() + module.scale * (b.float() @ a.float())
+            a, b = (whole(factor) for factor in module.factors())
+            weight = module.merged(weight, a, b)
         yield state.hf_name(name), weight.to(trainer.dtype)
 
 

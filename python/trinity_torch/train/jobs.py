@@ -21,7 +21,7 @@ class Score:
         hidden = network.scored(pack)
         if network.kind != "lm":
             return _whole(pack, {"value": network.values(hidden)})
-        logprob, entropy = head.score(hidden, network.head_module.weight, network.targets(pack))
+        logprob, entropy = head.score(hidden, network.head_of(hidden), network.targets(pack))
         return _whole(pack, {"logprob": logprob, "entropy": entropy})
 
 
@@ -97,8 +97,7 @@ class Learn:
             return found.loss, found.grads.get("logprob"), found.grads.get("entropy")
 
         sizes = [sum(pack.scored[row] for row in rows) for rows in chunks]
-        weight, targets = network.head_module.weight, network.targets(pack)
-        loss = head.FusedLoss.apply(hidden, weight, network.head_total, targets, sizes, loss_of, scores)
+        loss = head.FusedLoss.apply(hidden, *network.head_of(hidden), network.targets(pack), sizes, loss_of, scores)
         return Outcome(loss, loss.detach(), self.metrics, scores)
 
     def _scored(self, pack: Pack, scores: dict[str, Tensor]) -> Outcome:
@@ -127,8 +126,7 @@ def _scores(network: Network, pack: Pack, hidden: Tensor) -> dict[str, Tensor]:
     """With gradients."""
     if network.kind != "lm":
         return {"value": network.values(hidden)}
-    weight, targets = network.head_module.weight, network.targets(pack)
-    logprob, entropy = head.Scores.apply(hidden, weight, network.head_total, targets)
+    logprob, entropy = head.Scores.apply(hidden, *network.head_of(hidden), network.targets(pack))
     return {"logprob": logprob, "entropy": entropy}
 
 

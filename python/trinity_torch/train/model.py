@@ -77,7 +77,7 @@ class Model:
         """The network gets its adapter, and goes to the device where it lies there whole."""
         spec, world = self.spec, self.world
         if spec.get("lora") and trainable:
-            self.lora = lora.add(self.network, self.network.layers, spec["lora"], int(spec.get("seed") or 0), self.kind == "value")
+            self.lora = lora.add(self.network, spec["lora"], int(spec.get("seed") or 0))
             if self.kind == "value":
                 self.network.head_module.requires_grad_(True)
             if spec["lora"].get("path"):

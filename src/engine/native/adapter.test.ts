@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../base/file/json-file.js'
+import { defineLoss } from '../../graph/index.js'
 import { createModel } from '../../model/create.js'
 import { openModelDir } from '../../model/dir.js'
 import { type TensorToWrite, writeSafetensors } from '../../model/safetensors-write.js'
@@ -22,14 +23,22 @@ let root: string
 let base: string
 const q = 'model.layers.0.self_attn.q_proj'
 const down = 'model.layers.1.mlp.down_proj'
-const widths: Record<string, [number, number]> = { [q]: [hidden, hidden], [down]: [hidden, 48] }
+const embedding = 'model.embed_tokens'
+const vocab = 272
+const widths: Record<string, [number, number]> = {
+  [q]: [hidden, hidden],
+  [down]: [hidden, 48],
+  lm_head: [vocab, hidden],
+  [embedding]: [hidden, vocab],
+}
 const plain = { peft_type: 'LORA', r: 2, lora_alpha: 6, target_modules: ['q_proj', 'down_proj'] }
+const surprise = defineLoss((g) => g.logprob.neg().total())
 const asked: LoraSpec = { rank: 32, alpha: 32, targetModules: 'all-linear' }
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'trinity-adapter-'))
   base = join(root, 'base')
-  await createModel({ out: base, layers: 2, hidden, heads: 2, intermediate: 48, seed: 3 })
+  await createModel({ out: base, layers: 2, hidden, heads: 2, intermediate: 48, vocab, tie: false, seed: 3 })
 })
 afterAll(async () => {
   await engine.close()
@@ -52,17 +61,19 @@ async function adapter(
     const [out, width] = widths[module]
     const a = draw(rank * width)
     const b = draw(out * rank)
-    tensors.push({
-      name: `base_model.model.${module}.lora_A.weight`,
-      dtype: 'F32',
-      shape: [rank, width],
-      data: () => a,
-    })
-    tensors.push({ name: `base_model.model.${module}.lora_B.weight`, dtype: 'F32', shape: [out, rank], data: () => b })
+    const [nameA, nameB] =
+      module === embedding ? ['lora_embedding_A', 'lora_embedding_B'] : ['lora_A.weight', 'lora_B.weight']
+    const name = `base_model.model.${module}`
+    tensors.push({ name: `${name}.${nameA}`, dtype: 'F32', shape: [rank, width], data: () => a })
+    tensors.push({ name: `${name}.${nameB}`, dtype: 'F32', shape: [out, rank], data: () => b })
     const sum = new Float32Array(out * width)
-    for (let r = 0; r < out; r++)
-      for (let c = 0; c < width; c++)
-        for (let i = 0; i < rank; i++) sum[r * width + c] += scale * b[r * rank + i] * a[i * width + c]
+    for (let r = 0; r < out; r++) {
+      for (let c = 0; c < width; c++) {
+        // an embedding's factors are those of its transpose
+        const at = module === embedding ? c * out + r : r * width + c
+        for (let i = 0; i < rank; i++) sum[at] += scale * b[r * rank + i] * a[i * width + c]
+      }
+    }
     merged.set(`${module}.weight`, sum)
   }
   for (const name of extra) tensors.push({ name, dtype: 'F32', shape: [2], data: () => new Float32Array(2) })
@@ -124,6 +135,66 @@ describe('an adapter directory', () => {
       { [q]: { rank: 2, scale: 0.5 }, [down]: { rank: 5, scale: 2 } },
     ))
 
+  const ends = { ...plain, target_modules: ['q_proj', 'embed_tokens', 'lm_head'] }
+  it('may lie in the embedding and the head', () =>
+    expectMerged(ends, {
+      [q]: { rank: 2, scale: 3 },
+      [embedding]: { rank: 2, scale: 3 },
+      lm_head: { rank: 2, scale: 3 },
+    }))
+
+  it('of the embedding and the head is trained, sampled with, merged and saved', async () => {
+    const lora = { rank: 3, alpha: 6, targetModules: ['embed_tokens', 'lm_head'] }
+    const model = await engine.openTrain({ path: base, lora, seed: 5 }, nextCall())
+    expect(model.info.trainableParameters).toBe(2 * 3 * (vocab + hidden))
+    const tokens = Int32Array.from([5, 9, 1, 17, 3, 8, 2, 40])
+    const row = { id: 'r', tokens, start: 1, mask: new Uint8Array(7).fill(1), temperature: 1, columns: {} }
+    const batch = { rows: [row], tokenBudget: 64 }
+    const score = async (adapter: 'on' | 'off') =>
+      (await model.forward(batch, { scores: ['logprob'], adapter }, nextCall()))[0].logprob!
+    expect(await score('on')).toEqual(await score('off'))
+    const losses: number[] = []
+    for (let i = 0; i < 12; i++) {
+      losses.push((await model.forwardBackward(batch, surprise, nextCall())).loss)
+      await model.optimStep({ lr: 0.05, betas: [0.9, 0.99], eps: 1e-8, weightDecay: 0, gradClip: 0 }, nextCall())
+    }
+    expect(losses.at(-1)!).toBeLessThan(losses[0] / 2)
+    const learned = await score('on')
+    const sampler = await engine.openSample({ path: base, shareWith: model }, nextCall())
+    expect((await sampler.score([row], nextCall()))[0].logprob).toEqual(learned)
+    const params = { temperature: 1, maxTokens: 20, ignoreEos: true, seed: 2 }
+    const [sample] = await sampler.sample({ prompt: tokens, n: 1, params }, nextCall())
+    const all = Int32Array.from([...tokens, ...sample.tokens])
+    const longer = { ...row, tokens: all, start: 8, mask: new Uint8Array(20).fill(1) }
+    expect((await sampler.score([longer], nextCall()))[0].logprob).toEqual(sample.logprobs)
+    const state = join(root, 'ends')
+    await model.save(state, nextCall())
+    await model.close()
+    const whole = await logprobs({ path: join(state, 'huggingface') })
+    const again = await logprobs({ path: base, lora: { ...asked, path: join(state, 'lora_adapter') } })
+    expect(again).toEqual([...learned])
+    for (const [i, x] of whole.entries()) expect(x).toBeCloseTo(again[i], 4)
+    expect(JSON.parse(await readFile(join(state, 'lora_adapter', 'adapter_config.json'), 'utf8'))).toMatchObject({
+      target_modules: ['embed_tokens', 'lm_head'],
+    })
+  })
+
+  it('of a tied embedding is refused: it would part it from the head', async () => {
+    const tied = join(root, 'tied')
+    await createModel({ out: tied, layers: 2, hidden, heads: 2, intermediate: 48, vocab, tie: true, seed: 3 })
+    const message = expect.stringMatching(/ties embed_tokens and lm_head/)
+    const open = (lora: LoraSpec, head?: 'value') => engine.openTrain({ path: tied, lora, head }, nextCall())
+    await expect(open({ ...asked, rank: 2, targetModules: ['lm_head'] })).rejects.toMatchObject({ message })
+    const { path } = await adapter(ends, {
+      [q]: { rank: 2, scale: 3 },
+      [embedding]: { rank: 2, scale: 3 },
+      lm_head: { rank: 2, scale: 3 },
+    })
+    await expect(open({ ...asked, path })).rejects.toMatchObject({ message })
+    // a critic has no such head
+    await (await open({ ...asked, rank: 2, targetModules: ['embed_tokens'] }, 'value')).close()
+  })
+
   it('says once where its settings differ, and keeps them when it is saved', async () => {
     const config = { ...plain, use_rslora: true, rank_pattern: { down_proj: 5 }, alpha_pattern: { q_proj: 1 } }
     const { path } = await adapter(config, { [q]: { rank: 2, scale: 1 }, [down]: { rank: 5, scale: 1 } })
@@ -169,8 +240,9 @@ describe('an adapter directory', () => {
     ['layers used twice', { layer_replication: [[0, 2]] }, [], /layer_replication/],
     ['what a later PEFT adds', { use_new: true }, [], /'use_new' \(true\)/],
     ['another kind', { peft_type: 'IA3' }, [], /IA3/],
-    ['an adapter of the embedding', {}, ['base_model.model.model.embed_tokens.lora_embedding_A'], /lora_embedding_A/],
-    ['an adapter of the head', {}, ['base_model.model.lm_head.lora_A.weight'], /lm_head/],
+    ['half an adapter of the embedding', {}, ['base_model.model.model.embed_tokens.lora_embedding_A'], /other half/],
+    ['an embedding that is not that of the model', {}, ['base_model.model.lm_head.base_layer.weight'], /resized/],
+    ['an adapter of a norm', {}, ['base_model.model.model.norm.lora_A.weight'], /no module that can have an adapter/],
     ['a rank that the tensors do not have', { r: 3 }, [], /rank 2, adapter_config.json says 3/],
     ['a module without tensors', { target_modules: ['q_proj', 'down_proj', 'k_proj'] }, [], /'k_proj'/],
     ['tensors of no target', { target_modules: ['q_proj'] }, [], /down_proj' is not among target_modules/],

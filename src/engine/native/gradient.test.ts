@@ -99,6 +99,20 @@ describe('gradients against central differences', () => {
     expect(await check(config, tinyPack(config.vocab, [6, 40, 3], 3, 2))).toHaveLength(6)
   })
 
+  it('LoRA on the embedding and the head, over a vocabulary of several chunks', async () => {
+    const adapters = [
+      { module: 'model.embed_tokens', rank: 3, scale: 2 },
+      { module: 'lm_head', rank: 17, scale: 0.5 },
+      { module: 'model.layers.0.self_attn.q_proj', rank: 2, scale: 1 },
+    ]
+    const config = tinyConfig({ adapters, vocab: 1100, padId: 7 })
+    const pack = tinyPack(config.vocab, [6, 40, 3], 3, 2)
+    const seen = await check(config, pack)
+    expect(seen).toHaveLength(6)
+    expect(seen).toContain('model.embed_tokens.lora_embedding_A')
+    expect(seen).toContain('lm_head.lora_B.weight')
+  })
+
   it('LoRA under a value head trains both', async () => {
     const config = tinyConfig({ adapters: tinyAdapters(['self_attn.q_proj'], 2, 1), head: 'value' })
     const seen = await check(config, tinyPack(config.vocab, [6, 12], 3))

@@ -3,8 +3,8 @@ import type { JsonObject } from '../../base/file/json-file.js'
 import { nearest } from '../../base/nearest.js'
 import type { ModelConfig } from '../../model/config.js'
 import { Gaussian } from '../../model/gaussian.js'
-import { layerModule, linearModules } from '../../model/layout.js'
-import type { LoraSpec } from '../contract.js'
+import type { Head, LoraSpec } from '../contract.js'
+import { isChosen, type LoraTarget, loraTargets } from '../lora-targets.js'
 import type { NativeAdapter, NativeParam } from './addon.js'
 
 export interface Lora {
@@ -13,39 +13,46 @@ export interface Lora {
   readonly peft: JsonObject
 }
 
-/** A fresh adapter: the same rank and scale in the modules that are asked for, of every layer. */
-export function loraOf(spec: LoraSpec, config: ModelConfig): Lora {
-  const modules = linearModules(config)
-  const names = modules.map(({ part }) => part as string)
-  const known = (name: string) => {
-    if (names.includes(name)) return name
-    const near = nearest(name, names)
-    throw new TrinityError('engine/lora', `there is no linear module '${name}'`, {
+/** A fresh adapter: the same rank and scale in the modules that are asked for. */
+export function loraOf(spec: LoraSpec, config: ModelConfig, head: Head): Lora {
+  const all = loraTargets(config, head)
+  const names = all.map(({ name }) => name)
+  const given = [...(spec.targetModules === 'all-linear' ? [] : spec.targetModules), ...(spec.excludeModules ?? [])]
+  const unknown = given.find((name) => !names.includes(name))
+  if (unknown !== undefined) {
+    const near = nearest(unknown, names)
+    throw new TrinityError('engine/lora', `there is no module '${unknown}' for an adapter`, {
       path: 'target_modules',
       hint: (near ? `did you mean '${near}'? ` : '') + `known: ${names.join(', ')}, all-linear`,
     })
   }
-  const wanted = spec.targetModules === 'all-linear' ? names : spec.targetModules.map(known)
-  const excluded = (spec.excludeModules ?? []).map(known)
-  const targets = modules.filter(({ part }) => wanted.includes(part) && !excluded.includes(part))
+  const targets = all.filter((target) => isChosen(target, spec))
   if (targets.length === 0)
     throw new TrinityError('engine/lora', 'no module is left for the adapter', { path: 'target_modules' })
+  for (const target of targets) checkTied(target, config, head, 'target_modules')
   checkRank(spec.rank, config, 'rank')
   if (!(spec.alpha > 0)) throw new TrinityError('engine/lora', `alpha is ${spec.alpha}`, { path: 'alpha' })
   const scale = spec.alpha / spec.rank
   return {
-    modules: Array.from({ length: config.layers }, (_, layer) =>
-      targets.map(({ part }) => ({ module: layerModule(layer, part), rank: spec.rank, scale })),
-    ).flat(),
+    modules: targets.flatMap(({ modules }) => modules.map((module) => ({ module, rank: spec.rank, scale }))),
     peft: {
       r: spec.rank,
       lora_alpha: spec.alpha,
       use_rslora: false,
-      target_modules: targets.map(({ part }) => part),
+      target_modules: targets.map(({ name }) => name),
       rank_pattern: {},
       alpha_pattern: {},
     },
   }
+}
+
+/** An adapter of one end of a tied weight would part the two. */
+export function checkTied({ name, layered }: LoraTarget, config: ModelConfig, head: Head, path: string): void {
+  if (layered || !config.tieEmbeddings || head !== 'lm') return
+  throw new TrinityError('engine/lora', `this model ties embed_tokens and lm_head, so '${name}' can have no adapter`, {
+    path,
+    hint: 'adapt modules of the layers, or use a model with tie_word_embeddings: false',
+  })
 }
 
 export function checkRank(rank: number, config: ModelConfig, path: string): void {
@@ -57,12 +64,15 @@ export function isAdapter(name: string): boolean {
   return name.includes('.lora_')
 }
 
-/** A new adapter changes nothing: A normal with the variance that PEFT starts it with (1 / 3·in), B zero. */
+/**
+ * A new adapter changes nothing. As in PEFT: A normal with its variance (1 / 3·in), B zero; of an embedding A zero, B
+ * normal with variance 1.
+ */
 export function initialAdapter({ name, rows, cols }: NativeParam, seed: number): Float32Array {
   const values = new Float32Array(rows * cols)
-  if (name.endsWith('lora_B.weight')) return values
+  if (name.endsWith('lora_B.weight') || name.endsWith('lora_embedding_A')) return values
   const noise = new Gaussian(seed, name)
-  const width = 1 / Math.sqrt(3 * cols)
+  const width = name.endsWith('lora_embedding_B') ? 1 : 1 / Math.sqrt(3 * cols)
   for (let i = 0; i < values.length; i++) values[i] = noise.next() * width
   return values
 }

@@ -93,7 +93,7 @@ export async function openNative(spec: ModelSpec, trainable: boolean, signal: Ab
   let handle: NativeHandle | undefined
   let adapter: SafetensorsFile | undefined
   try {
-    const { lora, file, note } = await adapterOf(spec, dir.config)
+    const { lora, file, note } = await adapterOf(spec, dir)
     adapter = file
     const native = nativeConfig(dir.config, spec, trainable, lora)
     handle = await addon.open(native).catch((error) => {
@@ -132,11 +132,11 @@ export async function openNative(spec: ModelSpec, trainable: boolean, signal: Ab
 
 /** The adapter that is asked for: one to start from, or a fresh one. */
 async function adapterOf(
-  { lora, head }: ModelSpec,
-  config: ModelConfig,
+  { lora, head = 'lm' }: ModelSpec,
+  dir: ModelDir,
 ): Promise<{ lora?: Lora; file?: SafetensorsFile; note?: string }> {
-  if (lora?.path === undefined) return { lora: lora && loraOf(lora, config) }
-  return openAdapter(lora, config, head === 'value')
+  if (lora?.path === undefined) return { lora: lora && loraOf(lora, dir.config, head) }
+  return openAdapter(lora, dir, head)
 }
 
 /** First values of a parameter: the file's, a given adapter's, or fresh ones where the file has none by design. */

@@ -1,6 +1,7 @@
 import type { ModelConfig } from '../../model/config.js'
-import { linearModules, parameterCount } from '../../model/layout.js'
-import type { LoraSpec } from '../contract.js'
+import { parameterCount } from '../../model/layout.js'
+import type { Head, LoraSpec } from '../contract.js'
+import { isChosen, type LoraTarget, loraTargets } from '../lora-targets.js'
 import type { TorchModelOptions } from './options.js'
 
 /** Something that takes memory of a device. */
@@ -123,7 +124,8 @@ function numbersPerToken(model: PlannedModel): number {
   const compiled = 5 * hidden + (q + 2 * kv) + (q + kv) + q + 3 * inner
   // each operation keeps its own: float32 copies in norms, halves of rotations, the gate's activation
   const eager = !(options.compile ?? trained + frozen >= COMPILED_FROM) ? 8 * hidden + 2 * (q + kv) + inner : 0
-  const adapters = trains?.lora ? targets(config, trains.lora).length * trains.lora.rank : 0
+  const layered = trains?.lora ? targets(config, model.head, trains.lora).filter((target) => target.layered) : []
+  const adapters = layered.length * (trains?.lora?.rank ?? 0)
   return compiled + eager + adapters
 }
 
@@ -132,15 +134,16 @@ export function parameters({ config, head, trains }: PlannedModel): { trained: n
   if (!trains) return { trained: 0, frozen: all }
   if (!trains.lora) return { trained: all, frozen: 0 }
   const { rank } = trains.lora
-  const adapters = targets(config, trains.lora).reduce((sum, one) => sum + rank * (one.in + one.out), 0) * config.layers
+  const adapters = targets(config, head, trains.lora).reduce(
+    (sum, one) => sum + rank * (one.in + one.out) * one.modules.length,
+    0,
+  )
   const scorer = head === 'value' ? config.hiddenSize : 0
   return { trained: adapters + scorer, frozen: all - scorer }
 }
 
-function targets(config: ModelConfig, { targetModules, excludeModules = [] }: LoraSpec) {
-  return linearModules(config).filter(
-    ({ part }) => (targetModules === 'all-linear' || targetModules.includes(part)) && !excludeModules.includes(part),
-  )
+function targets(config: ModelConfig, head: Head, lora: LoraSpec): LoraTarget[] {
+  return loraTargets(config, head).filter((target) => isChosen(target, lora))
 }
 
 function chunkRows({ vocabSize }: ModelConfig): number {
