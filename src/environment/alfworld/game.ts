@@ -1,10 +1,10 @@
-import { type Logic, type LogicSource, logicOf } from './logic.js'
-import { type Choice, Menu } from './menu.js'
+import { type ActionText, type Logic, type LogicSource, logicOf } from './logic.js'
+import { type CommandOf, Menu } from './menu.js'
 import { readableNames } from './names.js'
 import { Compiler } from './pddl/compile.js'
 import type { Formula } from './pddl/formula.js'
 import { readProblem } from './pddl/problem.js'
-import { type Operator, Schema } from './pddl/schema.js'
+import { Schema, type Values } from './pddl/schema.js'
 import { Scope } from './pddl/scope.js'
 import type { Test } from './pddl/search.js'
 import { type State, startOf } from './pddl/state.js'
@@ -37,7 +37,6 @@ export class Game {
   readonly #isGoal: (state: State) => boolean
   readonly #own: ReadonlyMap<string, string>
   readonly #kinds: Uint8Array[] = []
-  readonly #commands = new Map<Schema, Map<number, string>>()
 
   constructor({ logic, problem, task, walkthrough, path }: GameSource, wording: WordingName) {
     this.#logic = logicOf(logic, wording)
@@ -51,9 +50,9 @@ export class Game {
     this.#entities = entitiesOf(this.scope)
     const changing = new Set(domain.actions.flatMap(({ effects }) => effects.map(({ predicate }) => predicate)))
     this.#menus = domain.actions.map((action) => {
-      const { mentioned } = this.#logic.texts.get(action.name)!
-      const command = (operator: Operator, state: State) => this.#command(operator, state)
-      return new Menu(new Schema(action, this.scope), this.scope, changing, !mentioned, command)
+      const schema = new Schema(action, this.scope)
+      const isChanging = this.#textOf(schema).mentioned === undefined
+      return new Menu(schema, this.scope, changing, isChanging, this.#commandOf(schema))
     })
     this.#isGoal = goalOf(this.goal, this.scope)
     this.#own = new Map([['task', task]])
@@ -68,52 +67,59 @@ export class Game {
     return this.#logic.intro([], this.#subject(state))
   }
 
-  /** Everything that can be done, action by action. */
-  choices(state: State): readonly (readonly Choice[])[] {
-    const all: (readonly Choice[])[] = []
+  /** Commands for everything that can be done, in order, action by action. */
+  commands(state: State): readonly (readonly string[])[] {
+    const all: (readonly string[])[] = []
     for (const menu of this.#menus) {
-      const choices = menu.choices(state)
-      if (choices.length > 0) all.push(choices)
+      const commands = menu.commands(state)
+      if (commands.length > 0) all.push(commands)
     }
     return all
   }
 
-  apply({ schema, values }: Operator, state: State): State {
-    return schema.apply(values, state)
+  /** Does what a command says; undefined: it is not possible. Where several actions read alike, the first counts. */
+  step(command: string, state: State): { readonly state: State; readonly feedback: string } | undefined {
+    const menu = this.#menus.find((one) => one.commands(state).includes(command))
+    const values = menu?.values(state, (_, own) => own === command)
+    if (!menu || !values) return undefined
+    const after = menu.schema.apply(values, state)
+    const { feedback, placeholders } = this.#textOf(menu.schema)
+    return { state: after, feedback: feedback(contextOf(placeholders, values), this.#subject(after)) }
   }
 
-  /** What is told in the state after the action. */
-  feedback({ schema, values }: Operator, after: State): string {
-    const { feedback, placeholders } = this.#logic.texts.get(schema.action.name)!
-    return feedback(this.#context(placeholders, values), this.#subject(after))
+  /** The command for an action of this name that has to do with these objects; undefined: it is not possible. */
+  commandFor(action: string, objects: readonly number[], state: State): string | undefined {
+    let command: string | undefined
+    this.#menus
+      .find(({ schema }) => schema.action.name === action)
+      ?.values(state, (values, own) => {
+        if (objects.every((object) => values.includes(object))) command = own
+        return command !== undefined
+      })
+    return command
   }
 
-  name(object: number): string {
-    return this.#entities[object].name
-  }
-
-  #command({ schema, values }: Operator, state: State): string {
-    const { command, placeholders, mentioned } = this.#logic.texts.get(schema.action.name)!
-    if (!mentioned) return command(this.#context(placeholders, values), this.#subject(state))
-    let known = this.#commands.get(schema)
-    if (!known) {
-      known = new Map()
-      this.#commands.set(schema, known)
+  /** How commands for an action are written. Most are the same whatever has happened: these are written once. */
+  #commandOf(schema: Schema): CommandOf {
+    const { command, placeholders, mentioned } = this.#textOf(schema)
+    const write: CommandOf = (values, state) => command(contextOf(placeholders, values), this.#subject(state))
+    if (!mentioned) return write
+    const known = new Map<number, string>()
+    const count = this.#entities.length
+    return (values, state) => {
+      let key = 0
+      for (const at of mentioned) key = key * count + values[at]
+      let text = known.get(key)
+      if (text === undefined) {
+        text = write(values, state)
+        known.set(key, text)
+      }
+      return text
     }
-    let key = 0
-    for (const at of mentioned) key = key * this.#entities.length + values[at]
-    let text = known.get(key)
-    if (text === undefined) {
-      text = command(this.#context(placeholders, values), this.#subject(state))
-      known.set(key, text)
-    }
-    return text
   }
 
-  #context(placeholders: readonly number[], values: readonly number[]): Context {
-    const context: Context = []
-    for (let at = 0; at < values.length; at++) context[placeholders[at]] = values[at]
-    return context
+  #textOf({ action }: Schema): ActionText {
+    return this.#logic.texts.get(action.name)!
   }
 
   #subject({ told }: State): Subject {
@@ -124,6 +130,12 @@ export class Game {
     this.#kinds[placeholder] ??= this.scope.kind(this.#logic.placeholders.types[placeholder])
     return this.#kinds[placeholder]
   }
+}
+
+function contextOf(placeholders: readonly number[], values: Values): Context {
+  const context: Context = []
+  for (let at = 0; at < placeholders.length; at++) context[placeholders[at]] = values[at]
+  return context
 }
 
 /** Only what some fact is about has a number of its own. */

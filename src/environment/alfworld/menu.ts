@@ -1,31 +1,28 @@
 import { atomsOf } from './pddl/formula.js'
-import type { Operator, Schema } from './pddl/schema.js'
+import type { Schema, Values } from './pddl/schema.js'
 import type { Scope } from './pddl/scope.js'
 import type { State } from './pddl/state.js'
 import { Table } from './pddl/table.js'
 
-/** A possible action and the command for it. */
-export interface Choice {
-  readonly command: string
-  readonly operator: Operator
-}
+/** The command for an action with these values. */
+export type CommandOf = (values: Values, state: State) => string
 
-const NONE: readonly Choice[] = []
+const NONE: readonly string[] = []
 
 /**
- * What one action of the game offers in a state. That depends on few facts, which often are the same as before: then so
- * is the answer.
+ * The commands of one action of the game. What is possible depends on few facts, which often are the same as before: then
+ * so is the answer.
  */
 export class Menu {
-  readonly #schema: Schema
-  readonly #command: (operator: Operator, state: State) => string
+  readonly schema: Schema
+  readonly #commandOf: CommandOf
   /** Predicates that may change and that matter here. */
   readonly #predicates: readonly number[]
   /** Answers by the facts of the only predicate, where there is at most one fact. */
-  readonly #known = new Map<Table, readonly Choice[]>()
+  readonly #known = new Map<Table, readonly string[]>()
   /** The last answer, and the facts that it was for. */
-  #choices: readonly Choice[] = NONE
-  #tables: readonly Table[] = []
+  #commands = NONE
+  #tables: readonly (Table | undefined)[] = []
 
   constructor(
     schema: Schema,
@@ -34,16 +31,16 @@ export class Menu {
     changing: ReadonlySet<string>,
     /** The command depends on them too. */
     isChanging: boolean,
-    command: (operator: Operator, state: State) => string,
+    commandOf: CommandOf,
   ) {
     const used = isChanging ? changing : new Set([...atomsOf(schema.action.precondition)].map((one) => one.predicate))
-    this.#schema = schema
-    this.#command = command
+    this.schema = schema
+    this.#commandOf = commandOf
     this.#predicates = [...used].filter((one) => changing.has(one)).map((one) => scope.predicate(one))
   }
 
-  /** In the order of the commands; where several actions read alike, the first counts. */
-  choices(state: State): readonly Choice[] {
+  /** In order, each once. */
+  commands(state: State): readonly string[] {
     const { length } = this.#predicates
     const only = length === 0 ? Table.empty : state.truth[this.#predicates[0]]
     if (length > 1 || only.rows.length > 1) return this.#unlessLast(state)
@@ -55,25 +52,37 @@ export class Menu {
     return known
   }
 
-  #unlessLast(state: State): readonly Choice[] {
+  /** The first values that are wanted, of those that are possible. */
+  values(state: State, isWanted: (values: Values, command: string) => boolean): Values | undefined {
+    let found: Values | undefined
+    this.schema.search(state.truth, (values) => {
+      if (!isWanted(values, this.#commandOf(values, state))) return false
+      found = [...values]
+      return true
+    })
+    return found
+  }
+
+  #unlessLast(state: State): readonly string[] {
     const predicates = this.#predicates
     let at = 0
     while (at < predicates.length && this.#tables[at] === state.truth[predicates[at]]) at++
     if (at < predicates.length) {
-      this.#choices = this.#find(state)
+      this.#commands = this.#find(state)
       this.#tables = predicates.map((predicate) => state.truth[predicate])
     }
-    return this.#choices
+    return this.#commands
   }
 
-  #find(state: State): readonly Choice[] {
-    const choices: Choice[] = []
-    const command = this.#command
-    this.#schema.collect(state.truth, (operator) => {
-      choices.push({ command: command(operator, state), operator })
+  #find(state: State): readonly string[] {
+    const commands: string[] = []
+    const commandOf = this.#commandOf
+    this.schema.search(state.truth, (values) => {
+      commands.push(commandOf(values, state))
+      return false
     })
-    if (choices.length < 2) return choices.length === 0 ? NONE : choices
-    choices.sort((a, b) => (a.command < b.command ? -1 : a.command > b.command ? 1 : 0))
-    return choices.filter((one, at) => at === 0 || one.command !== choices[at - 1].command)
+    if (commands.length < 2) return commands.length === 0 ? NONE : commands
+    commands.sort()
+    return commands.filter((one, at) => at === 0 || one !== commands[at - 1])
   }
 }

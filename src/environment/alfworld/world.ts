@@ -3,7 +3,6 @@ import type { Environment, EpisodeSpec, Start, Transition } from '../environment
 import { Expert } from './expert/expert.js'
 import type { Game } from './game.js'
 import { gameOf } from './library.js'
-import type { Choice } from './menu.js'
 import type { State } from './pddl/state.js'
 import type { WordingName } from './wording.js'
 
@@ -14,7 +13,6 @@ export const NOTHING_HAPPENS = 'Nothing happens.'
 interface Situation {
   readonly game: Game
   readonly state: State
-  choices?: readonly (readonly Choice[])[]
   admissible?: readonly string[]
 }
 
@@ -61,23 +59,22 @@ export class AlfWorld implements Environment {
   /** 1 when the goal is reached, which ends the episode. */
   step(action: string): Transition {
     const { game, state } = this.#situation
-    const command = action.trim()
-    const choice = find(this.#choices(), command)
-    if (!choice) {
-      const score = this.#failure
-      return { observation: NOTHING_HAPPENS, reward: 0, done: false, score, metrics: { valid_action: 0 } }
+    const taken = game.step(action.trim(), state)
+    if (taken) this.#now = { game, state: taken.state }
+    const won = taken !== undefined && game.isWon(taken.state)
+    return {
+      observation: taken?.feedback ?? NOTHING_HAPPENS,
+      reward: won ? 1 : 0,
+      done: won,
+      score: won ? 1 : this.#failure,
+      won,
+      metrics: { valid_action: taken ? 1 : 0 },
     }
-    const after = game.apply(choice.operator, state)
-    this.#now = { game, state: after }
-    const won = game.isWon(after)
-    const score = won ? 1 : this.#failure
-    const observation = game.feedback(choice.operator, after)
-    return { observation, reward: won ? 1 : 0, done: won, score, won, metrics: { valid_action: 1 } }
   }
 
   admissible(): readonly string[] {
     const now = this.#situation
-    now.admissible ??= sorted(this.#choices())
+    now.admissible ??= merged(now.game.commands(now.state))
     return now.admissible
   }
 
@@ -99,18 +96,12 @@ export class AlfWorld implements Environment {
   /** The next command on a short way to the goal, from wherever the episode stands; undefined where there is none. */
   expert(): string | undefined {
     const { game, state } = this.#situation
-    return new Expert(game).next(state, this.#choices().flat())
+    return new Expert(game).next(state)
   }
 
   /** The way to the goal that came with the game, from its start. */
   get walkthrough(): readonly string[] | undefined {
     return this.#situation.game.walkthrough
-  }
-
-  #choices(): readonly (readonly Choice[])[] {
-    const now = this.#situation
-    now.choices ??= now.game.choices(now.state)
-    return now.choices
   }
 
   get #situation(): Situation {
@@ -124,19 +115,13 @@ export function goalIn(task: string): string {
   return (/your task is to:\s*(.*)/i.exec(task)?.[1] ?? task).trim()
 }
 
-function find(choices: readonly (readonly Choice[])[], command: string): Choice | undefined {
-  for (const some of choices) for (const choice of some) if (choice.command === command) return choice
-  return undefined
-}
-
-/** Each list is in order already. Mostly one ends before another begins; then there is nothing to sort. */
-function sorted(choices: readonly (readonly Choice[])[]): string[] {
-  const lists = [...choices].sort(([a], [b]) => (a.command < b.command ? -1 : 1))
+/** One list of several that are in order. Mostly one ends before another begins; then there is nothing to sort. */
+function merged(lists: readonly (readonly string[])[]): string[] {
   const commands: string[] = []
   let isApart = true
-  for (const some of lists) {
-    if (commands.length > 0 && commands[commands.length - 1] >= some[0].command) isApart = false
-    for (const { command } of some) commands.push(command)
+  for (const list of [...lists].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (commands.length > 0 && commands[commands.length - 1] >= list[0]) isApart = false
+    for (const command of list) commands.push(command)
   }
   return isApart ? commands : [...new Set(commands)].sort()
 }

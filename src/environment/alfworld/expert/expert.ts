@@ -1,5 +1,4 @@
 import type { Game } from '../game.js'
-import type { Choice } from '../menu.js'
 import type { State } from '../pddl/state.js'
 import { type Aim, aimOf } from './aim.js'
 import { House } from './house.js'
@@ -26,17 +25,13 @@ export class Expert {
   }
 
   /** The next command; undefined: the goal is reached, cannot be reached, or is of another kind. */
-  next(state: State, choices: readonly Choice[]): string | undefined {
+  next(state: State): string | undefined {
     if (!this.#aim || this.#game.isWon(state)) return undefined
     const house = new House(this.#game, state)
     const route = this.#aim.kind === 'light' ? light(house, this.#aim) : place(house, this.#aim)
     const deed = route?.deeds[0]
-    return deed && choices.find((choice) => isDeed(choice, deed))?.command
+    return deed && this.#game.commandFor(deed.action, deed.objects, state)
   }
-}
-
-function isDeed({ operator: { schema, values } }: Choice, { action, objects }: Deed): boolean {
-  return schema.action.name === action && objects.every((object) => values.includes(object))
 }
 
 /** With an empty hand: puts down what it holds where that costs least. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readDomain } from './domain.js'
 import { readProblem } from './problem.js'
-import { type Operator, Schema } from './schema.js'
+import { Schema } from './schema.js'
 import { Scope } from './scope.js'
 import { type State, startOf } from './state.js'
 
@@ -22,9 +22,13 @@ const problem = readProblem(
 const scope = new Scope(domain, problem)
 const schemas = new Map(domain.actions.map((action) => [action.name, new Schema(action, scope)]))
 const possible = (name: string, { truth }: State) => {
-  const operators: Operator[] = []
-  schemas.get(name)!.collect(truth, (operator) => operators.push(operator))
-  return operators.map(({ values }) => values.map((value) => scope.names[value]).join())
+  const schema = schemas.get(name)!
+  const found: string[] = []
+  schema.search(truth, (values) => {
+    found.push(schema.action.parameters.map((_, at) => scope.names[values[at]]).join())
+    return false
+  })
+  return found
 }
 const apply = (name: string, state: State, ...objects: string[]) =>
   schemas.get(name)!.apply(

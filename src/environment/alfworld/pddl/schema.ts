@@ -5,11 +5,8 @@ import type { Scope } from './scope.js'
 import { type Bindings, type Step, search, type Tables, type Test } from './search.js'
 import { type Change, changed, type State } from './state.js'
 
-/** An action with values for its parameters. */
-export interface Operator {
-  readonly schema: Schema
-  readonly values: readonly number[]
-}
+/** Objects for the parameters of an action. */
+export type Values = readonly number[]
 
 /** An action of the domain in one problem. */
 export class Schema {
@@ -63,20 +60,19 @@ export class Schema {
     this.#bind = [...compiler.initial]
   }
 
-  /** Takes what is possible now, some of it perhaps twice. What changes nothing for sure is not possible. */
-  collect(tables: Tables, take: (operator: Operator) => void): void {
-    const found = (bind: Bindings) => {
-      if (this.#isEffective || this.#outcomes.some((one) => isNew(one, bind))) {
-        take({ schema: this, values: bind.slice(0, this.#arity) })
-      }
-      return false
-    }
-    for (const steps of this.#ways) search(steps, this.#bind, tables, found)
+  /**
+   * Calls `take` with all values for which the action is possible, some perhaps twice, until it returns true. They are only
+   * good during the call, and may be followed by more. What changes nothing for sure is not possible.
+   */
+  search(tables: Tables, take: (values: Values) => boolean): void {
+    const found = (bind: Bindings) =>
+      (this.#isEffective || this.#outcomes.some((one) => isNew(one, bind))) && take(bind)
+    for (const steps of this.#ways) if (search(steps, this.#bind, tables, found)) return
   }
 
-  apply(values: readonly number[], state: State): State {
+  apply(values: Values, state: State): State {
     const bind = this.#bind
-    for (let slot = 0; slot < values.length; slot++) bind[slot] = values[slot]
+    for (let slot = 0; slot < this.#arity; slot++) bind[slot] = values[slot]
     const changes: Change[] = []
     for (const outcome of this.#outcomes) {
       const take = () => {
