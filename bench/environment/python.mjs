@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { format, interleave, machineLine, printTable, ratio, watchHost } from '../lib.mjs'
+import { format, interleave, printTable, ratio, watchHost } from '../lib.mjs'
 
 export const title = 'Python environments: batched steps of FrozenLake'
 export const about = 'steps/s through worker processes, against Gymnasium alone (needs Python with gymnasium)'
@@ -37,6 +37,7 @@ export async function run(options = []) {
     Number(options.find((given) => given.startsWith(`--${name}=`))?.slice(name.length + 3) ?? fallback)
   const [episodes, steps, rounds] = [option('episodes', 1000), option('steps', 20), option('rounds', 5)]
   const python = process.env.TRINITY_PYTHON || `${root}.venv/bin/python`
+  if (!existsSync(python)) throw new Error(`there is no ${python}: run scripts/test-python.sh`)
   if (!existsSync(`${root}dist/index.js`)) throw new Error('dist/ is not built: npm run build')
   const { openEnvironment } = await import(`${root}dist/index.js`)
   const peer = spawn(python, ['-u', '-c', ALONE, String(episodes), String(steps)], {
@@ -86,9 +87,4 @@ export async function run(options = []) {
   console.log(
     `${episodes} episodes at once; event loop p99 ${format(lag.percentile(99) / 1e6)} ms${stolen === undefined ? '' : `; host took ${format(stolen * 100)} % of the processors`}`,
   )
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  console.log(machineLine())
-  await run(process.argv.slice(2))
 }
