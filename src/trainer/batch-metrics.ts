@@ -7,7 +7,7 @@ export function batchMetrics(experiences: readonly Experience[], maxResponse: nu
   const rows = experiences.filter(({ type }) => type !== 'dpo')
   const responses = rows.map(responseLength)
   const lengths = experiences.map(totalTokens)
-  const cut = maxResponse === null ? undefined : responses.filter((length) => length >= maxResponse).length
+  const cut = maxResponse === null ? undefined : rows.filter((row) => longestAnswer(row) >= maxResponse).length
   return {
     ...statistics('critic/score', present(rows.map(rewardOf))),
     ...statistics('critic/rewards', present(rows.map((e) => sum(e.tokenLevelReward) ?? e.reward))),
@@ -24,6 +24,16 @@ export function batchMetrics(experiences: readonly Experience[], maxResponse: nu
     'sample/task_count': new Set(experiences.map(({ eid }) => tid(eid))).size,
     'sample/experience_count': experiences.length,
   }
+}
+
+/** Tokens of the longest answer: a conversation has several, and each may be as long as the limit. */
+function longestAnswer({ actionMask }: Experience): number {
+  let [longest, length] = [0, 0]
+  for (const learned of actionMask) {
+    length = learned ? length + 1 : 0
+    longest = Math.max(longest, length)
+  }
+  return longest
 }
 
 /** Tokens that training on it takes through the model. */

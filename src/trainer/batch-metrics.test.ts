@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { createExperience } from '../experience/index.js'
+import { batchMetrics } from './batch-metrics.js'
+
+it('counts an answer as cut that is as long as the limit, and none of a long conversation of short ones', () => {
+  const tokens = Array.from({ length: 11 }, (_, i) => i)
+  const one = createExperience({ tokens, promptLength: 1 })
+  const several = createExperience({ tokens, promptLength: 1, actionMask: [1, 1, 1, 0, 0, 1, 1, 1, 0, 1] })
+  expect(batchMetrics([one, several], 4)['response_length/clip_ratio']).toBe(0.5)
+  expect(batchMetrics([several], 3)['response_length/clip_ratio']).toBe(1)
+  expect(batchMetrics([one], null)).not.toHaveProperty('response_length/clip_ratio')
+})
