@@ -6,7 +6,7 @@ import { AlfWorld, Pcg64 } from 'trinity-rft'
 
 const SHARE_STRAIGHT = 0.3
 const MOST_DETOURS = 14
-const SHARE_SLIPS = 0.03
+const SHARE_SLIPS = 0.06
 
 /** Where things of a kind were found in these games: kind of thing → kind of place → how often. */
 export function habits(games) {
@@ -65,8 +65,7 @@ export async function demonstrate(game, { seed, habits, maxSteps = 50 }) {
     const next = world.expert()
     if (next === undefined) return undefined
     if (random.random() < SHARE_SLIPS) {
-      const possible = world.admissible()
-      on = act(possible[random.below(possible.length - 1)], false)
+      on = act(slip(world.admissible(), random), false)
       continue
     }
     const wanted = /^go to /.test(next) ? /^(?:take|use) (\D+ \d+)/.exec(purpose() ?? '')?.[1] : undefined
@@ -84,6 +83,16 @@ export async function demonstrate(game, { seed, habits, maxSteps = 50 }) {
     if (/^take /.test(next) && random.random() < 0.7) detours = random.below(MOST_DETOURS - 1)
   }
   return won ? messages : undefined
+}
+
+/** Something else that can be done; or a command that names what is not there or breaks off, as models do at first. */
+function slip(possible, random) {
+  const command = possible[random.below(possible.length - 1)]
+  if (random.random() < 0.4) return command
+  const words = command.split(' ')
+  if (random.random() < 0.4) return words.slice(0, 1 + random.below(words.length - 1)).join(' ')
+  const other = possible[random.below(possible.length - 1)].split(' ')
+  return [...words.slice(0, -1), 1 + random.below(30), ...(random.random() < 0.3 ? other.slice(-2) : [])].join(' ')
 }
 
 /** The first observation, without the banner above it. */
