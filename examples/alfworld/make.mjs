@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
 })
 const { out, family } = values
 const [folder] = positionals
-if (!folder) throw new Error('give the folder with train.jsonl.gz and valid_seen.jsonl.gz')
+if (!folder) throw new Error('give the folder with train.jsonl.gz and test.jsonl.gz')
 
 /** Rooms in which nothing is trained, to see what is left of success in a new one: bedrooms, living rooms, baths, a kitchen. */
 const NEW_ROOMS = new Set(['309', '326', '218', '210', '411', '422', '28'])
@@ -49,7 +49,7 @@ write(
   'tasks/new_rooms.jsonl.gz',
   games.filter((game) => NEW_ROOMS.has(roomOf(game))),
 )
-write('tasks/valid_seen.jsonl.gz', ofFamily(read('valid_seen.jsonl.gz')))
+write('tasks/valid_seen.jsonl.gz', ofFamily(read('test.jsonl.gz')))
 
 const known = habits(train)
 const times = Number(values.demonstrations)
