@@ -12,7 +12,10 @@ const args = z.strictObject({
   train: z.int().nonnegative().default(1000),
   test: z.int().nonnegative().default(100),
   ...mixArgs,
-  dataset: mixArgs.dataset.unwrap().nonempty().describe('families: a,b or [{name: a, weight: 2, difficulty: 1}, …]'),
+  dataset: mixArgs.dataset
+    .unwrap()
+    .refine(({ length }) => length > 0, 'expected at least one family')
+    .describe('families: a,b or [{name: a, weight: 2, difficulty: 1}, …]'),
   python: z.string().min(1).nullable().default(null).describe('a Python with reasoning-gym'),
 })
 type Args = z.output<typeof args>

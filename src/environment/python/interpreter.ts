@@ -32,7 +32,8 @@ export async function findInterpreter(packageName: string, given: string | null,
   const isChosen = sources[0].chosen
   const project = resolve(PROJECT)
   const commands = [...(!isChosen && existsSync(project) ? [project] : []), ...sources.map(({ command }) => command)]
-  const script = `import importlib.util as u, sys; sys.exit(0 if u.find_spec('${packageName}') else 3)`
+  // a folder of that name is no package: it has no origin
+  const script = `import importlib.util as u, sys; s = u.find_spec('${packageName}'); sys.exit(0 if s and s.origin else 3)`
   const without: string[] = []
   for (const command of commands) {
     const { status } = await host.exec(command, ['-c', script], { timeoutMs: ASK_MS })

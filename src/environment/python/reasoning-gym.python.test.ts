@@ -9,7 +9,7 @@ const open = (args: Record<string, unknown> = {}) => openEnvironment('reasoning_
 
 if (!python.absent) {
   // the package takes its time to be imported
-  beforeAll(async () => (await open({ dataset: ['gcd'] })).close(), 120_000)
+  beforeAll(async () => (await open({ dataset: 'gcd, lcm' })).close(), 120_000)
   describeEnvironment(vitest, 'reasoning_gym', {
     open: () => open({ dataset: ['chain_sum', 'gcd'], attempts: 3 }),
     episodes: [1, 2, 3].map((seed) => ({ row: {}, seed })),
@@ -21,7 +21,7 @@ if (!python.absent) {
 
 describe.skipIf(python.absent)(`families of reasoning-gym${python.note}`, () => {
   it('the number of the row is the index; a row may name family, index, seed, level and configuration', async () => {
-    const world = await open({ dataset: ['chain_sum'], size: 10 })
+    const world = await open({ dataset: 'chain_sum', size: 10 })
     const question = async (row: Record<string, unknown>, seed = 3) => (await world.reset({ row, seed })).observation
     expect(await question({})).toBe(await question({ index: 3 }, 5))
     expect(await question({}, 13)).toBe(await question({}, 3))

@@ -17,10 +17,14 @@ const part = z.strictObject({
 })
 type Part = z.output<typeof part>
 
+/** One name, or several with commas between them. */
+const names = (value: unknown) =>
+  typeof value === 'string' && /^\w+( *, *\w+)*$/.test(value) ? value.split(/ *, */) : value
+
 /** Families, and how they are mixed; those without a difficulty or a configuration of their own have the common one. */
 export const mixArgs = {
   dataset: z
-    .array(z.union([z.string().min(1), part]))
+    .preprocess(names, z.array(z.union([z.string().min(1), part])))
     .default([])
     .describe('families: names, or {name, weight, difficulty, config}'),
   difficulty: difficulty.default(null).describe('a level of the curricula'),
@@ -29,7 +33,7 @@ export const mixArgs = {
 }
 export type Mix = z.output<z.ZodObject<typeof mixArgs>> & { readonly size: number }
 
-export const MOST_ATTEMPTS = 10
+const MOST_ATTEMPTS = 10
 
 const args = z.strictObject({
   ...mixArgs,
@@ -73,11 +77,7 @@ export function worldOf(mix: Mix, more: Readonly<Record<string, unknown>>): Worl
 }
 
 /** Every family with all that is said of it. */
-export function partsOf({
-  dataset,
-  difficulty: level,
-  config: common,
-}: Pick<Mix, 'dataset' | 'difficulty' | 'config'>): Part[] {
+export function partsOf({ dataset, difficulty: level, config: common }: Mix): Part[] {
   const parts = dataset.map((one) => (typeof one === 'string' ? part.parse({ name: one }) : one))
   return parts.map((one) => ({ ...one, difficulty: one.difficulty ?? level, config: { ...common, ...one.config } }))
 }

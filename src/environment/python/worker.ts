@@ -174,6 +174,7 @@ export class WorldWorker {
   /** Without worlds it is kept for a while: the next may come soon, and starting takes seconds. */
   #rest(): void {
     const end = () => this.#end(new TrinityError('environment/closed', 'a Python worker was closed'))
+    clearTimeout(this.#idle)
     this.#idle = setTimeout(end, this.#settings.idleMs ?? IDLE_MS).unref()
   }
 }
