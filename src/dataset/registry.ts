@@ -12,6 +12,7 @@ import { scienceWorldTasks } from './world/scienceworld.js'
 import { seeds } from './world/seeds.js'
 import { sokobanRooms } from './world/sokoban.js'
 import { sudokuPuzzles } from './world/sudoku.js'
+import { webshopSessions } from './world/webshop.js'
 
 /**
  * Task sets by the name that `trinity data` takes.
@@ -28,6 +29,7 @@ export const datasets = new Registry<DatasetEntry>('data set', {
   math_eval: mathEval,
   alfworld: alfworldGames,
   scienceworld: scienceWorldTasks,
+  webshop: webshopSessions,
   frozen_lake: frozenLakeMaps,
   sokoban: sokobanRooms,
   sudoku: sudokuPuzzles,

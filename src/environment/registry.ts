@@ -14,12 +14,13 @@ import { reasoningGym } from './python/reasoning-gym.js'
 import { verifiers } from './python/verifiers.js'
 import { scienceWorld } from './scienceworld/index.js'
 import { sokoban } from './sokoban/sokoban.js'
+import { intercodeSql } from './sql/intercode-sql.js'
 import { sudoku } from './sudoku/sudoku.js'
 import { blackjack } from './toy-text/blackjack.js'
 import { cliffWalking } from './toy-text/cliff-walking.js'
 import { frozenLake } from './toy-text/frozen-lake.js'
 import { taxi } from './toy-text/taxi.js'
-import { webshop } from './webshop/webshop.js'
+import { webshop } from './webshop/index.js'
 
 /**
  * Environments by the name that `workflow_args.environment` gives.
@@ -40,6 +41,7 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   points24,
   card_blackjack: cardBlackjack,
   sudoku,
+  intercode_sql: intercodeSql,
   alfworld,
   webshop,
   scienceworld: scienceWorld,

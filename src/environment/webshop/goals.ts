@@ -63,6 +63,11 @@ export class Goals {
     return this.#prices.get(product) ?? this.#catalogue.product(product).pricing[0]
   }
 
+  /** The number of the product that a session wants. */
+  product(session: number): number {
+    return this.#sources[lastAtMost(this.#firsts, this.#order[session])].product
+  }
+
   goal(session: number): Goal {
     if (!Number.isInteger(session) || session < 0 || session >= this.count) {
       throw new TrinityError('environment/row', `webshop: there is no session ${session} among ${this.count} goals`, {
