@@ -5,7 +5,7 @@ const LOCAL = '/project/node_modules/.bin/trinity'
 
 it('commands can be typed where the program was started', () => {
   expect(typed('run: trinity setup torch (or not)', LOCAL)).toBe('run: npx trinity setup torch (or not)')
-  expect(typed('run: trinity setup torch', '/work/dist/cli/main.js')).toBe('run: npx trinity setup torch')
+  expect(typed('run: trinity setup torch', '/checkout/dist/cli/main.js')).toBe('run: npx trinity setup torch')
   expect(typed('run: trinity setup torch', '/usr/local/bin/trinity')).toBe('run: trinity setup torch')
   expect(typed('run: npx trinity doctor', LOCAL)).toBe('run: npx trinity doctor')
 })
