@@ -5,7 +5,7 @@ import { gameFileAt, placeOf, readGameFile, sourceIn } from './source.js'
 import type { WordingName } from './wording.js'
 
 /** Games that were read last: a group of episodes plays the same one. */
-const KEPT = 64
+const KEPT = 256
 const games = new Map<string, { readonly like: string; readonly game: Game }>()
 
 /** The game of an episode, read when nobody has it. `folder` is where relative paths start. */

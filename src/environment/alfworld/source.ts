@@ -54,7 +54,7 @@ export function sourceIn(fields: Record<string, unknown>, path: string): GameSou
   if (typeof grammar !== 'string') throw broken("'grammar' is not a text", path)
   if (walkthrough != null && !isCommands(walkthrough)) throw broken("'walkthrough' is not a list of commands", path)
   if (task != null && typeof task !== 'string') throw broken("'task' is not a text", path)
-  const own = taskIn(grammar)
+  const own = grammar === GRAMMAR ? BUILT_IN : taskIn(grammar)
   return {
     logic: { domain, grammar: own.grammar, path },
     problem,
@@ -76,6 +76,8 @@ function taskIn(grammar: string): { grammar: string; task: string } {
     return { grammar, task: '' }
   }
 }
+
+const BUILT_IN = taskIn(GRAMMAR)
 
 function isCommands(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
