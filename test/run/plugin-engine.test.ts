@@ -63,6 +63,6 @@ describe('an engine that a plugin adds', () => {
   it('is suggested for a name that is nearly its own', async () => {
     const { code, stderr } = await run('minee', 'mine')
     expect(code).toBe(2)
-    expect(stderr).toMatch(/unknown engine 'minee'[\s\S]*did you mean mine\?/)
+    expect(stderr).toMatch(/unknown engine 'minee'[\s\S]*did you mean 'mine'\?/)
   })
 })

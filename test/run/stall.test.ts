@@ -10,13 +10,13 @@ beforeAll(async () => {
 afterAll(() => bench.remove())
 
 it('a trainer whose explorer does not come says what it waits for', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   try {
     const [stop, view] = [new Stop(), new Recorder()]
     const keys = { mode: 'train', 'buffer.trainer_input.experience_buffer': { storage_type: 'sql' } }
     const run = bench.run(keys, { stop, view })
     while (!view.phases.some((phase) => phase.includes('waiting for experiences'))) await sleep(10)
-    for (let i = 0; i < 300 && !view.notes.some((note) => note.includes('waits for')); i++) {
+    for (let i = 0; i < 300 && !view.notes.some((note) => note.includes('trainer waits for')); i++) {
       vi.advanceTimersByTime(1000)
       await sleep(5)
     }

@@ -1,4 +1,5 @@
 import { TrinityError } from '../../base/error.js'
+import { systemError } from '../../base/file/system-error.js'
 
 /** Something that a run would stop at. */
 export interface Refusal {
@@ -20,8 +21,9 @@ export function refusalOf(keys: readonly string[], look: () => unknown): Refusal
 }
 
 /** The error's own key comes first, where it has one. */
-export function asRefusal(keys: readonly string[], error: unknown): Refusal {
-  if (!(error instanceof TrinityError)) throw error
+export function asRefusal(keys: readonly string[], cause: unknown): Refusal {
+  const error = systemError(cause)
+  if (!(error instanceof TrinityError)) throw cause
   const own = [error.key, error.path].filter((key) => key !== undefined && /^[a-z_]+(\.[\w[\]]+)+$/.test(key))
   return { keys: [...(own as string[]), ...keys], error }
 }
