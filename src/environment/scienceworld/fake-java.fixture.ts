@@ -24,6 +24,7 @@ const { createServer } = require('node:net')
 process.stdin.resume().on('end', () => process.exit(0))
 let objects = 0
 const answers = {
+  taskMaker: '!yro0',
   getTaskNames: '!ylo0',
   join: '!ysboil\\\\nfind-plant\\\\nfreeze',
   getTaskMaxVariations: '!yi30',

@@ -30,6 +30,10 @@ export class Simulator {
   readonly #gateway: Gateway
   readonly #globals: Globals
   readonly #freeSeats: Seat[] = []
+  /** All tasks with all their things, of which every seat would keep its own: 11 MB. */
+  #catalog: JavaReference | undefined
+  /** Seats are made one by one, for the same reason. */
+  #making: Promise<unknown> = Promise.resolve()
   #tasks: readonly string[] = []
 
   private constructor(java: OwnedProcess, gateway: Gateway, globals: Globals) {
@@ -65,7 +69,11 @@ export class Simulator {
   }
 
   async takeSeat(): Promise<Seat> {
-    return this.#freeSeats.pop() ?? this.#newSeat()
+    const free = this.#freeSeats.pop()
+    if (free) return free
+    const making = this.#making.then(() => this.#newSeat())
+    this.#making = making.catch(() => {})
+    return making
   }
 
   /** A call that is still on its way ends before the next of this seat begins. */
@@ -97,11 +105,12 @@ export class Simulator {
     const loading = call(seat.api, 'load', task, variation, simplifications, findsGoldPath)
     const playing = this.play(seat, `loading ${task}, variation ${variation}`, [
       loading,
+      ...this.#shareCatalog(seat.api),
       call(seat.api, 'getSimplificationsUsed'),
       ...commands,
     ])
     this.#globals.forget()
-    const [problem, used, ...values] = await playing
+    const [problem, , used, ...values] = await playing
     if (problem !== '') throw new TrinityError('environment/task', `the simulator cannot load the task: ${problem}`)
     seat.simplifications = String(used)
     return values
@@ -117,9 +126,15 @@ export class Simulator {
     this.#gateway.close(new TrinityError('environment/closed', 'a simulator of ScienceWorld was closed'))
   }
 
+  #shareCatalog(api: JavaReference): Command[] {
+    return [call(api, 'taskMaker_$eq', this.#catalog ?? null)]
+  }
+
   async #look(): Promise<void> {
     const seat = await this.#newSeat()
-    const [names] = await this.play(seat, 'the names of tasks', [call(seat.api, 'getTaskNames')])
+    const asked = [call(seat.api, 'taskMaker'), call(seat.api, 'getTaskNames')]
+    const [catalog, names] = await this.play(seat, 'the names of tasks', asked)
+    this.#catalog = catalog as JavaReference
     this.#tasks = await this.texts('the names of tasks', names as JavaReference)
     this.#freeSeats.push(seat)
   }
@@ -128,8 +143,9 @@ export class Simulator {
   async #newSeat(): Promise<Seat> {
     const [random] = await this.#gateway.send('a seat', [construct('java.util.Random')])
     const making = [...this.#globals.outside(random as JavaReference), construct(API)]
-    const api = (await this.#gateway.send('a seat', making)).at(-1)
-    return { api: api as JavaReference, random: random as JavaReference, nextId: 0n, simplifications: '' }
+    const api = (await this.#gateway.send('a seat', making)).at(-1) as JavaReference
+    if (this.#catalog) await this.#gateway.send('a seat', this.#shareCatalog(api))
+    return { api, random: random as JavaReference, nextId: 0n, simplifications: '' }
   }
 }
 
