@@ -16,6 +16,11 @@ const args = z.strictObject({
 
 const STEPS = new ActionNames(['left', 'right'], { '-': 'left', '+': 'right' })
 
+function columnsOf(max: number) {
+  const place = wholeNumber(0, max).optional()
+  return z.object({ current: place, target: place, seed: seedColumn })
+}
+
 interface Line {
   readonly current: number
   readonly target: number
@@ -25,16 +30,16 @@ interface Line {
 /** Gym-Card's `NumberLine-v0`: 1 at the target, −1 for a step that comes no closer, else 0. */
 class NumberLine implements Environment {
   readonly #max: number
+  readonly #columns: ReturnType<typeof columnsOf>
   #line: Line = { current: 0, target: 0, steps: 0 }
 
   constructor(max: number) {
     this.#max = max
+    this.#columns = columnsOf(max)
   }
 
   reset({ row, seed: given }: EpisodeSpec): Start {
-    const place = wholeNumber(0, this.#max).optional()
-    const columns = z.object({ current: place, target: place, seed: seedColumn })
-    const { seed = given, current, target } = readRow(NAME, columns, row)
+    const { seed = given, current, target } = readRow(NAME, this.#columns, row)
     if (current !== undefined && current === target) {
       throw rowError(NAME, 'target', "expected another number than in 'current'", target)
     }

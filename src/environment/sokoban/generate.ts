@@ -17,7 +17,7 @@ const MOST_STATES = 2000
 
 /**
  * A room that can be solved, made as gym-sokoban makes them: a random walk digs the floor, boxes stand on their goals, and
- * the player pulls them away. Of all states on the way the one is taken whose boxes are farthest from where they began.
+ * the player pulls them away. Of the states on the way one is taken whose boxes are far from where they began.
  */
 export function generateLevel({ rows, columns, boxes, seed }: RoomSpec): Level {
   const random = new Pcg64(seed)
@@ -65,11 +65,11 @@ function dig(rows: number, columns: number, random: Pcg64): boolean[] {
   return walls
 }
 
-/** The best state that pulling leads to; undefined: none has all boxes off the goals. */
+/** One of the better states that pulling leads to; undefined: none has all boxes off the goals. */
 function playBackwards(room: Room, start: Places, random: Pcg64): Places | undefined {
   const seen = new Set<string>()
   const open: [places: Places, pulls: number][] = [[start, 0]]
-  let best: Places | undefined
+  const reached: [places: Places, score: number][] = []
   let most = 0
   for (let next = open.pop(); next !== undefined && seen.size < MOST_STATES; next = open.pop()) {
     const [places, pulls] = next
@@ -77,14 +77,17 @@ function playBackwards(room: Room, start: Places, random: Pcg64): Places | undef
     if (seen.has(key)) continue
     seen.add(key)
     const score = boxesOnGoals(room, places) === 0 ? pulls * distance(room, start.boxes, places.boxes) : 0
-    if (score > most) [best, most] = [places, score]
+    if (score > 0) reached.push([places, score])
+    most = Math.max(most, score)
     const ways = [...WAYS]
     random.shuffle(ways)
     for (const way of ways) {
       for (const after of steps(room, places, way)) open.push([after, after.boxes === places.boxes ? pulls : pulls + 1])
     }
   }
-  return best
+  // Always the best one would give the same rooms over and over where they are small.
+  const better = reached.filter(([, score]) => score >= most / 2)
+  return better.length > 0 ? better[random.below(better.length - 1)][0] : undefined
 }
 
 /** A step backwards, alone and with the box behind the player. */

@@ -43,15 +43,17 @@ export class CliffWalking implements Table {
     return state === GOAL
   }
 
-  /** `x` player, `T` goal, `C` cliff, `o` any other field. */
   picture(state: number): string {
-    const cell = (at: number) => (at === state ? 'x' : at === GOAL ? 'T' : isCliff(at) ? 'C' : 'o')
-    const line = (_: unknown, row: number) => Array.from({ length: WIDTH }, (_, column) => cell(row * WIDTH + column))
-    return Array.from({ length: HEIGHT }, line)
-      .map((cells) => cells.join('  '))
-      .join('\n')
+    return PICTURES[state]
   }
 }
+
+/** `x` player, `T` goal, `C` cliff, `o` any other field. */
+const PICTURES = Array.from({ length: HEIGHT * WIDTH }, (_, state) => {
+  const cell = (at: number) => (at === state ? 'x' : at === GOAL ? 'T' : isCliff(at) ? 'C' : 'o')
+  const line = (row: number) => Array.from({ length: WIDTH }, (_, column) => cell(row * WIDTH + column)).join('  ')
+  return Array.from({ length: HEIGHT }, (_, row) => line(row)).join('\n')
+})
 
 const RULES = `You walk along a cliff: x is you, T is where you want to be, C is the cliff, o is firm ground.
 Every step costs 1. A step into the cliff costs 100 and brings you back to where you started.`
