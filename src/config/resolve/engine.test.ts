@@ -30,7 +30,9 @@ describe('which engines run', () => {
       expect(of({ [ROLLOUT]: word, [TRAINER]: 'verl' }), word).toEqual(['native', 'native'])
       expect(of({ [ROLLOUT]: word, [TRAINER]: 'verl' }, GPU), word).toEqual(['torch', 'torch'])
       expect(notes({ [ROLLOUT]: word, [TRAINER]: 'verl' }), word).toHaveLength(1)
-      expect(notes({ [ROLLOUT]: word, [TRAINER]: 'verl' }, GPU)[0].message).toBe(`this run samples with torch in place of ${word}`)
+      expect(notes({ [ROLLOUT]: word, [TRAINER]: 'verl' }, GPU)[0].message).toBe(
+        `this run samples with torch in place of ${word}`,
+      )
     }
     expect(of({ 'model.tinker.enable': true })).toEqual(['native', 'native'])
     expect(of({ [ROLLOUT]: 'vllm', [TRAINER]: 'torch' })).toEqual(['torch', 'torch'])
