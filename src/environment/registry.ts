@@ -14,7 +14,6 @@ import { reasoningGym } from './python/reasoning-gym.js'
 import { verifiers } from './python/verifiers.js'
 import { scienceWorld } from './scienceworld/index.js'
 import { sokoban } from './sokoban/sokoban.js'
-import { intercodeSql } from './sql/intercode-sql.js'
 import { sudoku } from './sudoku/sudoku.js'
 import { blackjack } from './toy-text/blackjack.js'
 import { cliffWalking } from './toy-text/cliff-walking.js'
@@ -41,7 +40,6 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   points24,
   card_blackjack: cardBlackjack,
   sudoku,
-  intercode_sql: intercodeSql,
   alfworld,
   webshop,
   scienceworld: scienceWorld,

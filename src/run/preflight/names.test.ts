@@ -56,6 +56,14 @@ it('knows where a name may stand in the file', () => {
   ])
 })
 
+it('says of workflows about images that they are not part of this version', () => {
+  for (const name of ['simple_mm_workflow', 'async_simple_mm_workflow']) {
+    const [{ error, keys }] = unknownNames(withTaskset({ default_workflow_type: name }))
+    expect(error).toMatchObject({ code: 'workflow/vision', hint: expect.stringContaining('simple_workflow') })
+    expect(keys[0]).toBe('buffer.explorer_input.tasksets[0].default_workflow_type')
+  }
+})
+
 it('refuses tasks whose images nobody would see', () => {
   const config = withTaskset({})
   const [set] = config.buffer.explorer_input.tasksets

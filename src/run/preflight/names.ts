@@ -46,7 +46,21 @@ function checkText(format: TasksetConfig['format'], key: string): void {
   })
 }
 
+/** Workflows of the Python original that ask about pictures. */
+const VISION = ['simple_mm_workflow', 'async_simple_mm_workflow']
+
 function checkWorkflow(workflow: string, given: Record<string, unknown>): void {
+  // A plugin may bring one.
+  if (!workflows.has(workflow) && VISION.includes(workflow)) {
+    throw new TrinityError(
+      'workflow/vision',
+      `'${workflow}' asks about images or videos, which is not part of this version`,
+      {
+        path: workflow,
+        hint: 'models here read text: use simple_workflow to ask with the text alone',
+      },
+    )
+  }
   const args = argsOf(workflows.get(workflow))
   if (args) workflowArgs({ workflow, workflowArgs: given }, args)
 }

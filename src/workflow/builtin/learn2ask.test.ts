@@ -35,7 +35,7 @@ it('a question where one is due is rated by the judge, who knows what is wanted'
   expect(seen[1]).toContain('patient: My head hurts.\ndoctor: Since when?\npatient: Since Monday.\ndoctor: Any fever?')
 })
 
-it.each([
+it.each<[{ fusion_mode?: string; train_mode?: string }, number]>([
   [{ fusion_mode: 'sum' }, 2.5],
   [{ train_mode: 'Ra' }, 2],
   [{ train_mode: 'Rs' }, 4],

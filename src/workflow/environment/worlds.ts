@@ -39,12 +39,6 @@ export const worldWorkflows: Readonly<Record<string, WorkflowClass>> = {
     counts: 'env_rounds',
     metrics: ({ turn: { past } }) => ({ env_done: past.at(-1)?.transition.done ? 1 : 0 }),
   }),
-  intercode_sql_workflow: conversationIn({
-    doc: 'a question about a database, answered with SQL in one conversation',
-    environment: 'intercode_sql',
-    counts: 'env_rounds',
-    metrics: ({ turn: { past }, score }) => ({ env_done: past.at(-1)?.transition.done ? 1 : 0, final_reward: score }),
-  }),
   ...attemptWorkflows,
   ...alfworldWorkflows,
 }
