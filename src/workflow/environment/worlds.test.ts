@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { contextOf, modelOf, speaker, taskOf } from '../../../test/support/workflow-kit.js'
 import { Pcg64 } from '../../base/random/index.js'
+import { fakeJar, fakeJavaHome } from '../../environment/scienceworld/fake-java.fixture.js'
 import { worldWorkflows } from './worlds.js'
 
 const GridWorldWorkflow = worldWorkflows.grid_world_workflow
@@ -132,5 +133,31 @@ describe('sudoku_workflow', () => {
     ])
     expect((await run(['0 3 1'])).map(({ reward }) => reward)).toEqual([-1])
     expect((await run(['0 3 4\n3 3 1'], { max_moves_per_step: 1 })).map(({ reward }) => reward)).toEqual([-1])
+  })
+})
+
+describe('sciworld_workflow', () => {
+  const { sciworld_workflow: SciWorldWorkflow } = worldWorkflows
+
+  it('takes the rows of the original, and is worth the best score', async () => {
+    vi.stubEnv('JAVA_HOME', await fakeJavaHome())
+    const raw = { task_desc: JSON.stringify({ task_name: 'boil', var_num: 2, jar_path: await fakeJar() }), targe: '' }
+    const task = taskOf({ raw, taskDesc: raw.task_desc, workflowArgs: { processes: 1, max_env_steps: 3 } })
+    const model = modelOf(await speaker(() => '<think>a</think><action>wait</action>'))
+    const workflow = new SciWorldWorkflow(contextOf(model, { task }))
+    const [experience] = await workflow.run()
+    await workflow.close()
+    expect(experience).toMatchObject({ reward: 0.25, info: { env_rounds: 3, env_done: 0 } })
+    vi.unstubAllEnvs()
+  })
+
+  it("has the original's prompt and limits", () => {
+    expect(SciWorldWorkflow.args?.parse({})).toMatchObject({
+      prompt: 'trinity',
+      max_env_steps: 30,
+      env_step_limit: 100,
+      reward_mode: 'max_score',
+      simplifications: 'easy',
+    })
   })
 })

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { TrinityError } from '../../../base/error.js'
 import { OwnedProcess } from '../../../machine/owned-process.js'
 
@@ -30,8 +31,9 @@ export function javaCommand(env: NodeJS.ProcessEnv = process.env): string {
 
 /** A simulator's process, before anybody has spoken to it. */
 export function startJava({ jar, heapMb, log }: JavaSettings, command = javaCommand()): OwnedProcess {
-  const flags = [`-Xmx${heapMb}m`, ...MEMORY, ...SAME_ORDER, '-cp', jar]
-  return new OwnedProcess({ command, args: [...flags, ...GATEWAY], output: 'data', log })
+  const flags = [`-Xmx${heapMb}m`, ...MEMORY, ...SAME_ORDER, '-cp', resolve(jar)]
+  // the simulator writes a table of its own to where it runs
+  return new OwnedProcess({ command, args: [...flags, ...GATEWAY], cwd: tmpdir(), output: 'data', log })
 }
 
 /** Connects as soon as the process has said where it listens. What is printed later is not kept. */
