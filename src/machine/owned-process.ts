@@ -7,6 +7,8 @@ export interface OwnedProcessSettings {
   readonly args: readonly string[]
   /** Instead of ours. */
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** Instead of ours. */
+  readonly cwd?: string
   readonly log?: (line: string) => void
   /** Whether standard output is part of the log (default), or read by somebody else. */
   readonly output?: 'log' | 'data'
@@ -29,10 +31,10 @@ export class OwnedProcess {
   exit: Exit | undefined
   readonly #child: ChildProcess
 
-  constructor({ command, args, env = process.env, log, output = 'log' }: OwnedProcessSettings) {
+  constructor({ command, args, env = process.env, cwd, log, output = 'log' }: OwnedProcessSettings) {
     this.log = new LogRing(log)
     // a group of its own: Ctrl-C in a terminal is Trinity's to handle, and what it starts can be ended with it
-    this.#child = spawn(command, [...args], { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env })
+    this.#child = spawn(command, [...args], { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env, cwd })
     this.#child.unref()
     for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
       stream?.on('error', () => {})
