@@ -68,6 +68,18 @@ describe('AlfWorld', () => {
     )
   })
 
+  it('keeps games apart that share a problem', async () => {
+    const world = new AlfWorld()
+    const { row } = episodes[0]
+    const other = GRAMMAR.replace('You are in the middle', 'You are in the corner')
+    expect((await world.reset({ row, seed: 0 })).observation).toContain('in the middle')
+    expect((await world.reset({ row: { ...row, grammar: other }, seed: 0 })).observation).toContain('in the corner')
+    expect((await world.reset({ row: { ...row, task: 'Rest.' }, seed: 0 })).goal).toBe('Rest.')
+    await world.reset({ row: { ...row, walkthrough: ['look'] }, seed: 0 })
+    expect(world.walkthrough).toEqual(['look'])
+    expect((await world.reset({ row, seed: 0 })).observation).toContain('in the middle')
+  })
+
   it('wants a reset first', () => {
     expect(() => new AlfWorld().step('look')).toThrow('before it is reset')
   })

@@ -38,8 +38,8 @@ export class Expert {
 function dropped(house: House): Route | undefined {
   const { here, held } = house
   if (held === undefined) return { deeds: [], end: here }
-  const put = { action: 'putobject', objects: [held] }
-  return shortest(house.takers(held).map((one) => visit(house, here, one, [{ ...put, objects: [held, one] }], true)))
+  const put = (taker: number): Deed => ({ action: 'putobject', objects: [held, taker] })
+  return shortest(house.takers(held).map((one) => visit(house, here, one, [put(one)], true)))
 }
 
 /** Takes an object, from where it can be taken soonest. */
