@@ -95,7 +95,7 @@ class Server:
     def _call(self, number: int, op: str, slot: int, given: Any) -> None:
         try:
             result = self._do(op, slot, given)
-        except BaseException as error:  # noqa: BLE001 - whatever an environment raises belongs to its call alone
+        except BaseException as error:  # whatever an environment raises belongs to its call alone
             self._fail(number, error)
             return
         if isinstance(result, Future):

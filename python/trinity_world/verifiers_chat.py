@@ -152,7 +152,9 @@ class _Poster:
     """Posts JSON to the package's own server, in this process."""
 
     def __init__(self, secret: str) -> None:
-        self._client = httpx.AsyncClient(timeout=httpx.Timeout(None, connect=30), headers={"Authorization": f"Bearer {secret}"})
+        # a reply takes as long as it takes
+        timeout = httpx.Timeout(None, connect=30)
+        self._client = httpx.AsyncClient(timeout=timeout, headers={"Authorization": f"Bearer {secret}"})
 
     async def __aenter__(self) -> _Poster:
         return self
