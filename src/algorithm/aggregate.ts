@@ -1,5 +1,5 @@
 import { TrinityError } from '../base/error.js'
-import type { Expr, LossRow, LossTrace, NormFn } from '../graph/index.js'
+import { activeTokens, type Expr, type LossRow, type LossTrace, type NormFn } from '../graph/index.js'
 import type { AggMode } from './entry.js'
 
 /** Rows that a part of a loss is about: those whose row column is 1 (`holds`) or 0. */
@@ -78,12 +78,6 @@ function atLeast1(g: LossTrace, name: string, compute: NormFn): Expr {
 export const member = (g: LossTrace, set: RowSet): Expr => rowsOf(g, set).toTokens()
 
 const rowsOf = (g: LossTrace, set: RowSet): Expr => g.rowColumn(set.column).eq(set.holds ? 1 : 0)
-
-function activeTokens(rows: readonly LossRow[]): number {
-  let sum = 0
-  for (const { mask } of rows) for (let i = 0; i < mask.length; i++) if (mask[i] !== 0) sum++
-  return sum
-}
 
 function widest(rows: readonly LossRow[]): number {
   return rows.reduce((width, row) => Math.max(width, row.mask.length), 0)

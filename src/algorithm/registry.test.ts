@@ -66,7 +66,7 @@ describe('algorithm table', () => {
   it('is complete', () => {
     expect(algorithms.names().sort()).toEqual(TABLE.map(([name]) => name).sort())
     expect(advantageFns.names().length).toBe(18 + 4)
-    expect(policyLossFns.names().length).toBe(15 + 1 + 4)
+    expect(policyLossFns.names().length).toBe(15 + 1 + 7)
     expect(klFns.names().length).toBe(7)
     expect(entropyLossFns.names().length).toBe(3)
     expect(sampleStrategies.names().length).toBe(4 + 1)

@@ -1,6 +1,8 @@
 import { TrinityError } from '../base/error.js'
+import { deriveSeed } from '../base/random/derive-seed.js'
+import { Pcg64 } from '../base/random/index.js'
 import type { Row } from '../engine/contract.js'
-import { type Experience, uid } from '../experience/index.js'
+import { type Experience, tid, uid } from '../experience/index.js'
 import type { BuiltLoss } from './loss.js'
 
 type Column = Float32Array | number
@@ -23,6 +25,11 @@ const SOURCES: Record<string, (experience: Experience, context: RowContext) => C
   expert: (experience) => (experience.info.is_expert ? 1 : 0),
   off_policy: (experience) => (experience.info.is_off_policy ? 1 : 0),
   step: (_, context) => context.step,
+  noise: ({ eid, actionMask }, { step }) => {
+    // without the suffix of the name, which is another in every run
+    const random = new Pcg64(deriveSeed('noise', step, tid(eid), eid.run, eid.step))
+    return Float32Array.from(actionMask, () => random.random())
+  },
 }
 
 /** 1 for the better answer of a pair. */
@@ -38,6 +45,7 @@ export function toRows(experiences: readonly Experience[], columns: BuiltLoss['c
     const { tokens, promptLength, actionMask, temperature } = experience
     const own = {
       id: uid(experience.eid),
+      group: tid(experience.eid),
       tokens,
       start: promptLength,
       mask: actionMask,
@@ -61,7 +69,16 @@ function pairRows(experience: Experience, columns: BuiltLoss['columns'], context
     tokens.set(answer, prompt.length)
     const mask = new Uint8Array(answer.length).fill(1)
     const id = `${bundle}/${i === 0 ? 'chosen' : 'rejected'}`
-    return { id, bundle, tokens, start: prompt.length, mask, temperature: 1, columns: { ...shared, [CHOSEN]: 1 - i } }
+    return {
+      id,
+      bundle,
+      group: tid(experience.eid),
+      tokens,
+      start: prompt.length,
+      mask,
+      temperature: 1,
+      columns: { ...shared, [CHOSEN]: 1 - i },
+    }
   })
 }
 

@@ -1,7 +1,7 @@
 import { TrinityError } from '../base/error.js'
 import { type GraphMetric, graphInputs, type LossGraph } from './graph.js'
 import type { Loss, LossRow } from './loss.js'
-import type { OpName } from './ops.js'
+import { isBatchWide, type OpName } from './ops.js'
 import { type Expr, Trace } from './trace.js'
 
 /** Computes a normalizer from every row of the mini-batch. */
@@ -23,6 +23,27 @@ export class LossTrace extends Trace {
     return super.norm(name)
   }
 
+  /**
+   * The number that a share `q` of all active tokens (or rows) does not exceed, between two of them by their distance, as
+   * NumPy has it. Needs the whole batch.
+   */
+  quantile(values: Expr, q: number): Expr {
+    if (!(q >= 0 && q <= 1))
+      throw new TrinityError('graph/invalid', `a quantile of ${q}`, { path: 'quantile', hint: 'use 0 … 1' })
+    // counted from the greatest on
+    const place = (rows: readonly LossRow[]) =>
+      Math.max(0, (values.shape === 'row' ? rows.length : activeTokens(rows)) - 1) * (1 - q)
+    const name = `quantile/${values.shape}/${q}`
+    const known = this.#norms.has(`${name}/place`)
+    const first = this.norm(`${name}/place`, known ? undefined : (rows) => Math.floor(place(rows)))
+    const part = this.norm(`${name}/part`, known ? undefined : (rows) => place(rows) - Math.floor(place(rows)))
+    const rank = values.rank()
+    const at = (index: Expr) => rank.eq(index).where(values, 0).total()
+    return at(first)
+      .mul(part.neg().add(1))
+      .add(at(first.add(1)).mul(part))
+  }
+
   /** Row columns that only normalizers look at. */
   get reads(): ReadonlySet<string> {
     return this.#reads
@@ -31,6 +52,13 @@ export class LossTrace extends Trace {
   get norms(): ReadonlyMap<string, NormFn> {
     return this.#norms
   }
+}
+
+/** Tokens of a mini-batch that take part in a loss. */
+export function activeTokens(rows: readonly LossRow[]): number {
+  let sum = 0
+  for (const { mask } of rows) for (let i = 0; i < mask.length; i++) if (mask[i] !== 0) sum++
+  return sum
 }
 
 /**
@@ -82,6 +110,7 @@ export function couplingOf(graph: LossGraph): Loss['coupling'] {
     (weight === undefined || kinds[weight] === 'free') &&
     (reduce === 'sum' || kinds[value] === 'free')
   if (!lossAdds || !graph.metrics.every(metricAdds)) return 'batch'
+  if (graph.nodes.some(({ op }) => isBatchWide(op))) return 'batch'
   return graph.nodes.some((node) => node.op === 'bundleSum') ? 'bundle' : 'row'
 }
 

@@ -103,12 +103,25 @@ function adjointParts(list: NodeList, at: number, g: number): (number | undefine
       const ties = add('rowSum', [add('where', [isTop, list.constant(1), zero])])
       return [add('where', [isTop, add('toTokens', [add('gdiv', [g, ties])]), zero])]
     }
+    case 'groupSum':
+      return [add('groupSum', [everywhere(list, g, 'row')])]
+    case 'groupMax': {
+      const isTop = add('eq', [a, at])
+      const ties = add('groupSum', [add('where', [isTop, list.constant(1), zero])])
+      const whole = add('groupSum', [everywhere(list, g, 'row')])
+      return [add('where', [isTop, add('gdiv', [whole, ties]), zero])]
+    }
+    case 'cumSum': {
+      // What comes later in the order has taken it in: all, less what comes before, and itself.
+      const own = everywhere(list, g, list.types[at].shape)
+      return [add('add', [add('sub', [add('total', [own]), add('cumSum', [own, b])]), own])]
+    }
     case 'total':
       return [g]
     case 'toTokens':
       return [sumOver(list, g, 'token', 'row')]
     case 'bundleSum':
-      return [add('bundleSum', [list.types[g].shape === 'row' ? g : add('mul', [g, rowOnes(list)])])]
+      return [add('bundleSum', [everywhere(list, g, 'row')])]
     default:
       return []
   }
@@ -127,6 +140,13 @@ function sumOver(list: NodeList, g: number, from: Shape, to: 'row' | 'scalar'): 
   if (list.types[g].shape === from) return list.add(to === 'row' ? 'rowSum' : 'total', [g])
   const perRow = from === 'token' ? list.add('count') : rowOnes(list)
   return list.add('gmul', [g, to === 'row' ? perRow : list.add('total', [perRow])])
+}
+
+/** An adjoint as values of that shape, also where it is one number for all. */
+function everywhere(list: NodeList, g: number, shape: Shape): number {
+  if (list.types[g].shape === shape) return g
+  const ones = rowOnes(list)
+  return list.add('mul', [g, shape === 'row' ? ones : list.add('toTokens', [ones])])
 }
 
 /** 1 for every row. */

@@ -1,5 +1,5 @@
 import type { NodeList } from './nodes.js'
-import { mapOp } from './ops.js'
+import { mapOp, orderOp } from './ops.js'
 
 /** When a node is known: `sweep` = after how many passes over all rows, `pass` = after how many loops over one row. */
 export interface Position {
@@ -19,11 +19,17 @@ export interface Layout {
   readonly rowColumns: string[]
   readonly scores: string[]
   readonly norms: string[]
+  /** Whether it reads `groups`, and `active`. */
+  grouped: boolean
+  ordered: boolean
 }
 
 const isTotal = (op: string) => op === 'total' || op === 'totalMax' || op === 'totalMin'
 const isOfRow = (op: string) => op === 'rowSum' || op === 'rowMax'
-const isReduction = (op: string) => isOfRow(op) || op === 'bundleSum' || isTotal(op)
+const isOrder = (op: string) => orderOp(op) !== undefined
+/** Over the rows of a bundle or a group. */
+const isOfRows = (op: string) => op === 'bundleSum' || op === 'groupSum' || op === 'groupMax'
+const isReduction = (op: string) => isOfRow(op) || isOfRows(op) || isTotal(op) || isOrder(op)
 
 /**
  * Writes a graph as JavaScript loops: one loop over the active tokens of a row does everything that is known by then,
@@ -33,7 +39,7 @@ const isReduction = (op: string) => isOfRow(op) || op === 'bundleSum' || isTotal
  * come from the table. That is what makes it safe for graphs that nobody vouches for.
  */
 export class Emitter {
-  readonly layout: Layout = { tokenColumns: [], rowColumns: [], scores: [], norms: [] }
+  readonly layout: Layout = { tokenColumns: [], rowColumns: [], scores: [], norms: [], grouped: false, ordered: false }
   readonly #list: NodeList
   readonly #outputs: Outputs
   readonly #positions: Position[]
@@ -60,7 +66,8 @@ export class Emitter {
     const results = this.#outputs.scalars.map((node, k) => `result[${k}] = ${this.#scalar(node)}`)
     return [
       "'use strict'",
-      'const { rows, offsets, masks, counts, bundles, tokens, columns, scores, norms, outs, result } = a',
+      ...(this.layout.ordered ? ['const size = a.masks.reduce((sum, mask) => sum + mask.length, 0)'] : []),
+      'const { rows, offsets, masks, counts, bundles, groups, active, tokens, columns, scores, norms, outs, result } = a',
       ...this.layout.scores.map((_, k) => `const score${k} = scores[${k}]`),
       ...this.#outputs.tokens.map((_, k) => `const out${k} = outs[${k}]`),
       ...sweeps.filter((line) => !unused.has(line)),
@@ -72,16 +79,22 @@ export class Emitter {
   #sweep(sweep: number, reductions: readonly number[]): string[] {
     const here = (node: number) => this.#positions[node].sweep === sweep
     const operand = (node: number) => this.#list.nodes[node].in![0]
-    const sums = reductions.filter((node) => here(operand(node)))
+    const ready = (node: number) => this.#list.nodes[node].in!.map((i) => this.#positions[i]).reduce(later)
+    const found = reductions.filter((node) => ready(node).sweep === sweep)
+    const [orders, sums] = [
+      found.filter((node) => isOrder(this.#list.nodes[node].op)),
+      found.filter((node) => !isOrder(this.#list.nodes[node].op)),
+    ]
     const outs = this.#outputs.tokens.flatMap((node, k) => (here(node) ? [{ node, k }] : []))
     const passOf = (node: number) => this.#positions[node].pass
-    const passes = [...sums.map((node) => passOf(operand(node))), ...outs.map(({ node }) => passOf(node))]
+    const passes = [...found.map((node) => ready(node).pass), ...outs.map(({ node }) => passOf(node))]
     const row = new RowScope()
     for (const sum of sums) this.#declareSum(sum)
     for (let pass = 0; pass <= Math.max(-1, ...passes); pass++) {
       const inPass = sums.filter((node) => passOf(operand(node)) === pass)
       const ofTokens = inPass.filter((node) => this.#list.types[operand(node)].shape === 'token')
       const loop = new TokenScope()
+      for (const node of orders.filter((i) => ready(i).pass === pass)) this.#keep(node, loop, row, sweep)
       for (const node of ofTokens)
         loop.text.push(accumulate(this.#list.nodes[node].op, node, this.#token(operand(node), loop, row, sweep)))
       for (const { node, k } of outs) {
@@ -103,18 +116,45 @@ export class Emitter {
         let value = ''
         for (const part of this.#below(operand(node))) value = this.#row(part, row, sweep)
         const { op } = this.#list.nodes[node]
-        row.text.push(op === 'bundleSum' ? `store${node}[bundles[r]] += ${value}` : accumulate(op, node, value, 'n'))
+        if (op !== 'bundleSum' && isOfRows(op)) this.layout.grouped = true
+        row.text.push(isOfRows(op) ? gather(op, node, value) : accumulate(op, node, value, 'n'))
       }
     }
     if (row.text.length === 0) return []
     const before = this.#head.splice(0)
-    return [...before, 'for (let r = 0; r < rows; r++) {', 'const m = masks[r], o = offsets[r]', ...row.text, '}']
+    const loop = ['for (let r = 0; r < rows; r++) {', 'const m = masks[r], o = offsets[r]', ...row.text, '}']
+    return [...before, ...loop, ...orders.map((node) => this.#order(node))]
+  }
+
+  /** Keeps the operands of an operation that looks at the order of all of them. */
+  #keep(node: number, loop: TokenScope, row: RowScope, sweep: number): void {
+    const { in: operands = [] } = this.#list.nodes[node]
+    const ofTokens = this.#list.types[node].shape === 'token'
+    for (const [k, operand] of operands.entries()) {
+      const size = ofTokens ? 'size' : 'rows'
+      this.#head.push(`const kept${node}_${k} = new Float64Array(${size})`)
+      if (ofTokens) {
+        this.layout.ordered = true
+        loop.text.push(`kept${node}_${k}[o + i] = ${this.#token(operand, loop, row, sweep)}`)
+      } else {
+        let value = ''
+        for (const part of this.#below(operand)) value = this.#row(part, row, sweep)
+        row.text.push(`kept${node}_${k}[r] = ${value}`)
+      }
+    }
+  }
+
+  #order(node: number): string {
+    const { op } = this.#list.nodes[node]
+    const places = this.#list.types[node].shape === 'token' ? 'active' : 'all(rows)'
+    const call = op === 'rank' ? `ranks(kept${node}_0, ${places})` : `sumsUpTo(kept${node}_0, kept${node}_1, ${places})`
+    return `const order${node} = ${call}`
   }
 
   #declareSum(node: number): void {
     const { op } = this.#list.nodes[node]
     if (isTotal(op)) this.#head.push(`let n${node} = ${START[op]}`)
-    else this.#head.push(makeStore(node))
+    else this.#head.push(op === 'groupMax' ? `${makeStore(node)}.fill(-Infinity)` : makeStore(node))
   }
 
   /** Name or literal of a scalar; its definition goes before the loops. */
@@ -151,9 +191,10 @@ export class Emitter {
 
   #rowCode(node: number, row: RowScope, sweep: number): string {
     const { op, name, in: operands = [] } = this.#list.nodes[node]
-    if (isOfRow(op) || op === 'bundleSum') this.#stored.add(node)
+    if (isOrder(op)) return `order${node}[r]`
+    if (isOfRow(op) || isOfRows(op)) this.#stored.add(node)
     if (isOfRow(op)) return `store${node}[r]`
-    if (op === 'bundleSum') return `store${node}[bundles[r]]`
+    if (isOfRows(op)) return placeOf(op, node)
     if (op === 'count') return 'counts[r]'
     if (op === 'column') return `columns[${indexIn(this.layout.rowColumns, name!)}][r]`
     return mapOp(op)!.js(...operands.map((i) => this.#row(i, row, sweep)))
@@ -173,7 +214,8 @@ export class Emitter {
     if (op === 'toTokens') return this.#row(operands[0], row, sweep)
     if (!loop.known.has(node)) {
       let code: string
-      if (op === 'score') code = `score${indexIn(this.layout.scores, name!)}[o + i]`
+      if (isOrder(op)) code = `order${node}[o + i]`
+      else if (op === 'score') code = `score${indexIn(this.layout.scores, name!)}[o + i]`
       else if (op === 'column') {
         const k = indexIn(this.layout.tokenColumns, name!)
         if (!row.columns.has(k)) row.text.push(`const t${k} = tokens[${k}][r]`)
@@ -207,6 +249,17 @@ class TokenScope {
 
 const makeStore = (node: number) => `const store${node} = new Float64Array(rows)`
 const fillStore = (node: number) => `store${node}[r] = s${node}`
+
+/** The place of a row's bundle or group. */
+const placeOf = (op: string, node: number) => `store${node}[${op === 'bundleSum' ? 'bundles' : 'groups'}[r]]`
+
+function gather(op: string, node: number, value: string): string {
+  const place = placeOf(op, node)
+  // A NaN that takes part must show.
+  return op === 'groupMax'
+    ? `if (${value} > ${place} || ${value} !== ${value}) ${place} = ${value}`
+    : `${place} += ${value}`
+}
 
 const START: Record<string, string> = {
   rowSum: '0',

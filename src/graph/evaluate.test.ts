@@ -18,6 +18,7 @@ function batch(seed = 1) {
   const rows: LossRow[] = masks.map((mask, r) => ({
     mask,
     bundle: r < 2 ? 'pair' : undefined,
+    group: r === 1 ? undefined : 'task',
     columns: { a: draw(mask), b: draw(mask), side: r === 0 ? 1 : 0.25 },
   }))
   const flat = () => {
@@ -83,6 +84,15 @@ const ops: Record<string, (g: LossTrace) => Expr> = {
   'row column': (g) => g.rowColumn('side').toTokens().mul(g.logprob),
   'truth to tokens': (g) => g.rowColumn('side').eq(1).toTokens().where(g.logprob.square(), g.logprob),
   bundleSum: (g) => g.logprob.rowSum().mul(g.rowColumn('side')).bundleSum().square().toTokens().mul(g.entropy),
+  groupSum: (g) => g.logprob.rowSum().mul(g.rowColumn('side')).groupSum().square().toTokens().mul(g.entropy),
+  groupMean: (g) => g.logprob.rowMean().groupMean().exp().toTokens().mul(g.entropy),
+  groupMax: (g) => g.logprob.rowMean().groupMax().square().toTokens().mul(g.entropy),
+  rank: (g) => g.logprob.rank().mul(g.logprob).mul(g.entropy),
+  'rank of rows': (g) => g.logprob.rowSum().rank().add(1).toTokens().mul(g.logprob),
+  cumSum: (g) => g.logprob.cumSum().square().mul(g.column('a')),
+  'cumSum by another key': (g) => g.logprob.exp().cumSum(g.column('b')).square(),
+  'cumSum of rows': (g) => g.logprob.rowMean().cumSum(g.entropy.rowSum()).square().toTokens(),
+  'order within an order': (g) => g.logprob.cumSum(g.logprob.rank().mul(g.column('a'))).mul(g.entropy),
   'value score': (g) => g.value.sub(g.column('a')).square(),
   'sum of sums': (g) => g.logprob.sub(g.logprob.rowMean().toTokens()).square().rowSum().add(0.1).sqrt().toTokens(),
   'total inside': (g) => g.logprob.sub(g.logprob.total().div(g.norm('n'))).square(),
@@ -161,6 +171,55 @@ describe('evaluateLoss', () => {
     expect(at(Number.NaN).loss).toBeNaN()
   })
 
+  it('orders all active tokens: from the greatest on, ties by place, sums from the least up', () => {
+    const loss = defineLoss((g) => {
+      const x = g.logprob
+      g.metric('ranks', x.rank().mul(g.column('place')), { reduce: 'sum' })
+      g.metric('sums', x.cumSum().mul(g.column('place')), { reduce: 'sum' })
+      for (const q of [0, 0.25, 0.5, 0.9, 1]) g.metric(`quantile_${q}`, g.quantile(x, q))
+      g.metric('row_median', g.quantile(x.rowSum(), 0.5))
+      return x.total()
+    })
+    expect(loss.coupling).toBe('batch')
+    const row = (mask: number[], place: number[]): LossRow => ({
+      mask: Uint8Array.from(mask),
+      columns: { place: Float32Array.from(place) },
+    })
+    // 3, 1 | (masked) 2, 1 | 5
+    const rows = [row([1, 1], [1, 10]), row([0, 1, 1], [0, 100, 1000]), row([1], [10_000])]
+    const logprob = Float32Array.of(3, 1, 99, 2, 1, 5)
+    const { metrics } = evaluateLoss(loss, rows, loss.norms(rows), { logprob })
+    expect(metrics.ranks.value).toBe(1 + 30 + 200 + 4000)
+    expect(metrics.sums.value).toBe(7 + 20 + 400 + 1000 + 120_000)
+    const at = (q: number) => metrics[`quantile_${q}`].value
+    // as numpy.quantile([3, 1, 2, 1, 5], q)
+    expect([0, 0.25, 0.5, 0.9, 1].map(at)).toEqual([1, 1, 2, expect.closeTo(4.2, 12), 5])
+    expect(metrics.row_median.value).toBe(4)
+  })
+
+  it('groups are the rows of one task; one without a task is a group by itself', () => {
+    const loss = defineLoss((g) => {
+      for (const [name, value] of Object.entries({
+        sum: g.rowColumn('x').groupSum(),
+        mean: g.rowColumn('x').groupMean(),
+        max: g.rowColumn('x').groupMax(),
+      }))
+        g.metric(name, value.mul(g.rowColumn('place')), { reduce: 'sum' })
+      return g.logprob.total()
+    })
+    expect(loss.coupling).toBe('batch')
+    const row = (x: number, place: number, group?: string): LossRow => ({
+      mask: Uint8Array.of(1),
+      group,
+      columns: { x, place },
+    })
+    const rows = [row(1, 1, 'a'), row(5, 10), row(4, 100, 'a'), row(-2, 1000)]
+    const { metrics } = evaluateLoss(loss, rows, {}, { logprob: new Float32Array(4) })
+    expect(metrics.sum.value).toBe(5 + 50 + 500 - 2000)
+    expect(metrics.mean.value).toBe(2.5 + 50 + 250 - 2000)
+    expect(metrics.max.value).toBe(4 + 50 + 400 - 2000)
+  })
+
   it('lets a NaN that takes part show', () => {
     const loss = defineLoss((g) => g.logprob.max(0).min(1).total())
     const { rows, scores } = batch()
@@ -206,12 +265,14 @@ describe('evaluateLoss', () => {
         () => x.clamp(-1, 1).exp(), () => x.sigmoid(), () => x.rowMean().toTokens().sub(y), () => x.detach().mul(y),
         () => x.rowSum().bundleSum().toTokens().add(y), () => x.logAddExp(y),
         () => x.sign().mul(y), () => x.abs().pow(1.5).sub(y), () => x.rowMax().toTokens().mul(y),
+        () => x.rank().mul(y), () => x.cumSum(y), () => x.rowMean().groupMax().toTokens().add(y),
+        () => x.rowMean().groupMean().toTokens().sub(y), () => x.rowSum().cumSum().toTokens().min(y),
       ] // biome-ignore format: a table
       return table[op % table.length]()
     }
     type Tree = number | [number, Tree, Tree]
     const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
-      tree: fc.oneof({ maxDepth: 4 }, fc.nat(3), fc.tuple(fc.nat(14), tie('tree'), tie('tree'))),
+      tree: fc.oneof({ maxDepth: 4 }, fc.nat(3), fc.tuple(fc.nat(19), tie('tree'), tie('tree'))),
     }))
     fc.assert(
       fc.property(tree, fc.integer({ min: 1, max: 1e6 }), (shape, seed) => {

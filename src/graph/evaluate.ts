@@ -87,6 +87,8 @@ function marshal(
     counts,
     masks: rows.map((row) => row.mask),
     bundles: bundleNumbers(rows),
+    groups: layout.grouped ? groupNumbers(rows) : NONE,
+    active: layout.ordered ? activePlaces(rows) : NONE,
     tokens: layout.tokenColumns.map((name) => rows.map((row, r) => tokenColumn(row, r, name))),
     columns: layout.rowColumns.map((name) => Float64Array.from(rows, (row, r) => rowColumn(row, r, name))),
     scores: layout.scores.map((kind) => scoreOf(scores, kind as ScoreKind, length)),
@@ -100,12 +102,26 @@ function tokenCount(rows: readonly LossRow[]): number {
   return rows.reduce((sum, row) => sum + row.mask.length, 0)
 }
 
-export function bundleNumbers(rows: readonly LossRow[]): Int32Array {
+const NONE = new Int32Array(0)
+
+/** Where the active tokens stand in the concatenated scores. */
+function activePlaces(rows: readonly LossRow[]): Int32Array {
+  const places: number[] = []
+  let at = 0
+  for (const { mask } of rows) for (let i = 0; i < mask.length; i++, at++) if (mask[i] !== 0) places.push(at)
+  return Int32Array.from(places)
+}
+
+export const bundleNumbers = (rows: readonly LossRow[]) => numbers(rows.map(({ bundle }) => bundle))
+export const groupNumbers = (rows: readonly LossRow[]) => numbers(rows.map(({ group }) => group))
+
+/** The first index of each name; its own where there is none. */
+function numbers(names: readonly (string | undefined)[]): Int32Array {
   const known = new Map<string, number>()
-  return Int32Array.from(rows, ({ bundle }, r) => {
-    if (bundle === undefined) return r
-    const number = known.get(bundle) ?? r
-    known.set(bundle, number)
+  return Int32Array.from(names, (name, r) => {
+    if (name === undefined) return r
+    const number = known.get(name) ?? r
+    known.set(name, number)
     return number
   })
 }

@@ -1,6 +1,6 @@
 /** Losses as data: a formula is traced once into a small graph that every engine can evaluate and differentiate. */
 
-export { couplingOf, defineLoss, LossTrace, makeLoss, type NormFn } from './define.js'
+export { activeTokens, couplingOf, defineLoss, LossTrace, makeLoss, type NormFn } from './define.js'
 export { type Evaluation, evaluateLoss, evaluateTokens, type TokenScores } from './evaluate.js'
 export * from './graph.js'
 export type { Loss, LossMetric, LossMetrics, LossRow, ScoreKind } from './loss.js'

@@ -9,6 +9,8 @@ export interface LossRow {
   readonly mask: Uint8Array
   /** Rows of one bundle are never separated (the two answers of a DPO pair). */
   readonly bundle?: string
+  /** Rows of one task: what group reductions run over. A row without one is a group by itself. */
+  readonly group?: string
   /** Inputs of the loss: an array holds one number per scored token, a number belongs to the whole row. */
   readonly columns: Readonly<Record<string, Float32Array | number>>
 }

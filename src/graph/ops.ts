@@ -84,12 +84,30 @@ const RESHAPE_OPS = {
   rowMax: { from: ['token'], to: 'row' },
   /** Every row gets the sum over all rows of its bundle. A row without a bundle is one by itself. */
   bundleSum: { from: ['row'], to: 'row' },
+  /** The same over the rows of its group: those of one task. */
+  groupSum: { from: ['row'], to: 'row' },
+  groupMax: { from: ['row'], to: 'row' },
   /** Sum over all active tokens, or over all rows. */
   total: { from: ['token', 'row'], to: 'scalar' },
   /** Every active token gets the number or the truth value of its row. */
   toTokens: { from: ['row'], to: 'token' },
 } as const satisfies Record<string, ReshapeOp>
 export type ReshapeOpName = keyof typeof RESHAPE_OPS
+
+/** Operations that look at the order of all active tokens, or of all rows: operands and result have one shape. */
+const ORDER_OPS = {
+  /** How many stand before it, from the greatest on; of equal ones the earlier stands first. */
+  rank: { arity: 1 },
+  /** Sum of the first operand over all whose rank by the second is not below its own. */
+  cumSum: { arity: 2 },
+} as const satisfies Record<string, { arity: number }>
+export type OrderOpName = keyof typeof ORDER_OPS
+
+const orderOps = new Map<string, { readonly arity: number }>(Object.entries(ORDER_OPS))
+export const orderOp = (op: string): { readonly arity: number } | undefined => orderOps.get(op)
+
+/** Needs every row of the mini-batch at once. */
+export const isBatchWide = (op: string): boolean => orderOps.has(op) || op === 'groupSum' || op === 'groupMax'
 
 /** What the metrics `max` and `min` become; not part of the format either. */
 const EXTREME_OPS = {
@@ -104,10 +122,13 @@ export const reshapeOp = (op: string): ReshapeOp | undefined => reshapeOps.get(o
 const INPUT_OPS = ['const', 'norm', 'column', 'score', 'count'] as const
 export type InputOpName = (typeof INPUT_OPS)[number]
 
-export type OpName = InputOpName | MapOpName | ReshapeOpName
+export type OpName = InputOpName | MapOpName | ReshapeOpName | OrderOpName
 /** Operations of a compiled program: those of the format and those that only the compiler makes. */
 export type ProgramOp = OpName | keyof typeof GRADIENT_OPS | keyof typeof EXTREME_OPS
-export const OP_NAMES: readonly string[] = [...INPUT_OPS, ...Object.keys(MAP_OPS), ...Object.keys(RESHAPE_OPS)]
+export const OP_NAMES: readonly string[] = [
+  ...INPUT_OPS,
+  ...[MAP_OPS, RESHAPE_OPS, ORDER_OPS].flatMap((table) => Object.keys(table)),
+]
 
 const RANK: Record<Shape, number> = { scalar: 0, row: 1, token: 2 }
 

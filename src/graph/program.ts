@@ -4,6 +4,7 @@ import { GRAPH_VERSION, type GraphMetric, type GraphNode, graphHash, type LossGr
 import type { LossMetric, ScoreKind } from './loss.js'
 import { NodeList, type ProgramNode } from './nodes.js'
 import { joinShapes, mapOp } from './ops.js'
+import { all, ranks, sumsUpTo } from './order.js'
 import { validateGraph } from './validate.js'
 
 /** What generated code reads and writes. Lists are in the order of the program's layout. */
@@ -16,6 +17,10 @@ export interface ProgramArgs {
   counts: Float64Array
   /** Number of each row's bundle, below `rows`. */
   bundles: Int32Array
+  /** Number of each row's group, below `rows`; only where the layout asks for it. */
+  groups: Int32Array
+  /** Places of the active tokens; only where the layout asks for it. */
+  active: Int32Array
   tokens: readonly (readonly Float32Array[])[]
   columns: readonly Float64Array[]
   scores: readonly Float32Array[]
@@ -137,9 +142,13 @@ export function tokenProgram({ nodes, node }: TokenFormula): Pick<Program, 'layo
 
 function build(emitter: Emitter): Pick<Program, 'layout' | 'run'> {
   const body = emitter.emit()
-  const make = new Function('sigmoid', 'logSigmoid', 'logAddExp', `return function lossProgram(a) {\n${body}\n}`)
-  return { layout: emitter.layout, run: make(sigmoid, logSigmoid, logAddExp) as Program['run'] }
+  const names = Object.keys(HELPERS)
+  const make = new Function(...names, `return function lossProgram(a) {\n${body}\n}`)
+  return { layout: emitter.layout, run: make(...Object.values(HELPERS)) as Program['run'] }
 }
+
+/** What generated code may call, by name. */
+const HELPERS = { sigmoid, logSigmoid, logAddExp, ranks, sumsUpTo, all }
 
 const functions = new Map<string, (...operands: number[]) => number>()
 
@@ -148,7 +157,7 @@ export function functionOf(op: string): (...operands: number[]) => number {
   const known = functions.get(op)
   if (known) return known
   const code = `return (a, b, c) => ${mapOp(op)!.js('a', 'b', 'c')}`
-  const made = new Function('sigmoid', 'logSigmoid', 'logAddExp', code)(sigmoid, logSigmoid, logAddExp)
+  const made = new Function(...Object.keys(HELPERS), code)(...Object.values(HELPERS))
   functions.set(op, made)
   return made
 }

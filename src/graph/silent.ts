@@ -1,6 +1,7 @@
 import { Bounds } from './bounds.js'
 import type { LossGraph } from './graph.js'
 import type { LossRow, ScoreKind } from './loss.js'
+import { isBatchWide } from './ops.js'
 import { type Derivative, lossProgram } from './program.js'
 
 /** What any model's scores keep to: they are finite single-precision numbers, log-probs not above 0 but for rounding. */
@@ -80,7 +81,7 @@ function isSilent(
     else if (op === 'norm') bounds.set(at, norms[name!], norms[name!])
     else if (op === 'rowSum') bounds.sum(at, operands[0], active)
     else if (op === 'rowMax' || (op === 'bundleSum' && bundle === undefined)) bounds.copy(at, operands[0])
-    else if (op === 'bundleSum' || op.startsWith('total')) bounds.unknown(at)
+    else if (op === 'bundleSum' || op.startsWith('total') || isBatchWide(op)) bounds.unknown(at)
     else bounds.apply(at, op, operands)
   }
   return grads.every((node) => bounds.isZero(node))

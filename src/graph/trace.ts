@@ -70,6 +70,14 @@ export class Expr {
   toTokens = (): Expr => this.#with('toTokens')
   /** Sum of a row value over the rows of its bundle, given to each of them. */
   bundleSum = (): Expr => this.#with('bundleSum')
+  /** Sum of a row value over the rows of its group (one task), given to each of them. */
+  groupSum = (): Expr => this.#with('groupSum')
+  groupMean = (): Expr => this.groupSum().div(this.trace.count().ge(0).indicator().groupSum())
+  groupMax = (): Expr => this.#with('groupMax')
+  /** How many of all active tokens (or rows) stand before it, from the greatest on; of equal ones the earlier stands first. */
+  rank = (): Expr => this.#with('rank')
+  /** Sum over all whose rank (by `key`) is not below its own: from the least up to it. */
+  cumSum = (key: Expr = this): Expr => this.#with('cumSum', key)
   /** Sum over all active tokens, or over all rows. */
   total = (): Expr => this.#with('total')
 

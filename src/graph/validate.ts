@@ -2,7 +2,17 @@ import { messageOf, TrinityError } from '../base/error.js'
 import { nearest } from '../base/nearest.js'
 import { GRAPH_VERSION, type GraphMetric, type GraphNode, type LossGraph } from './graph.js'
 import type { ProgramNode } from './nodes.js'
-import { joinShapes, mapOp, type NodeType, OP_NAMES, type OpName, reshapeOp, SCORE_KINDS } from './ops.js'
+import {
+  isBatchWide,
+  joinShapes,
+  mapOp,
+  type NodeType,
+  OP_NAMES,
+  type OpName,
+  orderOp,
+  reshapeOp,
+  SCORE_KINDS,
+} from './ops.js'
 
 /** More than any loss needs; together they bound what an untrusted graph can cost. */
 const MAX_NODES = 2000
@@ -125,12 +135,24 @@ export function nodeType(
     }
     return { shape: reshape.to, bool: given[0].bool }
   }
+  const order = orderOp(node.op)
+  if (order) {
+    const count = order.arity === 1 ? '1 operand' : `${order.arity} operands`
+    if (given.length !== order.arity) fail(path, `'${node.op}' takes ${count}, not ${given.length}`)
+    if (given.some(({ bool }) => bool))
+      fail(path, `'${node.op}' needs numbers`, "use 'where' to turn a truth value into a number")
+    const [{ shape }] = given
+    if (shape === 'scalar' || given.some((type) => type.shape !== shape))
+      fail(path, `'${node.op}' takes token values or row values, not ${given.map((type) => type.shape).join(' and ')}`)
+    return { shape, bool: false }
+  }
   if (given.length > 0) fail(path, `'${node.op}' takes no operands`)
   if (node.op === 'column') return { shape: node.shape!, bool: false }
   return { shape: node.op === 'score' ? 'token' : node.op === 'count' ? 'row' : 'scalar', bool: false }
 }
 
-const isSum = (op: string) => op === 'rowSum' || op === 'rowMax' || op === 'bundleSum' || op === 'total'
+const SUMS = ['rowSum', 'rowMax', 'bundleSum', 'total']
+const isSum = (op: string) => SUMS.includes(op) || isBatchWide(op)
 
 function readNode(item: unknown, path: string, at: number): GraphNode {
   const { op, in: operands, value, name, shape } = record(item, path, ['op', 'in', 'value', 'name', 'shape'])

@@ -74,6 +74,23 @@ export function describeEngine(
       }
     })
 
+    it('evaluates what looks at all tokens or at groups of rows on the whole batch, whatever the split', async () => {
+      const rows = someRows(7).map((row, i) => ({ ...row, group: i < 5 ? `task ${i % 2}` : undefined }))
+      const results = []
+      for (const tokenBudget of [1, 20, 10_000]) {
+        const model = await train()
+        const { loss, metrics } = await model.forwardBackward({ rows, tokenBudget }, batchWide, call())
+        results.push({ loss, held: metrics.held.value, ...(await model.optimStep(STEP, call())) })
+        await model.close()
+      }
+      for (const { loss, held, gradNorm } of results) {
+        expect(loss / results[0].loss).toBeCloseTo(1, 5)
+        expect(held).toBeCloseTo(results[0].held, 5)
+        expect(gradNorm / results[0].gradNorm).toBeCloseTo(1, 5)
+      }
+      expect(results[0].held).toBeGreaterThan(0)
+    })
+
     it('learns: the loss falls along its gradient', async () => {
       const model = await train()
       const rows = someRows(5).map((row) => ({ ...row, columns: { advantage: 1 } }))
@@ -284,6 +301,17 @@ const policyGradient = defineLoss((g) => {
   const tokens = g.norm('tokens', (rows) => rows.reduce((n, row) => n + row.mask.reduce((a, b) => a + b, 0), 0))
   g.metric('mean_logprob', g.logprob)
   return g.column('advantage').mul(g.logprob).add(g.entropy.mul(0.01)).neg().total().div(tokens)
+})
+
+/** A pull on the third of all tokens with the greatest products, and one toward the mean of each group. */
+const batchWide = defineLoss((g) => {
+  const tokens = g.count().total()
+  const order = g.column('advantage').mul(g.logprob.detach()).rank()
+  const held = order.lt(tokens.div(3))
+  g.metric('held', held.indicator())
+  const own = g.logprob.rowMean()
+  const apart = own.sub(own.groupMean()).square().add(own.groupMax().square())
+  return held.where(g.logprob.cumSum(order).square(), g.logprob).total().div(tokens).add(apart.total())
 })
 
 /** Rows of different lengths, starts, masks and temperatures, the same each time. */

@@ -19,19 +19,30 @@ export function publishedBatch(): TestBatch {
   const mask = Uint8Array.from(draw(), (x) => (x > 0.5 ? 1 : 0))
   const advantage = signed()
   const expert = [...random.rand(ROWS)].map((x) => (x > 0.5 ? 1 : 0))
+  const scores = { logprob, entropy: draw(), value: signed() }
+  const noise = draw()
   const cut = <T extends { slice(from: number, to: number): T }>(all: T, r: number) =>
     all.slice(r * WIDTH, (r + 1) * WIDTH)
   const rows = Array.from({ length: ROWS }, (_, r) => ({
     mask: cut(mask, r),
-    columns: { old: cut(old, r), ref: cut(ref, r), advantage: cut(advantage, r), expert: expert[r], step: 7 },
+    columns: {
+      old: cut(old, r),
+      ref: cut(ref, r),
+      advantage: cut(advantage, r),
+      noise: cut(noise, r),
+      expert: expert[r],
+      step: 7,
+    },
   }))
-  return { rows, scores: { logprob, entropy: draw(), value: signed() } }
+  return { rows, scores }
 }
 
 /** Rows of mixed length with random masks, all columns that built-in losses read, and pairs in bundles. */
 export function randomBatch(seed: number, pairs = 4): TestBatch {
   const random = new Mt19937(seed)
   const one = () => random.next()
+  // apart from the others, whose numbers tests know
+  const noise = new Mt19937(seed + 1)
   const rows: LossRow[] = []
   const flat: Record<'logprob' | 'entropy' | 'value', number[]> = { logprob: [], entropy: [], value: [] }
   for (let r = 0; r < 2 * pairs; r++) {
@@ -44,7 +55,9 @@ export function randomBatch(seed: number, pairs = 4): TestBatch {
     rows.push({
       mask,
       bundle: `pair ${r >> 1}`,
+      group: r < 3 ? 'first' : r < 7 ? 'second' : undefined,
       columns: {
+        noise: Float32Array.from({ length }, () => noise.next()),
         old: draw(-2, -0.05),
         ref: draw(-2, -0.05),
         advantage: draw(-1.5, 1.5),

@@ -28,7 +28,7 @@ export function naiveLoss(
     const { op, shape: own, in: operands = [] } = graph.nodes[node]
     if (op === 'column') return own!
     if (op === 'score' || op === 'toTokens') return 'token'
-    if (op === 'count' || op === 'rowSum' || op === 'rowMax' || op === 'bundleSum') return 'row'
+    if (['count', 'rowSum', 'rowMax', 'bundleSum', 'groupSum', 'groupMax'].includes(op)) return 'row'
     if (op === 'total') return 'scalar'
     const shapes = operands.map(shape)
     return shapes.includes('token') ? 'token' : shapes.includes('row') ? 'row' : 'scalar'
@@ -43,6 +43,18 @@ export function naiveLoss(
     const found = compute(node, r, i)
     memo[node].set(key, found as number)
     return found
+  }
+
+  /** Places of all values of a node. */
+  const everywhere = (node: number): [number, number][] =>
+    rows.flatMap((_, k): [number, number][] => (shape(node) === 'row' ? [[k, 0]] : active(k).map((t) => [k, t])))
+
+  /** Places whose value is greater, or equal and earlier. Ranks do not move when finite differences are taken. */
+  function before(node: number, r: number, i: number): [number, number][] {
+    const at = (k: number, t: number) => (frozen ? frozen(node, k, t) : (value(node, k, t) as number))
+    const [own, place] = [at(r, i), shape(node) === 'row' ? 0 : i]
+    const isEarlier = (k: number, t: number) => k < r || (k === r && t < place)
+    return everywhere(node).filter(([k, t]) => at(k, t) > own || (at(k, t) === own && isEarlier(k, t)))
   }
 
   function compute(node: number, r: number, i: number): Truth {
@@ -70,6 +82,20 @@ export function naiveLoss(
           k === r || (row.bundle !== undefined && row.bundle === rows[r].bundle) ? [k] : [],
         )
         return sum(same.map((k) => value(operands[0], k, 0) as number))
+      }
+      case 'groupSum':
+      case 'groupMax': {
+        const { group } = rows[r]
+        const same = rows.flatMap((row, k) => (k === r || (group !== undefined && row.group === group) ? [k] : []))
+        const values = same.map((k) => value(operands[0], k, 0) as number)
+        return op === 'groupMax' ? Math.max(...values) : sum(values)
+      }
+      case 'rank':
+        return before(operands[0], r, i).length
+      case 'cumSum': {
+        const above = before(operands[1], r, i)
+        const rest = everywhere(operands[0]).filter(([k, t]) => !above.some(([a, b]) => a === k && b === t))
+        return sum(rest.map(([k, t]) => value(operands[0], k, t) as number))
       }
       case 'total':
         return shape(operands[0]) === 'row'

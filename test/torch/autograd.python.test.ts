@@ -38,6 +38,15 @@ const OPERATIONS: Record<string, (g: LossTrace) => Expr> = {
   pow: (g) => g.logprob.abs().pow(1.5).add(g.logprob.pow(3)).add(g.entropy.pow(0)),
   rowMax: (g) => g.logprob.rowMax().square().toTokens().mul(g.entropy),
   'rowMax with ties': (g) => g.logprob.max(-0.5).rowMax().toTokens().mul(g.entropy),
+  groupSum: (g) => g.logprob.rowSum().groupSum().square().toTokens().mul(g.entropy),
+  groupMean: (g) => g.logprob.rowMean().sub(g.logprob.rowMean().groupMean()).square().toTokens().mul(g.entropy),
+  groupMax: (g) => g.logprob.rowMean().groupMax().exp().toTokens().mul(g.entropy),
+  'groupMax with ties': (g) => g.logprob.rowMax().max(-0.2).groupMax().toTokens().mul(g.entropy),
+  rank: (g) => g.logprob.rank().mul(g.entropy),
+  'rank with ties': (g) => g.logprob.max(-0.9).rank().mul(g.logprob),
+  'rank of rows': (g) => g.logprob.rowMean().rank().toTokens().mul(g.logprob),
+  cumSum: (g) => g.logprob.mul(g.entropy).cumSum(g.logprob).square(),
+  'cumSum of rows': (g) => g.logprob.rowMean().exp().cumSum().toTokens().mul(g.entropy),
   'log-sum-exp of a row': (g) => {
     const most = g.logprob.rowMax()
     return g.logprob.sub(most.toTokens()).exp().rowSum().log().add(most).toTokens()
@@ -63,6 +72,7 @@ describe.skipIf(python.absent)(`losses against PyTorch autograd${python.note}`, 
     const plain = (row: LossRow) => ({
       mask: [...row.mask],
       bundle: row.bundle,
+      group: row.group,
       columns: Object.fromEntries(Object.entries(row.columns).map(([k, v]) => [k, typeof v === 'number' ? v : [...v]])),
     })
     const more = [unselected(), ...operations()].map((one) => ({ ...one, formula: undefined, norms: {} }))

@@ -12,6 +12,9 @@ const ARGS: Record<string, Record<string, unknown>[]> = {
   geo_mean: [{}, { clip_range: 0.4 }],
   dppo_tv: [{ clip_range: 0.05 }, { clip_range_low: 0.1, clip_ratio_c: 1.2 }],
   dppo_kl: [{ clip_range: 0.01 }, { clip_range_high: 0.05, clip_ratio_c: 1.2 }],
+  clip_cov: [{ clip_cov_ratio: 0.2, clip_cov_lb: -0.1, clip_cov_ub: 0.5 }, { clip_cov_lb: 0.05 }],
+  kl_cov: [{ kl_cov_ratio: 0.3 }, { ppo_kl_coef: 2.5 }],
+  m2po: [{}, { m2_tokens: 'all', m2_threshold: 0.3 }],
   rec: [
     {},
     { clip_mode: 'two-side', weight: 'importance_sampling' },

@@ -21,6 +21,7 @@ def rows_of(rows):
     scored = torch.tensor([len(row["mask"]) for row in rows], dtype=torch.int32)
     names = {}
     bundles = [names.setdefault(row.get("bundle") or f"row {r}", len(names)) for r, row in enumerate(rows)]
+    groups = [names.setdefault(f"group {row.get('group') or r}", len(names)) for r, row in enumerate(rows)]
     token_columns, row_columns = {}, {}
     for name in rows[0]["columns"] if rows else []:
         given = [row["columns"][name] for row in rows]
@@ -38,6 +39,7 @@ def rows_of(rows):
         torch.tensor(bundles, dtype=torch.int32),
         token_columns,
         row_columns,
+        torch.tensor(groups, dtype=torch.int32),
     )
 
 

@@ -100,6 +100,52 @@ def sapo(lp, b, args, mode):
     return aggregate(-a * gate, b["mask"], mode)
 
 
+def covariance(lp, b):
+    a, lp, mask = b["advantage"], lp.detach(), b["mask"]
+    return (a - a[mask].mean()) * (lp - lp[mask].mean())
+
+
+def share(ratio, mask):
+    return max(1, int(ratio * int(mask.sum())))
+
+
+def clip_cov(lp, b, args, mode):
+    a, ratio, mask = b["advantage"], (lp - b["old"]).exp(), b["mask"]
+    low, high = clip(args)
+    plain, clipped = -a * ratio, -a * ratio.clamp(1 - low, 1 + high)
+    cov = covariance(lp, b)
+    bounds = args.get("clip_cov_lb", 1.0), args.get("clip_cov_ub", 5.0)
+    # one token at a time, the one with the most noise first
+    candidates = [
+        (float(b["noise"][r, t]), r, t)
+        for r, t in mask.nonzero().tolist()
+        if bounds[0] < cov[r, t] < bounds[1] and not clipped[r, t] > plain[r, t]
+    ]
+    keep = torch.ones_like(a)
+    for _, r, t in sorted(candidates, reverse=True)[: share(args.get("clip_cov_ratio", 0.0002), mask)]:
+        keep[r, t] = 0
+    return aggregate(torch.maximum(plain, clipped) * keep, mask, mode)
+
+
+def kl_cov(lp, b, args, mode):
+    d, mask = lp - b["old"], b["mask"]
+    cov = torch.where(mask, covariance(lp, b), -torch.inf).flatten()
+    held = torch.zeros_like(cov).index_fill(0, cov.topk(share(args.get("kl_cov_ratio", 0.0002), mask)).indices, 1.0)
+    return aggregate(-b["advantage"] * d.exp() + held.view_as(d) * args.get("ppo_kl_coef", 1.0) * d.abs(), mask, mode)
+
+
+def m2po(lp, b, args, mode):
+    a, d, mask = b["advantage"], lp - b["old"], b["mask"]
+    counted = mask if args.get("m2_tokens") == "all" else mask & (((a > 0) & (d > 0)) | ((a < 0) & (d < 0)))
+    left = counted.clone()
+    moment = d.detach() ** 2
+    # the greatest goes, and again, until the mean of those that are left is within the bound
+    while left.any() and moment[left].mean() > args.get("m2_threshold", 0.04):
+        left.view(-1)[torch.where(left, moment, -1.0).argmax()] = False
+    dropped = counted & ~left
+    return aggregate(torch.where(dropped, torch.zeros_like(d), -a * d.exp()), mask, mode)
+
+
 def importance_sampling(lp, b, args, mode):
     return aggregate(-b["advantage"] * (lp - b["old"]).clamp(-20, 20).exp(), b["mask"], mode)
 
@@ -224,7 +270,7 @@ def kl(name, lp, ref, old):
 POLICY = {
     f.__name__: f
     for f in (ppo, gspo, opmd, sft, sft_is, sft_phi, topr, cispo, sppo, sapo, importance_sampling, rec, mix, mix_chord)
-    + (dpo, critique_grpo, gpg, geo_mean, dppo_tv, dppo_kl)
+    + (dpo, critique_grpo, gpg, geo_mean, dppo_tv, dppo_kl, clip_cov, kl_cov, m2po)
 }
 
 
@@ -244,7 +290,7 @@ def total(case, rows, scores):
         return pad(out).requires_grad_()
 
     lp, entropy = unflatten(scores["logprob"]), unflatten(scores["entropy"])
-    b = {name: pad([row["columns"][name] for row in rows]) for name in ("old", "ref", "advantage")}
+    b = {name: pad([row["columns"][name] for row in rows]) for name in ("old", "ref", "advantage", "noise")}
     b["mask"] = pad([row["mask"] for row in rows]).bool()
     for name in ("expert", "off_policy"):
         b[name] = torch.tensor([row["columns"][name] for row in rows])

@@ -26,6 +26,8 @@ class Rows:
     # by name: one number per scored token, or one per row
     token_columns: dict[str, Tensor] = field(default_factory=dict)
     row_columns: dict[str, Tensor] = field(default_factory=dict)
+    # numbers of tasks; None: every row is one by itself
+    groups: Tensor | None = None
 
     @staticmethod
     def from_tensors(tensors: dict[str, Tensor], columns: dict[str, str]) -> Rows:
@@ -41,6 +43,7 @@ class Rows:
             tensors["bundles"],
             named("token"),
             named("row"),
+            tensors.get("groups"),
         )
 
     def __len__(self) -> int:
@@ -64,6 +67,7 @@ class Rows:
             self.bundles[rows],
             {name: pick(column, scored) for name, column in self.token_columns.items()},
             {name: column[rows] for name, column in self.row_columns.items()},
+            None if self.groups is None else self.groups[rows],
         )
 
     def packs(self, token_budget: int, by_bundle: bool) -> list[list[int]]:

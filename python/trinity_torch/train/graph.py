@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,9 @@ ELEMENTWISE: dict[str, tuple[int, Callable[..., Tensor]]] = {
     "not": (1, torch.logical_not),
     "detach": (1, torch.Tensor.detach),
 }
-REDUCTIONS = {"rowSum": 1, "rowMax": 1, "bundleSum": 1, "total": 1, "toTokens": 1}
+REDUCTIONS = {"rowSum": 1, "rowMax": 1, "bundleSum": 1, "groupSum": 1, "groupMax": 1, "total": 1, "toTokens": 1}
+# over the order of all active tokens, or of all rows
+ORDERS = {"rank": 1, "cumSum": 2}
 INPUTS = ("const", "norm", "column", "score", "count")
 SCORES = ("logprob", "entropy", "value")
 
@@ -66,8 +68,9 @@ def check(graph: Any) -> None:
         raise WorkerError("engine/bad-graph", "the loss graph has no nodes")
     for i, node in enumerate(nodes):
         op, operands = node.get("op"), node.get("in", [])
-        wanted = ELEMENTWISE[op][0] if op in ELEMENTWISE else REDUCTIONS.get(op, 0)
-        if op not in ELEMENTWISE and op not in REDUCTIONS and op not in INPUTS:
+        others = {**REDUCTIONS, **ORDERS}
+        wanted = ELEMENTWISE[op][0] if op in ELEMENTWISE else others.get(op, 0)
+        if op not in ELEMENTWISE and op not in others and op not in INPUTS:
             raise WorkerError("engine/bad-graph", f"node {i}: unknown operation {op!r}")
         if len(operands) != wanted or not all(isinstance(n, int) and 0 <= n < i for n in operands):
             raise WorkerError("engine/bad-graph", f"node {i} ({op}): wrong operands {operands}")
@@ -176,6 +179,40 @@ class _Spread(torch.autograd.Function):
         return ctx.segments.raw_sum(grads[0]), None
 
 
+class Families:
+    """Rows that belong together, by number: what each row gets of all rows of its family."""
+
+    def __init__(self, numbers: Tensor, device: torch.device):
+        order = torch.argsort(numbers, stable=True)
+        _, sizes = torch.unique_consecutive(numbers[order], return_counts=True)
+        self.order, self.place = put(order, device), put(torch.argsort(order), device)
+        self.segments = Segments(sizes, device)
+
+    def sum(self, x: Tensor) -> Tensor:
+        return Pick.apply(self.segments.spread(self.segments.sum(Pick.apply(x, self.order))), self.place)
+
+    def max(self, x: Tensor) -> Tensor:
+        return Pick.apply(self.segments.spread(self.segments.max(Pick.apply(x, self.order))), self.place)
+
+
+def descending(x: Tensor) -> Tensor:
+    """Places from the greatest on; of equal ones the earlier comes first, and NaN before everything."""
+    return torch.argsort(x.detach(), descending=True, stable=True)
+
+
+def rank(x: Tensor) -> Tensor:
+    """How many stand before each, from the greatest on."""
+    order = descending(x)
+    return torch.empty_like(x).detach().index_copy_(0, order, torch.arange(x.numel(), dtype=x.dtype, device=x.device))
+
+
+def cumulative(x: Tensor, key: Tensor) -> Tensor:
+    """At each: the sum over all whose rank by `key` is not below its own."""
+    order = descending(key)
+    sums = Pick.apply(x, order).flip(0).cumsum(0).flip(0)
+    return Pick.apply(sums, torch.argsort(order))
+
+
 class Inputs:
     """Active tokens of all rows in one vector."""
 
@@ -188,13 +225,15 @@ class Inputs:
         # None: all are active
         self.active = None if active.all() else put(torch.from_numpy(places), device)
         self.tokens = Segments(counts, device)
-        order = torch.argsort(rows.bundles, stable=True)
-        _, sizes_of_bundles = torch.unique_consecutive(rows.bundles[order], return_counts=True)
-        self.order, self.place = put(order, device), put(torch.argsort(order), device)
-        self.bundles = Segments(sizes_of_bundles, device)
+        self.bundles = Families(rows.bundles, device)
+        self._groups = torch.arange(len(rows)) if rows.groups is None else rows.groups
         chosen = {name: column.numpy()[places].astype(np.float64) for name, column in rows.token_columns.items()}
         self.token_columns = {name: put(torch.from_numpy(column), device) for name, column in chosen.items()}
         self.row_columns = {name: put(column, device, DTYPE) for name, column in rows.row_columns.items()}
+
+    @cached_property
+    def groups(self) -> Families:
+        return Families(self._groups, self.device)
 
     def score(self, scores: Tensor) -> Tensor:
         return scores if self.active is None else Pick.apply(scores, self.active)
@@ -206,10 +245,6 @@ class Inputs:
             raise WorkerError("engine/no-column", f"the loss reads the {shape} column '{name}', which the rows do not have")
         column = self.row_columns[name]
         return self.tokens.spread(column) if shape == "token" else column
-
-    def bundle_sum(self, x: Tensor) -> Tensor:
-        sums = self.bundles.sum(Pick.apply(x, self.order))
-        return Pick.apply(self.bundles.spread(sums), self.place)
 
 
 @dataclass
@@ -266,7 +301,15 @@ def _value(
         case "rowMax":
             return inputs.tokens.max(operands[0])
         case "bundleSum":
-            return inputs.bundle_sum(operands[0])
+            return inputs.bundles.sum(operands[0])
+        case "groupSum":
+            return inputs.groups.sum(operands[0])
+        case "groupMax":
+            return inputs.groups.max(operands[0])
+        case "rank":
+            return rank(operands[0])
+        case "cumSum":
+            return cumulative(operands[0], operands[1])
         case "total":
             return operands[0].sum()
         case "toTokens":

@@ -262,8 +262,11 @@ class TrainModel(ScoreModel):
     ) -> Result:
         began = time.perf_counter()
         packs, in_all = self.rounds(rows, token_budget, objective.coupling == "bundle")
-        if objective.coupling == "batch" and in_all > 1:
-            return self.learn_whole(rows, objective, wants, packs, cancelled)
+        if objective.coupling == "batch":
+            if in_all > 1:
+                return self.learn_whole(rows, objective, wants, packs, cancelled)
+            # an order of tokens decides ties by their places
+            packs = [sorted(pack) for pack in packs]
         parts: list[tuple[list[int], dict[str, Tensor]]] = []
         losses: list[Tensor] = []
         metrics: list[Tensor] = []

@@ -1,5 +1,6 @@
 import { Registry } from '../../base/registry.js'
 import { cispo } from './cispo.js'
+import { clipCov } from './clip-cov.js'
 import { critiqueGrpo } from './critique-grpo.js'
 import { dpo } from './dpo.js'
 import { dppoKl, dppoTv } from './dppo.js'
@@ -7,6 +8,8 @@ import { geoMean } from './geo-mean.js'
 import { gpg } from './gpg.js'
 import { gspo } from './gspo.js'
 import { importanceSampling } from './importance-sampling.js'
+import { klCov } from './kl-cov.js'
+import { m2po } from './m2po.js'
 import { mix } from './mix.js'
 import { mixChord } from './mix-chord.js'
 import { opmd } from './opmd.js'
@@ -42,4 +45,7 @@ export const policyLossFns = new Registry<PolicyLoss>('policy loss', {
   geo_mean: geoMean,
   dppo_tv: dppoTv,
   dppo_kl: dppoKl,
+  clip_cov: clipCov,
+  kl_cov: klCov,
+  m2po,
 })

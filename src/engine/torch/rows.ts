@@ -1,4 +1,4 @@
-import { bundleNumbers, rowColumn, tokenColumn } from '../../graph/evaluate.js'
+import { bundleNumbers, groupNumbers, rowColumn, tokenColumn } from '../../graph/evaluate.js'
 import { graphInputs, type LossGraph } from '../../graph/graph.js'
 import type { Row, RowScores, ScoreKind } from '../contract.js'
 import type { Tensors } from './connection.js'
@@ -27,6 +27,7 @@ export function rowTensors(rows: readonly Row[]): Tensors {
     starts: Int32Array.from(rows, (row) => row.start),
     temperatures: Float32Array.from(rows, (row) => row.temperature),
     bundles: bundleNumbers(rows),
+    groups: groupNumbers(rows),
   }
 }
 

@@ -59,6 +59,17 @@ const LOSSES: Record<string, { loss: string; own?: boolean; args?: Record<string
   geo_mean: { loss: 'geo_mean' },
   dppo_tv: { loss: 'dppo_tv' },
   dppo_kl: { loss: 'dppo_kl' },
+  clip_cov: { loss: 'clip_cov' },
+  kl_cov: { loss: 'kl_cov' },
+}
+
+/** Arguments of `actor.policy_loss`, and whose they are. */
+const COVARIANCE = {
+  clip_cov_ratio: 'clip_cov',
+  clip_cov_lb: 'clip_cov',
+  clip_cov_ub: 'clip_cov',
+  kl_cov_ratio: 'kl_cov',
+  ppo_kl_coef: 'kl_cov',
 }
 
 const KL: Record<string, string> = {
@@ -240,7 +251,7 @@ function mapLossArgs(
   if (loss.given && loss.loss !== type)
     draft.set('algorithm.policy_loss_fn', loss.loss, `${ACTOR}.policy_loss.loss_mode`)
   for (const [name, value] of Object.entries(loss.args ?? {})) draft.set(path(name), value)
-  const clips = ['ppo', 'gspo', 'cispo', 'geo_mean', 'dppo_tv', 'dppo_kl'].includes(loss.loss)
+  const clips = ['ppo', 'gspo', 'cispo', 'geo_mean', 'dppo_tv', 'dppo_kl', 'clip_cov'].includes(loss.loss)
   const [clip, low, high, dual] = ['clip_ratio', 'clip_ratio_low', 'clip_ratio_high', 'clip_ratio_c'].map(
     (name) => `${ACTOR}.${name}`,
   )
@@ -274,6 +285,11 @@ function mapLossArgs(
     const key = `${ACTOR}.${name}`
     if (loss.loss === 'sapo' && mapping.has(key)) draft.set(path(name), mapping.number(key, 1).written, key)
     else mapping.cover(key, 'belongs to the loss sapo')
+  }
+  for (const [name, owner] of Object.entries(COVARIANCE)) {
+    const key = `${ACTOR}.policy_loss.${name}`
+    if (loss.loss === owner && mapping.has(key)) draft.set(path(name), mapping.number(key, 0).written, key)
+    else mapping.cover(key, `belongs to the loss ${owner}`)
   }
   const tokenLevel = mapping.bool(`${ACTOR}.use_token_level_loss`)
   if (tokenLevel !== undefined)
