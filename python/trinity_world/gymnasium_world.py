@@ -20,7 +20,7 @@ _renders: dict[str, bool] = {}
 
 
 class GymnasiumWorld:
-    """`spec`: id, kwargs, text, actions. A row may bring kwargs of its own: then that episode has its own environment."""
+    """`spec`: id, kwargs, text, actions. A row with kwargs of its own has its own environment."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec

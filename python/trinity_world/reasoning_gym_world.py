@@ -25,7 +25,7 @@ AGAIN = "That answer is not right. Answer again."
 
 
 class ReasoningGymWorld:
-    """`spec`: datasets (name, weight, config, difficulty), size, seed, attempts; `truth`: tell what was asked as well."""
+    """`spec`: datasets (name, weight, config, difficulty), size, seed, attempts; `truth`: tell the answer as well."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec
@@ -82,10 +82,11 @@ class ReasoningGymWorld:
             alone = {"name": row["name"], "weight": 1, "difficulty": None, "config": {}}
             parts = [next((one for one in parts if one["name"] == row["name"]), alone)]
         level, config = row.get("difficulty"), row.get("config", {})
-        return [
-            (_part(one["name"], one["difficulty"] if level is None else level, {**one["config"], **config}), one["weight"])
-            for one in parts
-        ]
+        found = []
+        for one in parts:
+            difficulty = one["difficulty"] if level is None else level
+            found.append((_part(one["name"], difficulty, {**one["config"], **config}), one["weight"]))
+        return found
 
     def _made(self, row: dict[str, Any]) -> ProceduralDataset:
         parts = self._parts(row)

@@ -1,7 +1,7 @@
 """
-The two ends of a conversation in `verifiers`: a harness that talks to the model in this very process, and the model that
-it talks to, which is Trinity. Both go through the package's own server of model calls, which keeps the trace, the limits
-and the stops.
+The two ends of a conversation in `verifiers`: a harness that talks to the model in this very process, and the model
+that it talks to, which is Trinity. Both go through the package's own server of model calls, which keeps the trace, the
+limits and the stops.
 """
 
 from __future__ import annotations
