@@ -90,8 +90,12 @@ function joinedEnd(text: string, start: number, limit: number): number {
     } else if (before === WordClass.hebrew && here === WordClass.singleQuote && !isLetter(beyond)) {
       end = next
       before = WordClass.singleQuote
-    } else if (!bridges(before, here, beyond)) break
-    at = next
+    } else if (bridges(before, here, beyond)) {
+      end = marksEnd(text, after(text, next), limit)
+      // What comes over a bridge is not the beginning of another: no Hebrew quotation mark follows, and after one nothing.
+      before = here === WordClass.doubleQuote ? here : beyond === WordClass.hebrew ? WordClass.letter : beyond
+    } else break
+    at = Math.max(next, end)
   }
   return end
 }
