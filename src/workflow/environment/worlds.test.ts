@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { describe, expect, it, vi } from 'vitest'
+import { readFileSync, rmSync } from 'node:fs'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { contextOf, modelOf, speaker, taskOf } from '../../../test/support/workflow-kit.js'
 import { Pcg64 } from '../../base/random/index.js'
 import { fakeJar, fakeJavaHome } from '../../environment/scienceworld/fake-java.fixture.js'
+import { writeCatalogue } from '../../environment/webshop/catalogue.fixture.js'
 import { worldWorkflows } from './worlds.js'
 
 const GridWorldWorkflow = worldWorkflows.grid_world_workflow
@@ -159,5 +160,47 @@ describe('sciworld_workflow', () => {
       reward_mode: 'max_score',
       simplifications: 'easy',
     })
+  })
+})
+
+describe('webshop_workflow', () => {
+  const { webshop_workflow: WebShopWorkflow } = worldWorkflows
+  const data = writeCatalogue()
+  afterAll(() => rmSync(data, { recursive: true }))
+
+  const run = async (replies: string[], workflowArgs = {}) => {
+    let step = 0
+    const model = modelOf(await speaker(() => replies[step++ % replies.length]), { limits: { maxModelLen: 50_000 } })
+    const task = taskOf({
+      raw: { task_id: '3' },
+      taskDesc: '3',
+      workflowArgs: { data, human_goals: false, ...workflowArgs },
+    })
+    const workflow = new WebShopWorkflow(contextOf(model, { task }))
+    const [experience, ...more] = await workflow.run()
+    await workflow.close()
+    expect(more).toEqual([])
+    return experience
+  }
+
+  it('is worth the purchase', async () => {
+    const replies = ['search[kettle]', 'click[B0114TESTZ]', 'click[nothing]', 'click[Buy Now]']
+    const { reward, info } = await run(replies.map((action) => `<action>${action}</action>`))
+    expect(info).toMatchObject({ env_rounds: 4, env_done: 1, invalid_actions: 1 })
+    expect(reward).toBeGreaterThanOrEqual(0)
+    expect(reward).toBeLessThanOrEqual(1)
+  })
+
+  it('is worth -0.1 without one, whatever the last step was', async () => {
+    for (const reply of ['<action>search[lamp]</action>', 'hm']) {
+      expect(await run([reply], { max_env_steps: 2 })).toMatchObject({
+        reward: -0.1,
+        info: { env_rounds: 2, env_done: 0 },
+      })
+    }
+  })
+
+  it("has the original's limit and prompt", () => {
+    expect(WebShopWorkflow.args?.parse({})).toMatchObject({ prompt: 'trinity', max_env_steps: 15, human_goals: true })
   })
 })
