@@ -1,0 +1,31 @@
+// What the examples of small worlds are made of: a model with random weights whose tokenizer knows the words of the world,
+// tasks, and answers to begin with.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createModel } from 'trinity-rft/engine'
+import { writeWordTokenizer } from './word-tokenizer.mjs'
+
+const lines = (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+
+/** Writes `made/` beside the script: `model`, `tasks/train.jsonl`, `tasks/test.jsonl` and `answers.jsonl`. */
+export async function make(script, { words, characters, train, test, answers }) {
+  const made = join(dirname(fileURLToPath(script)), 'made')
+  rmSync(made, { recursive: true, force: true })
+  mkdirSync(join(made, 'tasks'), { recursive: true })
+  writeWordTokenizer(join(made, 'tokenizer'), { words, characters })
+  const { parameters } = await createModel({
+    out: join(made, 'model'),
+    layers: 2,
+    hidden: 128,
+    heads: 4,
+    intermediate: 320,
+    maxPositions: 64,
+    tie: true,
+    tokenizer: { kind: 'from', dir: join(made, 'tokenizer') },
+  })
+  writeFileSync(join(made, 'tasks', 'train.jsonl'), lines(train))
+  writeFileSync(join(made, 'tasks', 'test.jsonl'), lines(test))
+  writeFileSync(join(made, 'answers.jsonl'), lines(answers))
+  console.log(`${made}: ${parameters} parameters, ${train.length} tasks, ${answers.length} answers`)
+}
