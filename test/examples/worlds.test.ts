@@ -7,7 +7,10 @@ const example = new Example()
 afterAll(() => example.close())
 
 describe('frozen lake', { timeout: 300_000 }, () => {
-  beforeAll(() => void execFileSync(process.execPath, [join(root, 'examples/frozen_lake/make.mjs')], { cwd: root }), 120_000)
+  beforeAll(
+    () => void execFileSync(process.execPath, [join(root, 'examples/frozen_lake/make.mjs')], { cwd: root }),
+    120_000,
+  )
 
   it('learns: 20 steps of reinforcement raise the success on lakes that nobody trained on', async () => {
     const ended = await example.run('frozen_lake/frozen_lake.yaml', {
