@@ -94,6 +94,7 @@ describe(`the games of ALFWorld${data.note}`, () => {
 
   it.skipIf(data.absent)('are won by the expert from wherever chance leads', { timeout: 600_000 }, async () => {
     const world = new AlfWorld()
+    let lost = 0
     for (const [seed, row] of gamesIn('valid_seen').entries()) {
       const random = new Pcg64(seed)
       await world.reset({ row: { ...row }, seed: 0 })
@@ -103,8 +104,12 @@ describe(`the games of ALFWorld${data.note}`, () => {
       }
       let steps = 0
       for (let next = world.expert(); next !== undefined && steps < 40; next = world.expert(), steps++) world.step(next)
-      expect(world.isWon, `${row.id} after ${steps} steps`).toBe(true)
+      if (world.isWon) continue
+      // Some things can be taken, but no place takes them: whoever holds one has lost.
+      expect(canPutDown(world), `${row.id} after ${steps} steps`).toBe(false)
+      lost++
     }
+    expect(lost).toBeLessThan(5)
   })
 
   it.skipIf(data.absent)('become the task set of the study', { timeout: 600_000 }, async () => {
@@ -113,3 +118,13 @@ describe(`the games of ALFWorld${data.note}`, () => {
     expect([await count('train'), await count('test')]).toEqual([3553, 140])
   })
 })
+
+/** Goes everywhere, opens everything, and looks whether the object in hand could be put there. */
+function canPutDown(world: AlfWorld): boolean {
+  for (const walk of world.admissible().filter((command) => command.startsWith('go to '))) {
+    world.step(walk)
+    for (const open of world.admissible().filter((command) => command.startsWith('open '))) world.step(open)
+    if (world.admissible().some((command) => command.startsWith('move '))) return true
+  }
+  return false
+}

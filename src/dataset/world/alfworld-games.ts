@@ -20,9 +20,10 @@ export interface Games {
 export async function gamesOf(folder: string, split: string): Promise<Games> {
   const root = await rootOf(folder)
   if (existsSync(join(root, split))) return ofFiles(join(root, split))
-  if (existsSync(join(folder, `${split}.jsonl`)) || existsSync(join(folder, `${split}.jsonl.gz`))) {
-    return ofRows(folder, split)
-  }
+  const file = ['jsonl', 'jsonl.gz']
+    .map((ending) => join(folder, `${split}.${ending}`))
+    .find((path) => existsSync(path))
+  if (file) return ofRows(file)
   throw new TrinityError('data/not-found', `there are no games '${split}' of ALFWorld in ${folder}`, {
     path: folder,
     hint: 'fetch them with: pip install alfworld && alfworld-download; then give their folder with --from or as ALFWORLD_DATA',
@@ -62,8 +63,9 @@ function compactRow(name: string, { task, walkthrough, problem, logic }: Awaited
   }
 }
 
-async function ofRows(folder: string, split: string): Promise<Games> {
-  const scan = () => rowsOf('alfworld', { path: folder, splits: [split] })
+async function ofRows(file: string): Promise<Games> {
+  // The file itself: in its folder `valid_train` would count as training data too.
+  const scan = () => rowsOf('alfworld', { path: file, splits: ['train'] })
   const names: string[] = []
   for await (const { id } of scan()) names.push(String(id))
   return {

@@ -80,6 +80,7 @@ describe('trinity data alfworld', () => {
     ])
     const packed = readFileSync(join(whole.folder, 'train.jsonl.gz'))
     await writeFile(join(whole.folder, 'valid_seen.jsonl'), gunzipSync(packed))
+    await writeFile(join(whole.folder, 'valid_train.jsonl'), gunzipSync(packed))
     const again = await makeData('alfworld', { from: whole.folder })
     expect(readFileSync(join(again.folder, 'train.jsonl.gz'))).toEqual(packed)
   })

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { z } from 'zod'
 import { PythonRandom } from '../../base/random/index.js'
@@ -27,14 +28,14 @@ function usualFolder(): string {
 }
 
 /** Lines of JSON, compressed as they come. The same rows give the same bytes. */
-function gzipped(rows: AsyncIterable<DataRow>): AsyncIterable<Buffer> {
+async function* gzipped(rows: AsyncIterable<DataRow>): AsyncIterable<Buffer> {
   async function* lines() {
     for await (const row of rows) yield `${JSON.stringify(row)}\n`
   }
   const packed = createGzip({ level: 9 })
-  const source = Readable.from(lines())
-  source.on('error', (error) => packed.destroy(error))
-  return source.pipe(packed)
+  // What goes wrong in it ends the iteration below, which tells it.
+  pipeline(Readable.from(lines()), packed).catch(() => {})
+  yield* packed
 }
 
 export const alfworldGames = dataset({

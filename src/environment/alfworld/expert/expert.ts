@@ -24,7 +24,10 @@ export class Expert {
     this.#aim = aimOf(game.goal)
   }
 
-  /** The next command; undefined: the goal is reached, cannot be reached, or is of another kind. */
+  /**
+   * The next command; undefined: the goal is reached, is of another kind, or cannot be reached any more, with something in
+   * hand that no place takes.
+   */
   next(state: State): string | undefined {
     if (!this.#aim || this.#game.isWon(state)) return undefined
     const house = new House(this.#game, state)
