@@ -23,6 +23,7 @@ const testedBy = (test: string) => test.replace(/(\.python|\.slow|\.golden)?\.te
 /** What is tested from elsewhere, and where: it is only worth something as a whole, or its test needs a built `dist`. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'test/run/cli.test.ts': ['src/cli/main.ts'],
+  'src/environment/scienceworld/simulator/pool.test.ts': ['src/environment/scienceworld/simulator/owner.fixture.ts'],
   'test/run/leave.test.ts': ['src/cli/leave.ts'],
   'test/run/modes.test.ts': ['bench', 'both', 'explore', 'models', 'run', 'stage', 'train', 'catalog'].map(
     (name) => `src/run/${name}.ts`,

@@ -8,7 +8,7 @@ const TIMEOUT_MS = 120_000
 
 /** The address and the key stand in variables, so that no configuration holds them. */
 export const openaiJudgeArgs = z.strictObject({
-  judge_model_name: z.string().min(1),
+  judge_model_name: z.string().min(1).describe('Name of the model that judges.'),
   /** Variable with the address, such as `https://host/v1`. */
   judge_api_base_url_env: z.string().min(1).default('OPENAI_BASE_URL'),
   /** Variable with the key; services that check none take any text. */
