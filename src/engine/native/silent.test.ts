@@ -25,7 +25,16 @@ function groups(seed: number, equal: number): Row[] {
     const isEqual = i % 8 < equal
     const advantage = new Float32Array(length).fill(isEqual ? 0 : next() - 0.5)
     const mask = Uint8Array.from({ length }, (_, j) => (j > 0 && next() < 0.2 ? 0 : 1))
-    const columns = { advantage, old: draw(), ref: draw(), expert: 0, off_policy: i % 2, chosen: i % 2, step: 3 }
+    const columns = {
+      advantage,
+      old: draw(),
+      ref: draw(),
+      noise: draw(),
+      expert: 0,
+      off_policy: i % 2,
+      chosen: i % 2,
+      step: 3,
+    }
     return { id: `row ${i}`, bundle: `pair ${i >> 1}`, tokens, start, mask, temperature: 1, columns }
   })
 }
