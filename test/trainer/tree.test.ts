@@ -140,13 +140,11 @@ describe('values of the tree', () => {
   it('that say nothing leave the defaults of veRL and of this program', () => {
     expect(criticSettings(of({}), 9)).toMatchObject({
       epochs: 1,
-      shuffle: true,
       seed: 42,
       cliprange_value: 0.5,
       adam: { eps: 1e-8, weightDecay: 0.01, gradClip: 1 },
     })
     expect(actorSettings(of({ 'actor_rollout_ref.actor.optim.total_training_steps': -1 }), 9)).toMatchObject({
-      shuffle: false,
       seed: 42,
     })
   })

@@ -86,7 +86,8 @@ const ACTOR = 'actor_rollout_ref.actor'
 
 /** Whether the run has a critic, which decides what becomes of `critic.*`. */
 export function usesCritic(mapping: Mapping): boolean {
-  const name = String(mapping.settings.get('algorithm.adv_estimator')?.value ?? fallbackOf('algorithm.adv_estimator'))
+  const given = mapping.settings.get('algorithm.adv_estimator')?.value
+  const name = typeof given === 'string' ? given : String(fallbackOf('algorithm.adv_estimator'))
   return name === 'gae'
 }
 
