@@ -23,6 +23,7 @@ export {
   OpenEnvironment,
   openEnvironment,
   type Persona,
+  ScienceWorld,
   type Start,
   type Transition,
   type Turn,

@@ -30,8 +30,11 @@ const under = (args: object) => ({
 })
 
 vitest.vi.setConfig({ testTimeout: 600_000 })
-if (absent) vitest.it.skip(`the contract of environments${note}`, () => {})
-else {
+vitest.it.skipIf(absent)(`the contract of environments${note}`, () => {})
+if (!absent) {
   describeEnvironment(vitest, 'scienceworld', under({}))
-  describeEnvironment(vitest, 'scienceworld with a list of actions', { ...under({ admissible: true }), steps: 6 })
+  // Not where paint stands in a closed cupboard: see 'lists what is in closed containers' in scienceworld.slow.test.ts.
+  const open = under({ admissible: true })
+  const episodes = open.episodes.filter(({ row }) => row.task_name !== 'power-component')
+  describeEnvironment(vitest, 'scienceworld with a list of actions', { ...open, episodes, steps: 6 })
 }

@@ -1,23 +1,25 @@
 import { execFileSync } from 'node:child_process'
 import { SAME_ORDER } from './simulator/java.js'
 
-/** An episode for the real package: these actions, or so many of its valid ones, drawn by a seed. */
+/** An episode for the real package. */
 export interface Play {
   readonly task: string
   readonly variation: number
-  readonly actions?: readonly string[]
-  readonly random?: { readonly steps: number; readonly seed: number }
+  readonly actions: readonly string[]
 }
 
 export interface Played {
   readonly description: string
   readonly start: string
-  /** Valid actions at each point, where they were drawn from. */
-  readonly valid: readonly (readonly string[])[]
-  readonly steps: readonly { action: string; observation: string; reward: number; done: boolean; score: number }[]
+  readonly steps: readonly { observation: string; reward: number; done: boolean }[]
+  /** How many actions are valid in the end. */
+  readonly valid: number
 }
 
-/** Plays with the Python package, whose Java orders things as ours does. */
+/**
+ * Plays with the Python package, whose Java orders things as ours does. The package lists the valid actions after every
+ * step, and draws a name for each from the numbers that bees and genes are drawn from: here it does so only in the end.
+ */
 export function playReal(python: string, plays: readonly Play[], limit: number): Played[] {
   const answer = execFileSync(python, ['-W', 'ignore', '-c', SCRIPT], {
     input: JSON.stringify({ plays, limit }),
@@ -30,32 +32,23 @@ export function playReal(python: string, plays: readonly Play[], limit: number):
 }
 
 const SCRIPT = `
-import json, random, sys
+import json, sys
 from scienceworld import ScienceWorldEnv
 asked = json.load(sys.stdin)
 env = ScienceWorldEnv("", None, envStepLimit=asked["limit"])
 all_valid = env.get_valid_action_object_combinations
 answers = []
 for play in asked["plays"]:
-    drawn = play.get("random")
-    # the list takes most of the time
-    env.get_valid_action_object_combinations = all_valid if drawn else list
+    env.get_valid_action_object_combinations = list
     env.load(play["task"], play["variation"], "easy")
     observation, info = env.reset()
     description = env.get_task_description()
-    valid, steps = [], []
-    rng = random.Random(drawn["seed"]) if drawn else None
-    actions = iter(play.get("actions", []))
-    for _ in range(drawn["steps"] if drawn else len(play["actions"])):
-        if drawn:
-            valid.append(info["valid"])
-            action = rng.choice(info["valid"])
-        else:
-            action = next(actions)
+    steps = []
+    for action in play["actions"]:
         seen, reward, done, info = env.step(action)
-        steps.append(dict(action=action, observation=seen, reward=reward, done=done, score=info["score"]))
+        steps.append(dict(observation=seen, reward=reward, done=done))
         if done:
             break
-    answers.append(dict(description=description, start=observation, valid=valid, steps=steps))
+    answers.append(dict(description=description, start=observation, steps=steps, valid=len(all_valid())))
 print("\\nanswer " + json.dumps(answers), flush=True)
 `

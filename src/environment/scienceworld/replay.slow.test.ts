@@ -102,7 +102,7 @@ logs(`the gold episodes${note}${goldLogs.note}`, { timeout: HOURS }, () => {
     for (const [i, { description, start, steps }] of real.entries()) {
       expect(replayed[i]).toEqual({
         start: `Task Description: ${description}\n${start}`,
-        steps: steps.map(({ observation, reward, done }) => ({ observation, reward, done })),
+        steps,
       })
     }
   })

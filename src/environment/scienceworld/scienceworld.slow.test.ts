@@ -111,6 +111,32 @@ describe.skipIf(absent)(`the real simulator${note}`, { timeout: 900_000 }, () =>
     games[0].simulator.end()
   })
 
+  it('lists what is in closed containers, and then does not find it, as the real package does', async () => {
+    const world = open({ admissible: true })
+    await begin(world, 'power-component')
+    const listed = await world.admissible()
+    expect(listed).toContain('open drawer')
+    expect(await world.admissible()).toEqual(listed)
+    expect(await world.step('open drawer')).toMatchObject({ metrics: { valid_action: 0 } })
+  })
+
+  it('listing does not change what happens by chance', async () => {
+    const bees = ['teleport to greenhouse', 'open bee hive', ...Array(8).fill('wait1'), 'look around']
+    const seen = []
+    for (const admissible of [false, true]) {
+      const world = open({ admissible })
+      await begin(world, 'mendelian-genetics-known-plant')
+      const all = []
+      for (const action of bees) {
+        all.push((await world.step(action)).observation)
+        await world.admissible()
+      }
+      seen.push(all)
+    }
+    expect(seen[1]).toEqual(seen[0])
+    expect(seen[0].join()).toContain('bee')
+  })
+
   it('reaches the goal on the way that it knows itself', async () => {
     const world = open({ env_step_limit: 1000 })
     await begin(world, 'find-plant')

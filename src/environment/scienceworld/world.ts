@@ -13,7 +13,10 @@ const MOST_PROCESSES = 16
 /** What the simulator answers to what it does not understand. */
 const REFUSED = /^(?:No known action matches|Unknown action)/
 
-/** ScienceWorld: experiments by text commands, in the real simulator. */
+/**
+ * ScienceWorld: experiments by text commands, in the real simulator. Made by `openEnvironment('scienceworld')`; a program
+ * that wants the simulator's own solution makes it itself, with all arguments.
+ */
 export class ScienceWorld implements Environment {
   readonly #args: ScienceWorldArgs
   readonly #log: (line: string) => void

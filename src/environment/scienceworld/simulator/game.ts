@@ -57,10 +57,10 @@ export class Game {
     return frameOf(await this.#simulator.play(this.#seat, 'a step', this.#stepping(action)))
   }
 
-  /** Every action that the simulator takes now: hundreds, in a fraction of a second. */
+  /** Every action that the simulator takes now: hundreds. Of several names for a thing it draws one. */
   async validActions(): Promise<string[]> {
     const asked = call(this.#seat.api, 'getValidActionObjectCombinations')
-    const [list] = await this.#simulator.play(this.#seat, 'the valid actions', [asked])
+    const list = await this.#simulator.ask(this.#seat, 'the valid actions', asked)
     return this.#simulator.texts('the valid actions', list as JavaReference)
   }
 
@@ -73,8 +73,7 @@ export class Game {
 
   async variations(task: string): Promise<number> {
     const asked = call(this.#seat.api, 'getTaskMaxVariations', task)
-    const [count] = await this.#simulator.play(this.#seat, 'the variations of a task', [asked])
-    return Number(count)
+    return Number(await this.#simulator.ask(this.#seat, 'the variations of a task', asked))
   }
 
   #stepping(action: string): string[] {

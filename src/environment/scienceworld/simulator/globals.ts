@@ -1,4 +1,4 @@
-import { type Command, call } from '../py4j/command.js'
+import { type Command, call, construct } from '../py4j/command.js'
 import type { Gateway } from '../py4j/gateway.js'
 import type { JavaReference } from '../py4j/value.js'
 import { get, privateField } from './prepare.js'
@@ -24,20 +24,24 @@ const SIMPLIFIER = 'main.scala.scienceworld.runtime.SimplifierProcessor'
 export class Globals {
   readonly #holder: JavaReference
   readonly #random: JavaReference
+  /** For what must not draw from an episode's numbers. */
+  readonly #spare: JavaReference
   #owner: OwnGlobals | undefined
   /** Undefined: not known. */
   #simplifications: string | undefined
 
-  private constructor(holder: JavaReference, random: JavaReference) {
+  private constructor(holder: JavaReference, random: JavaReference, spare: JavaReference) {
     this.#holder = holder
     this.#random = random
+    this.#spare = spare
   }
 
   static async find(gateway: Gateway): Promise<Globals> {
     const module = await privateField(gateway, `${RANDOM}$`, 'MODULE$')
     const holder = await get(gateway, module, null)
     gateway.free(module)
-    return new Globals(holder, await privateField(gateway, RANDOM, 'self'))
+    const [spare] = await gateway.send('random numbers', [construct('java.util.Random')])
+    return new Globals(holder, await privateField(gateway, RANDOM, 'self'), spare as JavaReference)
   }
 
   /** Sets them to those of an episode, where they are not. */
@@ -48,6 +52,14 @@ export class Globals {
     if (this.#simplifications === own.simplifications) return commands
     this.#simplifications = own.simplifications
     return [...commands, call(SIMPLIFIER, 'parseSimplificationStr', own.simplifications)]
+  }
+
+  /** Around a question: it draws from numbers that are always the same, and nothing of it stays. */
+  aside(own: OwnGlobals): { before: Command[]; after: Command[] } {
+    return {
+      before: [...this.enter(own), this.#draw(this.#spare), call(this.#spare, 'setSeed', 0n)],
+      after: [this.#draw(own.random), call(IDS, 'count_$eq', own.nextId)],
+    }
   }
 
   /** Loading a task sets the simplifications. */

@@ -90,9 +90,17 @@ export class Simulator {
   async play(seat: Seat, what: string, commands: readonly Command[]): Promise<JavaValue[]> {
     const entering = this.#globals.enter(seat)
     const values = await this.#gateway.send(what, [...entering, ...commands, this.#globals.nextId])
-    for (const value of values.slice(0, entering.length)) if (value instanceof JavaReference) this.#gateway.free(value)
+    this.#freeAll(values.slice(0, entering.length))
     seat.nextId = values.at(-1) as bigint
     return values.slice(entering.length, -1)
+  }
+
+  /** A question about a game, which changes nothing of it. */
+  async ask(seat: Seat, what: string, question: Command): Promise<JavaValue> {
+    const { before, after } = this.#globals.aside(seat)
+    const values = await this.#gateway.send(what, [...before, question, ...after])
+    this.#freeAll(values.slice(0, before.length))
+    return values[before.length]
   }
 
   /** Begins a game; `commands` follow when it is loaded. */
@@ -124,6 +132,10 @@ export class Simulator {
   /** Ends the process; games that are still played fail. */
   end(): void {
     this.#gateway.close(new TrinityError('environment/closed', 'a simulator of ScienceWorld was closed'))
+  }
+
+  #freeAll(values: readonly JavaValue[]): void {
+    for (const value of values) if (value instanceof JavaReference) this.#gateway.free(value)
   }
 
   #shareCatalog(api: JavaReference): Command[] {
