@@ -5,8 +5,9 @@ function descending(values: Float64Array, places: Int32Array): Int32Array {
   return places.slice().sort((a, b) => {
     const [x, y] = [values[a], values[b]]
     if (x === y) return a - b
-    if (x !== x || y !== y) return x !== x && y !== y ? a - b : x !== x ? -1 : 1
-    return y - x
+    if (!Number.isNaN(x) && !Number.isNaN(y)) return y - x
+    if (Number.isNaN(x) && Number.isNaN(y)) return a - b
+    return Number.isNaN(x) ? -1 : 1
   })
 }
 
