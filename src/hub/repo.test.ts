@@ -57,7 +57,9 @@ describe('Hugging Face', () => {
     expect((await readFile(join(dir, 'model.safetensors'))).equals(big)).toBe(true)
     const ranges = hub.downloads('model.safetensors').map(({ range }) => Number(/\d+/.exec(range ?? '0')))
     expect(ranges.length).toBeGreaterThan(1)
-    expect(ranges.every((from, i) => i === 0 || from > ranges[i - 1])).toBe(true)
+    // a try may be cut before its first byte
+    expect(ranges.every((from, i) => i === 0 || from >= ranges[i - 1])).toBe(true)
+    expect(ranges.at(-1)).toBeGreaterThan(ranges[0])
   })
 
   it('continues after the process was gone', async () => {
