@@ -44,6 +44,12 @@ describe('packRows', () => {
       }),
     )
   })
+
+  it('separates nothing of a loss over the whole batch', () => {
+    const rows = [row('a', 30), row('b', 30, 'pair'), row('c', 30, 'pair')]
+    expect(packRows(rows, 31, 'batch')).toEqual([rows])
+    expect(packRows([], 31, 'batch')).toEqual([])
+  })
 })
 
 describe('checkRows', () => {

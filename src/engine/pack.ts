@@ -3,7 +3,7 @@ import type { Loss, Row } from './contract.js'
 
 /**
  * Splits a mini-batch into micro-batches of at most `tokenBudget` tokens, in order, without separating what a loss
- * couples. A row (or bundle) that is longer than the budget goes alone. `counter` makes, for each micro-batch anew, what
+ * couples: for `batch` that is everything. A row (or bundle) that is longer than the budget goes alone. `counter` makes, for each micro-batch anew, what
  * counts the tokens that a further row adds to it.
  */
 export function packRows(
@@ -12,6 +12,7 @@ export function packRows(
   coupling: Loss['coupling'] = 'row',
   counter: () => (row: Row) => number = () => (row) => row.tokens.length,
 ): Row[][] {
+  if (coupling === 'batch') return rows.length === 0 ? [] : [[...rows]]
   const units = coupling === 'row' ? rows.map((row) => [row]) : bundles(rows)
   const packs: Row[][] = []
   let room = 0

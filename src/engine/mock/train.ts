@@ -58,9 +58,7 @@ export class MockTrainModel implements TrainModel {
       const scores = new Map<Row, RowScores>()
       const metrics: LossMetrics[] = []
       let total = 0
-      const packs =
-        loss.coupling === 'batch' ? [[...batch.rows]] : packRows(batch.rows, batch.tokenBudget, loss.coupling)
-      for (const pack of packs) {
+      for (const pack of packRows(batch.rows, batch.tokenBudget, loss.coupling)) {
         const own = pack.map((row) => this.score(row, loss.wants))
         pack.forEach((row, i) => void scores.set(row, own[i]))
         const result = evaluateLoss(loss, pack, norms, {
