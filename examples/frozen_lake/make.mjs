@@ -14,6 +14,6 @@ await make(import.meta.url, {
   characters: '\n',
   train: maps(0, 1000),
   test: maps(100_000, 200),
-  answers: await lessons(world, maps(200_000, 2000), { care: 0.55, steps: 6 }),
+  answers: await lessons(world, maps(200_000, 1500), { care: 0.55, steps: 6 }),
 })
 await world.close()

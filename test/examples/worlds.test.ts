@@ -12,11 +12,11 @@ describe('frozen lake', { timeout: 300_000 }, () => {
     120_000,
   )
 
-  it('learns: 20 steps of reinforcement raise the success on lakes that nobody trained on', async () => {
+  it('learns: 30 steps of reinforcement raise the success on lakes that nobody trained on', async () => {
     const ended = await example.run('frozen_lake/frozen_lake.yaml', {
-      'stages.0.buffer.total_steps': 100,
-      'buffer.total_steps': 20,
-      'explorer.eval_interval': 20,
+      'stages.0.buffer.total_steps': 50,
+      'buffer.total_steps': 30,
+      'explorer.eval_interval': 30,
     })
     expect(ended).toMatchObject({ code: 0 })
     const success = example.series('frozen_lake/walk/walk', 'explorer', 'eval/new-lakes/success/mean@1')
