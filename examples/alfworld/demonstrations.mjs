@@ -1,12 +1,14 @@
 // Episodes to learn from, played by the world's own expert. The expert knows where everything is; a model does not. So
 // wherever the expert walks to something that nobody has seen yet, some other places are tried first, and now and then
-// something else is done that the expert then has to put right; that is not to be learned (`learn: false`). What a model
-// takes from it is to look where a thing probably is, and nowhere twice.
+// something else is done that the expert then has to put right. Neither is to be learned (`learn: false`): a model learns
+// where the expert goes after all that, which is where such a thing is, given where it was not.
 import { AlfWorld, Pcg64 } from 'trinity-rft'
 
-const SHARE_STRAIGHT = 0.3
-const MOST_DETOURS = 14
+const SHARE_STRAIGHT = 0.25
+const MOST_DETOURS = 22
 const SHARE_SLIPS = 0.06
+/** Messages: what ends earlier was as good as done at the start. */
+const SHORTEST = 6
 
 /** Where things of a kind were found in these games: kind of thing → kind of place → how often. */
 export function habits(games) {
@@ -23,6 +25,21 @@ export function habits(games) {
   return found
 }
 
+/** A game with what is to be done in another one; undefined where this house has not all it takes, or it is half done. */
+export function withTaskOf(game, { task, task_type, pddl_problem }) {
+  const [facts, goal] = [parts(game.pddl_problem)[0], parts(pddl_problem)[1]]
+  const kinds = [...goal.matchAll(/Type \?\w+ (\w+)\)/g)].map(([, kind]) => kind)
+  if (!kinds.every((kind) => facts.includes(` ${kind})`))) return undefined
+  const [thing, place] = ['objectType', 'receptacleType'].map((one) => goal.match(`${one} \\?\\w+ (\\w+)Type`)?.[1])
+  if (place && new RegExp(`\\(inReceptacle ${thing}_\\S+ ${place}_`).test(facts)) return undefined
+  return { ...game, task, task_type, pddl_problem: facts + goal }
+}
+
+function parts(problem) {
+  const at = problem.indexOf('(:goal')
+  return [problem.slice(0, at), problem.slice(at)]
+}
+
 /** One episode as messages; undefined where it did not end well within the limit. */
 export async function demonstrate(game, { seed, habits, maxSteps = 50 }) {
   const random = new Pcg64(seed)
@@ -30,7 +47,8 @@ export async function demonstrate(game, { seed, habits, maxSteps = 50 }) {
   const { observation } = await world.reset({ row: game, seed })
   const messages = [{ role: 'user', content: beginning(observation) }]
   const looked = new Set()
-  let seen = observation
+  const memory = new Map()
+  const target = /(\w+)\.$/.exec(game.task)?.[1]
   let won = false
 
   /** True: the episode goes on. */
@@ -38,7 +56,7 @@ export async function demonstrate(game, { seed, habits, maxSteps = 50 }) {
     const step = world.step(command)
     messages.push({ role: 'assistant', content: command, ...(learn ? {} : { learn: false }) })
     won = step.done
-    seen += `\n${step.observation}`
+    remember(memory, step.observation)
     if (!won) messages.push({ role: 'user', content: step.observation })
     const place = /^(?:go to|open) (.+)$/.exec(command)?.[1]
     if (place && !step.observation.endsWith('is closed.')) looked.add(place)
@@ -60,6 +78,11 @@ export async function demonstrate(game, { seed, habits, maxSteps = 50 }) {
     }
   }
 
+  /** Where another thing of that kind was seen that is not yet where it belongs. */
+  const known = (kind) => {
+    for (const [thing, place] of memory) if (kindOf(thing) === kind && kindOf(place) !== target) return place
+  }
+
   let detours = random.random() < SHARE_STRAIGHT ? 0 : 1 + random.below(MOST_DETOURS - 1)
   for (let on = true; on; ) {
     const next = world.expert()
@@ -69,20 +92,43 @@ export async function demonstrate(game, { seed, habits, maxSteps = 50 }) {
       continue
     }
     const wanted = /^go to /.test(next) ? /^(?:take|use) (\D+ \d+)/.exec(purpose() ?? '')?.[1] : undefined
-    if (wanted !== undefined && detours > 0 && !mentioned(seen, wanted)) {
-      const place = elsewhere(world, looked, habits.get(wanted.replace(/ \d+$/, '')), next, random)
-      detours--
-      if (place !== undefined) {
+    if (wanted !== undefined && !memory.has(wanted)) {
+      const place = known(kindOf(wanted))
+      if (place !== undefined && world.admissible().includes(`go to ${place}`)) {
         on = act(`go to ${place}`, true)
-        if (on && world.admissible().includes(`open ${place}`)) on = act(`open ${place}`, true)
         continue
       }
+      if (detours > 0) {
+        detours--
+        const other = elsewhere(world, looked, habits.get(kindOf(wanted)), next, random)
+        if (other !== undefined) {
+          on = act(`go to ${other}`, false)
+          if (on && world.admissible().includes(`open ${other}`)) on = act(`open ${other}`, true)
+          continue
+        }
+      }
     }
-    on = act(next, true)
+    // a neighbor of the place where it stands can be reached unseen: nothing to learn from
+    const taken = /^take (\D+ \d+) /.exec(next)?.[1]
+    on = act(next, taken === undefined || memory.has(taken))
     // what is to be found next may take a while again
-    if (/^take /.test(next) && random.random() < 0.7) detours = random.below(MOST_DETOURS - 1)
+    if (taken && random.random() < 0.7) detours = random.below(MOST_DETOURS - 1)
   }
-  return won ? messages : undefined
+  return won && messages.length >= SHORTEST ? messages : undefined
+}
+
+function kindOf(name) {
+  return name.replace(/ \d+$/, '')
+}
+
+/** What lies where, as far as an observation tells. */
+function remember(memory, observation) {
+  const moved = /^You (?:pick up|move) the (\D+ \d+) /.exec(observation)?.[1]
+  if (moved) memory.delete(moved)
+  const seen = /(?:On|In) (?:the (\D+ \d+)|it), you see (.*)\.$/.exec(observation)
+  if (!seen) return
+  const place = seen[1] ?? /(?:The|the) (\D+ \d+) is open/.exec(observation)?.[1]
+  for (const [, thing] of seen[2].matchAll(/an? (\D+ \d+)/g)) memory.set(thing, place)
 }
 
 /** Something else that can be done; or a command that names what is not there or breaks off, as models do at first. */
@@ -100,15 +146,6 @@ function beginning(observation) {
   return observation.replace(/^-=.*=-\n\n/, '')
 }
 
-function mentioned(seen, thing) {
-  return (
-    seen.includes(`a ${thing},`) ||
-    seen.includes(`a ${thing}.`) ||
-    seen.includes(`an ${thing},`) ||
-    seen.includes(`an ${thing}.`)
-  )
-}
-
 /** A place that was not looked at, one where such things are kept more likely than another. */
 function elsewhere(world, looked, places, next, random) {
   const open = world
@@ -116,7 +153,7 @@ function elsewhere(world, looked, places, next, random) {
     .filter((command) => command.startsWith('go to ') && command !== next)
     .map((command) => command.slice('go to '.length))
     .filter((place) => !looked.has(place))
-  const weights = open.map((place) => 0.5 + (places?.get(place.replace(/ \d+$/, '')) ?? 0) ** 0.5)
+  const weights = open.map((place) => 0.5 + (places?.get(kindOf(place)) ?? 0) ** 0.5)
   let left = random.random() * weights.reduce((sum, weight) => sum + weight, 0)
   return open.find((_, i) => {
     left -= weights[i]

@@ -2,7 +2,7 @@
 // the words of the world, games to train and to be tested on, and episodes to imitate. Run it in the root of the
 // repository, after a build; the games come from `trinity data alfworld --compact`.
 //
-//   node examples/alfworld/make.mjs GAMES [--demonstrations 8] [--layers 8] [--hidden 512]
+//   node examples/alfworld/make.mjs GAMES [--lessons 24] [--layers 12] [--hidden 512]
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,13 +10,13 @@ import { parseArgs } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { createModel } from 'trinity-rft/engine'
 import { writeWordTokenizer } from '../lib/word-tokenizer.mjs'
-import { demonstrate, habits } from './demonstrations.mjs'
+import { lessonsIn } from './lessons.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    demonstrations: { type: 'string', default: '8' },
-    layers: { type: 'string', default: '8' },
+    lessons: { type: 'string', default: '24' },
+    layers: { type: 'string', default: '12' },
     hidden: { type: 'string', default: '512' },
     family: { type: 'string' },
     out: { type: 'string', default: join(dirname(fileURLToPath(import.meta.url)), 'made') },
@@ -51,16 +51,7 @@ write(
 )
 write('tasks/valid_seen.jsonl.gz', ofFamily(read('test.jsonl.gz')))
 
-const known = habits(train)
-const times = Number(values.demonstrations)
-const demonstrations = []
-for (const [i, game] of train.entries()) {
-  for (let j = 0; j < times; j++) {
-    const messages = await demonstrate(game, { seed: i * times + j, habits: known })
-    if (messages) demonstrations.push({ messages })
-  }
-  if (i % 500 === 499) console.log(`${i + 1} of ${train.length} games played ${times} times`)
-}
+const demonstrations = await lessonsIn(train, Number(values.lessons))
 write('demonstrations.jsonl.gz', demonstrations)
 
 const words = new Set()
