@@ -14,7 +14,8 @@ export default class SummaryReporter implements Reporter {
       for (const test of module.children.allTests()) count[test.result().state]++
       if (module.state() === 'failed' && module.errors().length > 0) count.failed++
     }
-    if (this.#some) console.log('not run: tests that need Python (npm run test:python), slow tests (npm run test:slow)')
+    if (this.#some)
+      console.log('not run: npm run test:gate (installs, kills), test:python (needs Python), test:slow (minutes each)')
     console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`)
   }
 }

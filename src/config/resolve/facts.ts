@@ -17,13 +17,15 @@ export interface Facts {
 /** The facts about this machine that a configuration leaves open; those given win. */
 export function machineFacts(given: Partial<Facts> = {}): Facts {
   const gpus = given.gpus ?? cudaDevices()
+  let pytorch: boolean | undefined
   return {
     cwd: process.cwd(),
     now: new Date(),
     gpus,
     // asked for only where it matters: it may start a Python
     get pytorch() {
-      return hasTorch()
+      pytorch ??= hasTorch()
+      return pytorch
     },
     isEmptyDir: (path) => !existsSync(path) || readdirSync(path).length === 0,
     readText: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined),

@@ -34,7 +34,8 @@ export const torch: EngineDescription = {
   colocates: true,
   recomputes: true,
   canRun: ({ pytorch }) => pytorch,
-  preference: ({ gpus, pytorch }) => (gpus > 0 && pytorch ? 2 : 0),
+  // in this order: whether there is PyTorch is only known by starting a Python
+  preference: (facts) => (facts.gpus > 0 && facts.pytorch ? 2 : 0),
   ignores: idleKeys,
   async open(config, context) {
     const { TorchEngine } = await import('./engine.js')
