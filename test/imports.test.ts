@@ -10,7 +10,7 @@ const src = fileURLToPath(new URL('../src/', import.meta.url))
  * types included; docs/architecture.md says what each folder is for.
  */
 const ORDER = [
-  ...['base', 'plugin', 'machine', 'config', 'model', 'hub', 'graph'],
+  ...['base', 'plugin', 'machine', 'config', 'model', 'hub', 'grammar', 'graph'],
   ...['task', 'reward', 'environment', 'dataset', 'engine', 'experience', 'dialect'],
   ...['buffer', 'pipeline', 'algorithm', 'monitor', 'workflow', 'checkpoint', 'synchronizer'],
   ...['explorer', 'trainer', 'run', 'play', 'import-verl', 'cli', 'testing'],

@@ -1,3 +1,18 @@
+/** `response_format` of the OpenAI API. The schema is held to whether `strict` is set or not. */
+export type ResponseFormat =
+  | { readonly type: 'text' | 'json_object' }
+  | {
+      readonly type: 'json_schema'
+      readonly json_schema: { readonly schema: unknown; readonly name?: string; readonly [key: string]: unknown }
+    }
+
+/** `tool_choice` of the OpenAI API: the model may call tools, must not, must call some, or must call this one. */
+export type ToolChoice =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | { readonly type: 'function'; readonly function: { readonly name: string } }
+
 /** Sampling of one call, under the names of the YAML and of the OpenAI API; null and undefined mean the default. */
 export interface SamplingArgs {
   temperature?: number | null
@@ -21,11 +36,20 @@ export interface SamplingArgs {
   seed?: number | null
   /** Log-probs of how many likeliest tokens to keep beside the drawn one. */
   logprobs?: number | null
+  /** What the answer must look like: only tokens that lead there are drawn. */
+  response_format?: ResponseFormat | null
+  /** The same by a JSON Schema, by a pattern for the whole answer, or as one of some texts: names that vLLM has. */
+  guided_json?: unknown
+  guided_regex?: string | null
+  guided_choice?: readonly string[] | null
 }
 
 /** Arguments of one chat call: how to sample, the tools, and the variables of the template. */
 export interface ChatArgs extends SamplingArgs {
   tools?: readonly unknown[]
+  tool_choice?: ToolChoice | null
+  /** Where calls are held to their schema, false allows only one. */
+  parallel_tool_calls?: boolean | null
   enable_thinking?: boolean | null
   /** Further variables of the chat template. */
   chat_template_kwargs?: Record<string, unknown>

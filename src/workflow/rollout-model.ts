@@ -1,5 +1,6 @@
 import { TrinityError } from '../base/error.js'
 import { timeSlice } from '../base/time-slice.js'
+import { answerFormat } from '../dialect/answer-format.js'
 import type { ChatArgs, SamplingArgs } from '../dialect/chat-args.js'
 import type { Answered, ChatModel, OnText, Said } from '../dialect/chat-model.js'
 import { createOpenAI, type OpenAIClient } from '../dialect/openai/client.js'
@@ -7,11 +8,12 @@ import { nextCall } from '../engine/calls.js'
 import type { Sample, SampleModel } from '../engine/contract.js'
 import { Conversation, joined, type Prompt } from '../experience/conversation.js'
 import type { Experience } from '../experience/index.js'
+import { constraintFor, type Format } from '../grammar/index.js'
 import type { ChatMessage, Tokenizer } from '../model/index.js'
 import { callExperience, truncatedExperience } from './experiences.js'
 import { linkSignals } from './link-signals.js'
 import { type Answer, sampleAnswers } from './sample.js'
-import { type ModelLimits, merged, samplingParams } from './sampling.js'
+import { endsByItself, type ModelLimits, merged, samplingParams } from './sampling.js'
 import { type ModelText, templateOf } from './text.js'
 
 export interface RolloutModelParts {
@@ -119,7 +121,7 @@ export class RolloutModel implements ChatModel {
         : this.conversation.promptOfTokens(Int32Array.from(prompt), temperature, (ids) =>
             tokenizer.decode(ids, { skipSpecial: false }),
           )
-    const answers = await this.#call(tokens, sampling, { onText })
+    const answers = await this.#call(tokens, sampling, { onText, format: answerFormat(sampling, { reasoning: false }) })
     return answers.map(({ experience }) => experience)
   }
 
@@ -131,11 +133,13 @@ export class RolloutModel implements ChatModel {
     signal?: AbortSignal,
   ): Promise<Answered[]> {
     await timeSlice()
-    const { tools, enable_thinking, chat_template_kwargs, ...rest } = args
+    const { tools, tool_choice, parallel_tool_calls, enable_thinking, chat_template_kwargs, ...rest } = args
     const sampling = merged(rest, this.#parts.defaults ?? {})
+    const asked = { ...sampling, tools, tool_choice, parallel_tool_calls }
+    const format = answerFormat(asked, { reasoning: Boolean(this.#parts.reasoningParser) })
     const text = this.#render(messages, { tools, enable_thinking, chat_template_kwargs })
     const prompt = this.conversation.promptOf(text, sampling.temperature ?? 1, (part) => this.#encode(part))
-    return this.#call(prompt, sampling, { messages, tools, onText, signal })
+    return this.#call(prompt, sampling, { messages, tools, onText, signal, format })
   }
 
   /** Log-probs of tokens[1…] under the weights in use. */
@@ -232,7 +236,7 @@ export class RolloutModel implements ChatModel {
   async #call(
     prompt: Prompt,
     args: SamplingArgs,
-    { messages, tools, onText, signal: own }: CallParts,
+    { messages, tools, onText, signal: own, format }: CallParts,
   ): Promise<Answered[]> {
     const { sampler, deadlineMs, seedOf } = this.#parts
     const n = args.n ?? this.#parts.n ?? 1
@@ -240,7 +244,13 @@ export class RolloutModel implements ChatModel {
     if (prompt.diverged) this.conversation.divergences++
     const call = this.#calls++
     const params = samplingParams(args, prompt.tokens.length, this.#limits, seedOf(call))
-    const request = { prompt: prompt.tokens, n, params, topLogprobs: args.logprobs || undefined }
+    const request = {
+      prompt: prompt.tokens,
+      n,
+      params: format ? endsByItself(params, args) : params,
+      topLogprobs: args.logprobs || undefined,
+      allowed: format && constraintFor(this.tokenizer, sampler.info.vocabSize, format).follow(),
+    }
     const link = linkSignals([this.#parts.signal, own])
     const options = {
       signal: link.signal,
@@ -315,6 +325,7 @@ interface CallParts {
   readonly tools?: readonly unknown[]
   readonly onText?: OnText
   readonly signal?: AbortSignal
+  readonly format?: Format
 }
 
 /** Tokens beyond the limit after which the end of a text cannot change its beginning. */

@@ -1,3 +1,4 @@
+import { TrinityError } from '../base/error.js'
 import type { SamplingArgs } from '../dialect/chat-args.js'
 import type { SamplingParams } from '../engine/contract.js'
 
@@ -44,4 +45,16 @@ export function samplingParams(
     ignoreEos: args.ignore_eos ?? undefined,
     seed: args.seed ?? seed,
   }
+}
+
+/** The same where a format says when an answer is complete: nothing may keep it from ending then. */
+export function endsByItself(params: SamplingParams, args: SamplingArgs): SamplingParams {
+  for (const key of ['ignore_eos', 'min_tokens'] as const) {
+    if (!args[key]) continue
+    throw new TrinityError('chat/format', `an answer cannot be held to a format and to ${key}`, {
+      path: key,
+      hint: `leave out ${key}, or the format`,
+    })
+  }
+  return { ...params, minTokens: 0 }
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { modelOf, speaker } from '../../../test/support/workflow-kit.js'
+import { TOOL_CALL } from '../tool-format.js'
 import { TextGate } from './text-gate.js'
-import { parseToolCalls, TOOL_CALL } from './tool-calls.js'
+import { parseToolCalls } from './tool-calls.js'
 import type { CompletionChunk } from './types.js'
 
 const messages = [{ role: 'user', content: 'hello' }]

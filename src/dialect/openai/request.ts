@@ -19,6 +19,11 @@ const SAMPLING = [
   'include_stop_str_in_output',
   'ignore_eos',
   'seed',
+  'response_format',
+  'guided_json',
+  'guided_regex',
+  'guided_choice',
+  'parallel_tool_calls',
   'enable_thinking',
   'chat_template_kwargs',
 ] as const
@@ -32,7 +37,6 @@ const HARMLESS = [
   'user',
   'metadata',
   'store',
-  'parallel_tool_calls',
   'service_tier',
   'safety_identifier',
   'prompt_cache_key',
@@ -40,7 +44,6 @@ const HARMLESS = [
 ]
 /** Understood only where they ask for nothing. */
 const NEUTRAL: Record<string, (value: unknown) => boolean> = {
-  response_format: (value) => (value as { type?: string }).type === 'text',
   modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
   functions: (value) => Array.isArray(value) && value.length === 0,
 }
@@ -62,16 +65,14 @@ export function chatArgs(body: CompletionRequest): ChatArgs {
   const most = body.max_completion_tokens ?? body.max_tokens
   if (most !== undefined && most !== null) args.max_tokens = most
   if (body.logprobs && body.top_logprobs) args.logprobs = body.top_logprobs
-  const tools = toolsOf(body)
-  if (tools) args.tools = tools
+  if (body.tool_choice !== 'none' && body.tools?.length) {
+    args.tools = body.tools
+    if (body.tool_choice) args.tool_choice = body.tool_choice
+  } else if (body.tool_choice && body.tool_choice !== 'none' && body.tool_choice !== 'auto') {
+    throw new TrinityError('openai/unsupported', 'tool_choice asks for a call, and there are no tools', {
+      path: 'tool_choice',
+      hint: 'give the tools as well',
+    })
+  }
   return args as ChatArgs
-}
-
-function toolsOf({ tools, tool_choice: choice }: CompletionRequest): readonly unknown[] | undefined {
-  if (choice === 'none') return undefined
-  if (choice === undefined || choice === null || choice === 'auto') return tools?.length ? tools : undefined
-  throw new TrinityError('openai/unsupported', `tool_choice ${JSON.stringify(choice)} cannot be enforced`, {
-    path: 'tool_choice',
-    hint: "use 'auto' or 'none'; tell the model in the prompt which tool to call",
-  })
 }

@@ -1,8 +1,8 @@
 import type { DecodeStream } from '../../model/index.js'
 import type { Answered, ChatModel } from '../chat-model.js'
+import { TOOL_CALL } from '../tool-format.js'
 import { assistantMessageOf, type CompletionHead, usageOf } from './completion.js'
 import { TextGate } from './text-gate.js'
-import { TOOL_CALL } from './tool-calls.js'
 import type { CompletionChunk } from './types.js'
 
 /** What the SDK calls a Stream: chunks as they are sampled. Leaving the loop early stops the sampling. */

@@ -36,5 +36,3 @@ function readCall(body: string): ToolCallMessage['function'] | undefined {
   const args = given ?? parameters ?? {}
   return { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) }
 }
-
-export const TOOL_CALL = '<tool_call>'

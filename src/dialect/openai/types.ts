@@ -10,7 +10,6 @@ export interface CompletionRequest extends Omit<ChatArgs, 'logprobs'> {
   max_completion_tokens?: number | null
   logprobs?: boolean | null
   top_logprobs?: number | null
-  tool_choice?: unknown
   [key: string]: unknown
 }
 

@@ -1,0 +1,36 @@
+import type { Tokenizer } from '../model/index.js'
+import { Constraint } from './constraint.js'
+import { type Format, formatPart } from './format.js'
+import { Grammar } from './grammar.js'
+import { checkSize } from './schema/size.js'
+import { vocabularyOf } from './vocabulary.js'
+
+/** Constraints of one tokenizer that are kept, masks included. */
+const KEPT = 32
+
+const kept = new WeakMap<Tokenizer, Map<string, Constraint>>()
+
+/**
+ * The constraint that holds a model to a format; the same object for the same format, so that what it has found out
+ * serves all later requests. `size`: tokens of the model.
+ */
+export function constraintFor(tokenizer: Tokenizer, size: number, format: Format): Constraint {
+  checkSize(format)
+  const all = kept.get(tokenizer) ?? new Map<string, Constraint>()
+  kept.set(tokenizer, all)
+  const key = `${size} ${JSON.stringify(format)}`
+  const known = all.get(key)
+  const constraint = known ?? newConstraint(tokenizer, size, format)
+  // the one that was used last goes last
+  all.delete(key)
+  all.set(key, constraint)
+  if (all.size > KEPT) all.delete(all.keys().next().value!)
+  return constraint
+}
+
+function newConstraint(tokenizer: Tokenizer, size: number, format: Format): Constraint {
+  const grammar = new Grammar()
+  const root = formatPart(grammar, format)
+  const ends = tokenizer.eosId === undefined ? [] : [tokenizer.eosId]
+  return new Constraint(grammar, root, { vocabulary: vocabularyOf(tokenizer), size, ends })
+}
