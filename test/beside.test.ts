@@ -24,6 +24,7 @@ const testedBy = (test: string) => test.replace(/(\.gate|\.python|\.slow|\.golde
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'test/run/cli.test.ts': ['src/cli/main.ts'],
   'src/environment/scienceworld/simulator/pool.test.ts': ['src/environment/scienceworld/simulator/owner.fixture.ts'],
+  'src/environment/sql/database/database.test.ts': ['src/environment/sql/database/worker.ts'],
   'test/run/leave.test.ts': ['src/cli/leave.ts'],
   'test/run/modes.test.ts': ['bench', 'both', 'explore', 'models', 'run', 'stage', 'train', 'catalog'].map(
     (name) => `src/run/${name}.ts`,

@@ -5,6 +5,7 @@ import { dapo } from './math/dapo.js'
 import { gsm8k } from './math/gsm8k.js'
 import { math } from './math/math.js'
 import { mathEval } from './math/math-eval.js'
+import { intercodeSqlTasks } from './sql/intercode-sql.js'
 import { alfworldGames } from './world/alfworld.js'
 import { frozenLakeMaps } from './world/frozen-lake.js'
 import { reasoningGymTasks } from './world/reasoning-gym.js'
@@ -30,6 +31,7 @@ export const datasets = new Registry<DatasetEntry>('data set', {
   alfworld: alfworldGames,
   scienceworld: scienceWorldTasks,
   webshop: webshopSessions,
+  intercode_sql: intercodeSqlTasks,
   frozen_lake: frozenLakeMaps,
   sokoban: sokobanRooms,
   sudoku: sudokuPuzzles,

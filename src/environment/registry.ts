@@ -14,6 +14,7 @@ import { reasoningGym } from './python/reasoning-gym.js'
 import { verifiers } from './python/verifiers.js'
 import { scienceWorld } from './scienceworld/index.js'
 import { sokoban } from './sokoban/sokoban.js'
+import { intercodeSql } from './sql/index.js'
 import { sudoku } from './sudoku/sudoku.js'
 import { blackjack } from './toy-text/blackjack.js'
 import { cliffWalking } from './toy-text/cliff-walking.js'
@@ -43,6 +44,7 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   alfworld,
   webshop,
   scienceworld: scienceWorld,
+  intercode_sql: intercodeSql,
   dapo_math: dapoMath,
   qwen_math: qwenMath,
   countdown,

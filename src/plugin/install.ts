@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import module from 'node:module'
 import { type HookData, isHost, PluginHooks } from './hooks.js'
-import { withoutTypes } from './syntax.js'
+import { moduleUrl } from './module-url.js'
 
 /** In Node from 22.15 on; the types of the oldest supported Node do not know it. */
 type RegisterHooks = (hooks: {
@@ -13,7 +12,7 @@ type RegisterHooks = (hooks: {
 export function installHooks(data: HookData): void {
   const { registerHooks } = module as unknown as { registerHooks?: RegisterHooks }
   if (!registerHooks) {
-    module.register(hooksUrl(), { data })
+    module.register(moduleUrl('hooks', import.meta.url).href, { data })
     return
   }
   const hooks = new PluginHooks(data)
@@ -27,11 +26,4 @@ export function installHooks(data: HookData): void {
     },
     load: (url, context, next) => hooks.load(url) ?? next(url, context),
   })
-}
-
-/** The compiled hooks; when this program runs from its TypeScript source (its own tests), compiled on the spot. */
-function hooksUrl(): string {
-  if (!import.meta.url.endsWith('.ts')) return new URL('./hooks.js', import.meta.url).href
-  const source = readFileSync(new URL('./hooks.ts', import.meta.url), 'utf8')
-  return `data:text/javascript,${encodeURIComponent(withoutTypes(source))}`
 }

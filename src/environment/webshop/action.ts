@@ -1,4 +1,4 @@
-import { listText } from './python-text.js'
+import { listText } from '../python-text.js'
 
 /** What a page lets one do. */
 export interface Controls {

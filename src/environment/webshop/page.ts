@@ -1,5 +1,5 @@
+import { floatText, jsonText } from '../python-text.js'
 import { type Product, priceTag } from './catalogue/product.js'
-import { floatText, jsonText } from './python-text.js'
 import type { Reward } from './reward/reward.js'
 
 /** Products on a page of results. */

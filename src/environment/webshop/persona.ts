@@ -1,7 +1,7 @@
 import type { Persona, Transition, Turn } from '../environment.js'
+import { listText } from '../python-text.js'
 import { firstTag } from '../reply.js'
 import { type Controls, readAction } from './action.js'
-import { listText } from './python-text.js'
 import { refusal, type WorldArgs } from './world.js'
 
 export type PersonaArgs = Omit<WorldArgs, 'show_attrs'>

@@ -1,3 +1,4 @@
+import { jsonText } from '../python-text.js'
 import type { Action, Controls } from './action.js'
 import type { Goal } from './goals.js'
 import {
@@ -13,7 +14,6 @@ import {
   searchPage,
   subPage,
 } from './page.js'
-import { jsonText } from './python-text.js'
 import type { Reward } from './reward/reward.js'
 import type { Shop } from './shop.js'
 

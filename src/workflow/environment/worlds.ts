@@ -39,6 +39,16 @@ export const worldWorkflows: Readonly<Record<string, WorkflowClass>> = {
     counts: 'env_rounds',
     metrics: ({ turn: { past } }) => ({ env_done: past.at(-1)?.transition.done ? 1 : 0 }),
   }),
+  intercode_sql_workflow: conversationIn({
+    doc: 'questions about databases, answered with SQL as in InterCode, as one conversation',
+    environment: 'intercode_sql',
+    counts: 'env_rounds',
+    metrics: ({ turn: { past }, score }) => ({
+      env_done: past.at(-1)?.transition.done ? 1 : 0,
+      action_executed: past.at(-1)?.transition.metrics?.valid_action ?? 0,
+      final_reward: score,
+    }),
+  }),
   ...attemptWorkflows,
   ...alfworldWorkflows,
 }

@@ -1,7 +1,7 @@
 import { TrinityError } from '../../../base/error.js'
 import { isJsonObject, type JsonObject } from '../../../base/file/json-file.js'
 import type { DataRow } from '../../../task/index.js'
-import { floatText } from '../python-text.js'
+import { floatText } from '../../python-text.js'
 
 /** What a person wants of a product: an instruction in words, and what counts. */
 export interface Wish {
