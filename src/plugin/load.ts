@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import vm from 'node:vm'
 import { messageOf, TrinityError } from '../base/error.js'
+import { inScope, installScopes, loadingScope } from '../base/scope/index.js'
 import { pluginFiles } from './files.js'
 import { type Host, hostSources, importHint, PACKAGE } from './host.js'
 import { installHooks } from './install.js'
@@ -27,12 +28,13 @@ export async function loadPlugins(dirs: readonly string[], host: Host): Promise<
   const fresh = files.filter((file) => !loaded.has(file))
   if (fresh.length > 0) {
     const entries = fresh.map((file) => pathToFileURL(file).href)
+    installScopes()
     installHooks({ packageName: PACKAGE, sources: hostSources(host), entries, base: import.meta.url })
   }
   for (const file of fresh) {
     rememberPlugin(file)
     try {
-      await importNatively(pathToFileURL(file).href)
+      await inScope(loadingScope(), () => importNatively(pathToFileURL(file).href))
     } catch (error) {
       throw failed(file, error, host)
     }
