@@ -14,7 +14,8 @@ import time
 import torch
 from shapes import SHAPES, config_of, network_of, parameters_of, rows_of
 from trinity_torch.network import cudnn_attention, head
-from trinity_torch.train.model import ScoreModel, TrainModel
+from trinity_torch.train.score_model import ScoreModel
+from trinity_torch.train.train_model import TrainModel
 from trinity_torch.world import World
 
 PEAK = 990e12

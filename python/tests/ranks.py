@@ -15,7 +15,7 @@ _here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 os.environ["PYTHONPATH"] = os.pathsep.join([_here, *filter(None, [os.environ.get("PYTHONPATH")])])
 # the slow imports happen once, in the process that the ranks are forked from
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["trinity_torch.train.model", "trinity_torch.checkpoint.state", "tests.models"])
+_context.set_forkserver_preload(["trinity_torch.train.open", "trinity_torch.checkpoint.state", "tests.models"])
 
 
 def run(size: int, function: Callable[..., Any], *args: Any, limit_s: float = 60) -> list[Any]:

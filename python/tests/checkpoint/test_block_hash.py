@@ -27,7 +27,7 @@ def hash_of(path: str) -> dict[str, Any]:
 
 
 def save(world: World, path: str, folder: str) -> Any:
-    from trinity_torch.train.model import open_model
+    from trinity_torch.train.open import open_model
 
     model = open_model("train", {"path": path, "head": "lm", "seed": 1}, {}, world)
     return model.save(folder)

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, AutoModelForTokenClassification
 
 from trinity_torch.errors import WorkerError
-from trinity_torch.train.model import open_model
+from trinity_torch.train.open import open_model
 from trinity_torch.world import World
 
 from ..models import CLIPPED, batch, never, tiny

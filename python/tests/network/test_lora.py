@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from trinity_torch.errors import WorkerError
-from trinity_torch.train.model import open_model
+from trinity_torch.train.open import open_model
 from trinity_torch.world import World
 
 from ..models import F32, batch, never, tiny

@@ -17,7 +17,9 @@ from trinity_torch.errors import WorkerError
 from trinity_torch.network import head, lora
 from trinity_torch.network.rows import Rows
 from trinity_torch.sampler.weights import weights_of
-from trinity_torch.train.model import ScoreModel, TrainModel, open_model
+from trinity_torch.train.open import open_model
+from trinity_torch.train.score_model import ScoreModel
+from trinity_torch.train.train_model import TrainModel
 from trinity_torch.world import World
 
 from ..models import F32, batch, never, node, tiny

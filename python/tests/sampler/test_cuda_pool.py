@@ -13,7 +13,7 @@ from transformers import Qwen2ForCausalLM
 
 from trinity_torch.errors import WorkerError
 from trinity_torch.sampler.pool import Pool, can_sleep, free_bytes
-from trinity_torch.train.model import open_model
+from trinity_torch.train.open import open_model
 from trinity_torch.wire.operations import Worker
 from trinity_torch.world import World
 

@@ -10,7 +10,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from trinity_torch.sampler import draw, limits
-from trinity_torch.train.model import open_model
+from trinity_torch.train.open import open_model
 from trinity_torch.wire.operations import OPERATIONS, Answer, Request, Worker
 from trinity_torch.world import World
 

@@ -9,7 +9,7 @@ import torch
 from trinity_torch.network import attention, cudnn_attention, softmax
 from trinity_torch.network.linear import add_product
 from trinity_torch.train import graph as loss_graph
-from trinity_torch.train.model import open_model
+from trinity_torch.train.open import open_model
 from trinity_torch.world import World
 
 from ..models import CLIPPED, batch, never, node, tiny

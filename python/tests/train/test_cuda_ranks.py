@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 
 from trinity_torch.train import offload
-from trinity_torch.train.model import open_model
+from trinity_torch.train.open import open_model
 from trinity_torch.world import World
 
 from ..models import CLIPPED, batch, never, tiny

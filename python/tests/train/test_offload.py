@@ -7,7 +7,7 @@ import unittest
 import torch
 
 from trinity_torch.train import offload
-from trinity_torch.train.model import open_model
+from trinity_torch.train.open import open_model
 from trinity_torch.world import World
 
 from ..models import CLIPPED, batch, never, tiny

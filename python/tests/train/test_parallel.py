@@ -10,7 +10,7 @@ import torch
 from trinity_torch.errors import Cancelled, WorkerError
 from trinity_torch.network.rows import Rows
 from trinity_torch.train import graph as loss_graph
-from trinity_torch.train.model import open_model
+from trinity_torch.train.open import open_model
 from trinity_torch.train.offload import local
 from trinity_torch.train.parallel import Ranks, share
 from trinity_torch.world import World

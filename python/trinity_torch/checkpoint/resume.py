@@ -16,7 +16,7 @@ from . import dcp
 from .shards import Parts, bad, parts_of, read_all, saved_size
 
 if TYPE_CHECKING:
-    from ..train.model import TrainModel
+    from ..train.train_model import TrainModel
 
 Data = Callable[[], Tensor]
 

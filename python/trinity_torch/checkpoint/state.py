@@ -24,7 +24,8 @@ from .safetensors_file import Entry, write
 from .shards import file_name
 
 if TYPE_CHECKING:
-    from ..train.model import ScoreModel, TrainModel
+    from ..train.score_model import ScoreModel
+    from ..train.train_model import TrainModel
 
 T = TypeVar("T")
 

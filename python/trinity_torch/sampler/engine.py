@@ -14,7 +14,8 @@ from ..checkpoint.block_hash import Hashes
 from ..errors import WorkerError, describe
 from ..network import lora
 from ..network.transformer import Network, load
-from ..train.model import ScoreModel, TrainModel
+from ..train.score_model import ScoreModel
+from ..train.train_model import TrainModel
 from ..world import World
 from . import draw
 from .cache import PAGE, Pages

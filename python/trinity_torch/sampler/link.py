@@ -15,7 +15,7 @@ from ..store import local_store
 from .weights import checksum_of, weights_of
 
 if TYPE_CHECKING:
-    from ..train.model import TrainModel
+    from ..train.train_model import TrainModel
     from ..wire.operations import Worker
     from .engine import SampleModel
 

@@ -8,7 +8,7 @@ import torch
 
 from ..errors import WorkerError
 from ..train.memory_plan import GIB, MemoryPlan
-from ..train.model import TrainModel
+from ..train.train_model import TrainModel
 from .cache import PAGE, Shape
 from .decoder import Decoder
 from .pool import free_bytes

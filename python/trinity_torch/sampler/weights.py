@@ -11,7 +11,7 @@ from torch.distributed.tensor import DTensor
 
 from ..checkpoint import state
 from ..network import lora
-from ..train.model import TrainModel
+from ..train.train_model import TrainModel
 
 
 def weights_of(trainer: TrainModel) -> Iterator[tuple[str, Tensor]]:

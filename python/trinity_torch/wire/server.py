@@ -106,7 +106,7 @@ class Server:
 
 def _open_model(kind: str, spec: dict[str, Any], options: dict[str, Any], world: World, trainer: Any = None) -> Any:
     # Transformers takes seconds to import and may be broken: its error belongs into an answer
-    from ..train.model import open_model
+    from ..train.open import open_model
 
     return open_model(kind, spec, options, world, trainer)
 
