@@ -43,7 +43,7 @@ const answers = {
 }
 const acts = {
   die: () => { console.error('about to die'); process.exit(9) },
-  hang: () => undefined,
+  hang: () => new Promise(() => {}),
   garbage: () => 'Exception in thread main',
   throw: () => '!xro9',
   close: (socket) => { socket.destroy() },
@@ -52,9 +52,13 @@ const server = createServer((socket) => {
   socket.on('error', () => {})
   let rest = ''
   let last = Promise.resolve()
+  const played = new Map()
   const answer = async (lines) => {
-    const [kind, , method, argument = ''] = lines
+    const [kind, target, method, argument = ''] = lines
     const action = argument.slice(1)
+    if (method === 'load') played.set(target, [])
+    if (method === 'step' && action === 'recall') return '!ysYou ' + played.get(target).join(', ')
+    if (method === 'step') played.get(target).push(action)
     if (method === 'step' && action.startsWith('sleep')) await new Promise((done) => setTimeout(done, 300))
     if (method === 'step' && acts[action]) return acts[action](socket)
     if (kind === 'i') return '!yro' + (10 + objects++)

@@ -38,31 +38,42 @@ describe('what goes wrong with a simulator', () => {
     expect(seen).toEqual(all.map((_, i) => `You wait ${i}\n"`))
   })
 
-  it('a simulator that dies takes its episodes along, with its last lines; they begin again in another', async () => {
+  it('a simulator that dies costs the episode that it was at, with its last lines; the others go on in another', async () => {
     const [one, other] = await worlds(2)
     await Promise.all([begin(one), begin(other)])
-    const error = await failing(one.step('die'))
+    const [error, step] = await Promise.all([failing(one.step('die')), other.step('wait')])
     expect(error).toMatchObject({
       code: 'environment/simulator-died',
       message: 'a simulator of ScienceWorld ended with exit code 9',
       cause: { message: expect.stringContaining('about to die') },
     })
-    expect(await failing(other.step('wait'))).toMatchObject({ code: 'environment/simulator-died' })
-    for (const world of [one, other]) {
-      await begin(world)
-      expect(await world.step('wait')).toMatchObject({ observation: 'You wait', score: 0.25, reward: 0 })
-    }
+    expect(step).toMatchObject({ observation: 'You wait', score: 0.25, reward: 0 })
+    await begin(one)
+    expect(await one.step('wait')).toMatchObject({ observation: 'You wait', score: 0.25, reward: 0 })
   })
 
-  it('a step that does not end is cut off, and its simulator replaced', async () => {
-    const [world] = await worlds(1, { timeout: 1 })
-    await begin(world)
-    expect(await failing(world.step('hang'))).toMatchObject({
+  it('what does not end is cut off: its episode is lost, and the others are played again up to where they were', async () => {
+    const [world, other, late] = await worlds(3, { timeout: 1, admissible: true })
+    await Promise.all([begin(world), begin(other), begin(late)])
+    for (const action of ['note one', 'note two']) await other.step(action)
+    await late.step('note three')
+    const [error, step] = await Promise.all([failing(world.step('hang')), other.step('recall')])
+    expect(error).toMatchObject({
       code: 'environment/timeout',
       message: 'a step: Java did not answer within 1 s',
+      hint: expect.stringContaining('this episode is lost'),
     })
+    expect(step).toMatchObject({ observation: 'You look around, note one, note two' })
+    expect(await late.step('recall')).toMatchObject({ observation: 'You look around, note three' })
     await begin(world)
-    expect(await world.step('wait')).toMatchObject({ observation: 'You wait' })
+    expect(await world.step('recall')).toMatchObject({ observation: 'You look around' })
+  })
+
+  it('a hang does not disturb an episode that begins', async () => {
+    const [world, other] = await worlds(2, { timeout: 1 })
+    await begin(world)
+    const [, start] = await Promise.all([failing(world.step('hang')), begin(other)])
+    expect(start).toMatchObject({ goal: 'Your task is to wait.' })
   })
 
   it.each([

@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os'
-import { TrinityError } from '../../base/error.js'
 import type { Environment, EnvironmentContext, EpisodeSpec, Start, Transition } from '../environment.js'
 import type { ScienceWorldArgs } from './args.js'
 import { Earnings } from './earnings.js'
-import type { Game, Setting } from './simulator/game.js'
 import { checkedJar, findJar } from './simulator/jar.js'
-import { poolOf, type SimulatorPool } from './simulator/pool.js'
+import { poolOf } from './simulator/pool.js'
+import { notReset, Session } from './simulator/session.js'
 import { type AskedTask, askedTask, checkSimplifications, checkVariation, settledTask } from './task.js'
 
 /** More are seldom busy, and each takes half a gigabyte. */
@@ -20,8 +19,7 @@ const REFUSED = /^(?:No known action matches|Unknown action)/
 export class ScienceWorld implements Environment {
   readonly #args: ScienceWorldArgs
   readonly #log: (line: string) => void
-  #place: { readonly pool: SimulatorPool; readonly game: Game } | undefined
-  #setting: Setting | undefined
+  #session: Session | undefined
   #earnings: Earnings
   #isClosed = false
 
@@ -33,13 +31,14 @@ export class ScienceWorld implements Environment {
 
   async reset(episode: EpisodeSpec, signal?: AbortSignal): Promise<Start> {
     const asked = askedTask(episode)
-    const game = await this.#gameFor(asked, signal)
-    const { task, variation } = settledTask(asked, game.simulator.tasks)
+    const session = await this.#sessionFor(asked)
     const { simplifications } = this.#args
-    checkSimplifications(task, simplifications)
-    checkVariation(task, variation, await game.variations(task))
-    this.#setting = { task, variation, simplifications }
-    const { description, frame } = await game.load(this.#setting)
+    const { description, frame } = await session.begin(async (game) => {
+      const { task, variation } = settledTask(asked, game.simulator.tasks)
+      checkSimplifications(task, simplifications)
+      checkVariation(task, variation, await game.variations(task))
+      return { task, variation, simplifications }
+    }, signal)
     this.#earnings = new Earnings(this.#args.reward_mode)
     this.#earnings.add(frame)
     return { observation: `Task Description: ${description}\n${frame.observation}`, goal: description }
@@ -47,7 +46,7 @@ export class ScienceWorld implements Environment {
 
   /** The end is the goal, a mistake that cannot be made good, or the limit of moves. */
   async step(action: string): Promise<Transition> {
-    const frame = await this.#game.step(action)
+    const frame = await this.#begun.step(action)
     const { reward, worth, percent } = this.#earnings.add(frame)
     return {
       observation: frame.observation,
@@ -61,52 +60,34 @@ export class ScienceWorld implements Environment {
 
   /** Only when asked for: listing takes longer than a step. */
   async admissible(): Promise<readonly string[] | undefined> {
-    return this.#args.admissible ? this.#game.validActions() : undefined
+    return this.#args.admissible ? this.#begun.validActions() : undefined
   }
 
   /** A way from the beginning of the episode to its goal, which the simulator itself knows. It takes seconds. */
   async walkthrough(): Promise<readonly string[]> {
-    if (!this.#place || !this.#setting) throw notReset()
-    const { pool } = this.#place
-    const game = await pool.take()
-    try {
-      return await game.goldPath(this.#setting)
-    } finally {
-      pool.release(game)
-    }
+    return this.#begun.goldPath()
   }
 
-  /** A call that was cut off may still be on its way; the seat's next game comes after it. */
   close(): void {
     this.#isClosed = true
-    this.#leave()
+    this.#session?.close()
   }
 
-  get #game(): Game {
-    if (this.#place) return this.#place.game
+  get #begun(): Session {
+    if (this.#session) return this.#session
     throw notReset()
   }
 
-  /** The seat of the last episode, if it is still there and of the same simulator. */
-  async #gameFor({ jar: row }: AskedTask, signal: AbortSignal | undefined): Promise<Game> {
+  /** That of the last episode, if it was in the same simulator. */
+  async #sessionFor({ jar: row }: AskedTask): Promise<Session> {
     const jar = await checkedJar(findJar({ given: this.#args.jar_path, row }))
     const { heap_mb: heapMb, timeout } = this.#args
     const processes = this.#args.processes ?? Math.min(MOST_PROCESSES, availableParallelism())
     const pool = poolOf({ jar, heapMb, timeoutMs: timeout * 1000, processes, log: this.#log })
-    if (this.#place?.pool === pool && this.#place.game.simulator.isAlive) return this.#place.game
-    this.#leave()
-    const game = await pool.take(signal)
-    this.#place = { pool, game }
-    if (this.#isClosed) this.#leave()
-    return game
+    if (this.#session?.pool === pool) return this.#session
+    this.#session?.close()
+    this.#session = new Session(pool)
+    if (this.#isClosed) this.#session.close()
+    return this.#session
   }
-
-  #leave(): void {
-    this.#place?.pool.release(this.#place.game)
-    this.#place = undefined
-  }
-}
-
-function notReset(): TrinityError {
-  return new TrinityError('environment/order', 'ScienceWorld is asked before it is reset', { hint: 'call reset first' })
 }

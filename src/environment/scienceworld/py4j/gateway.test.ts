@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { TrinityError } from '../../../base/error.js'
 import { call, construct } from './command.js'
-import { Gateway, type GatewaySettings } from './gateway.js'
+import { Gateway, type GatewaySettings, isInterrupted } from './gateway.js'
 import { JavaReference } from './value.js'
 
 const open: { server: Server; sockets: Socket[]; gateway: Gateway }[] = []
@@ -123,16 +123,18 @@ describe('Gateway', () => {
     const { gateway } = await gatewayTo(() => text)
     const first = await gateway.send('asking', [call(object, 'a')]).catch((error) => error)
     const error = Array.isArray(first) ? await gateway.send('again', [call(object, 'b')]).catch((e) => e) : first
-    expect(error).toMatchObject({ code })
+    expect(isInterrupted(error) ? error.cause : error).toMatchObject({ code })
   })
 
-  it('tells all who wait that the connection is lost, and those who come later', async () => {
+  it('the first who waits is told that the connection is lost; the others, and those who come later, are interrupted', async () => {
     const { gateway } = await gatewayTo((_, { socket }) => void socket.destroy())
     const ends: string[] = []
     gateway.onEnd(({ code }) => ends.push(code))
     const calls = ['a', 'b', 'c'].map((name) => gateway.send(name, [call(object, name)]).catch(({ code }) => code))
-    expect(await Promise.all(calls)).toEqual(Array(3).fill('environment/connection'))
-    await expect(gateway.send('late', [call(object, 'd')])).rejects.toMatchObject({ code: 'environment/connection' })
+    expect(await Promise.all(calls)).toEqual(['environment/connection', ...Array(2).fill('environment/interrupted')])
+    const late = await gateway.send('late', [call(object, 'd')]).catch((error) => error)
+    expect(isInterrupted(late)).toBe(true)
+    expect(late).toMatchObject({ cause: { code: 'environment/connection' } })
     gateway.onEnd(({ code }) => ends.push(code))
     expect(ends).toEqual(['environment/connection', 'environment/connection'])
   })

@@ -85,13 +85,15 @@ export class Gateway {
     this.#garbage.push(free(reference))
   }
 
-  /** All who wait are told the reason. */
+  /** Who was about to be answered is told the reason; the others are interrupted by it. */
   close(reason: TrinityError): void {
     if (this.#end) return
     this.#end = reason
     clearTimeout(this.#deadline)
     this.#socket.destroy()
-    for (const { reject } of this.#waiting.splice(0)) reject(reason)
+    const [first, ...others] = this.#waiting.splice(0)
+    first?.reject(reason)
+    for (const { reject } of others) reject(interrupted(reason))
     this.#settings.onWaiting?.(false)
     for (const listener of this.#ended.splice(0)) listener(reason)
   }
@@ -105,7 +107,7 @@ export class Gateway {
   }
 
   #exchange(what: string, commands: readonly Command[]): Promise<Reply[]> {
-    if (this.#end) return Promise.reject(this.#end)
+    if (this.#end) return Promise.reject(interrupted(this.#end))
     const freeing = this.#garbage.splice(0)
     if (freeing.length > 0) this.#expect('freeing', freeing.length).catch(() => {})
     const answered = this.#expect(what, commands.length)
@@ -184,9 +186,20 @@ export class Gateway {
       const seconds = this.#settings.timeoutMs / 1000
       this.close(
         new TrinityError('environment/timeout', `${this.#waiting[0].what}: Java did not answer within ${seconds} s`, {
-          hint: "raise the argument 'timeout' if the machine is slow",
+          hint: "this episode is lost, the others of its process go on in a new one; raise the argument 'timeout' if the machine is slow",
         }),
       )
     })
   }
+}
+
+const INTERRUPTED = 'environment/interrupted'
+
+/** Java is gone, and what was asked had no part in it. */
+export function isInterrupted(error: unknown): boolean {
+  return error instanceof TrinityError && error.code === INTERRUPTED
+}
+
+function interrupted(cause: TrinityError): TrinityError {
+  return new TrinityError(INTERRUPTED, `Java is gone: ${cause.message}`, { hint: cause.hint, cause })
 }

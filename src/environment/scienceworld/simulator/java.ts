@@ -88,7 +88,7 @@ export function deathOf({ exit, log }: OwnedProcess): TrinityError {
   }
   const how = exit?.signal ? `was ended by ${exit.signal}` : `ended with exit code ${exit?.code}`
   return new TrinityError('environment/simulator-died', `a simulator of ScienceWorld ${how}`, {
-    hint: 'its episodes are lost, the next ones get a new simulator',
+    hint: 'the episode that it was at is lost, the others go on in a new simulator',
     cause: linesOf(log.last()),
   })
 }
