@@ -1,6 +1,7 @@
 import { Registry } from '../base/registry.js'
 import { countdown } from './countdown/countdown.js'
 import type { DatasetEntry } from './dataset.js'
+import { emailSearchQuestions } from './email/email-search.js'
 import { dapo } from './math/dapo.js'
 import { gsm8k } from './math/gsm8k.js'
 import { math } from './math/math.js'
@@ -32,6 +33,7 @@ export const datasets = new Registry<DatasetEntry>('data set', {
   scienceworld: scienceWorldTasks,
   webshop: webshopSessions,
   intercode_sql: intercodeSqlTasks,
+  email_search: emailSearchQuestions,
   frozen_lake: frozenLakeMaps,
   sokoban: sokobanRooms,
   sudoku: sudokuPuzzles,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { floatText, jsonText, listText } from './python-text.js'
+import { floatText, jsonDumps, jsonText, listText } from './python-text.js'
 
 it('writes floats as Python does', () => {
   expect([0, 1, 100, 877.8, 0.1 + 0.2, 2 / 3].map(floatText)).toEqual([
@@ -23,4 +23,9 @@ it('writes objects of texts as json.dumps does', () => {
       ['color', 'grün 👍'],
     ]),
   ).toBe('{"size": "7\\"", "color": "gr\\u00fcn \\ud83d\\udc4d"}')
+})
+
+it('writes JSON as Python does', () => {
+  const value = { a: [1, 'é😀\n"', null, true], b: {}, c: [] }
+  expect(jsonDumps(value)).toBe('{"a": [1, "\\u00e9\\ud83d\\ude00\\n\\"", null, true], "b": {}, "c": []}')
 })

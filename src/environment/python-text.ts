@@ -22,8 +22,18 @@ export function listText(texts: readonly string[]): string {
 
 /** `json.dumps` of texts by name: with blanks, and nothing but ASCII. */
 export function jsonText(object: Iterable<readonly [name: string, value: string]>): string {
-  const entries = Array.from(object, ([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
-  return `{${entries.join(', ')}}`.replace(
+  const entries = Array.from(object, ([name, value]) => `${jsonDumps(name)}: ${jsonDumps(value)}`)
+  return `{${entries.join(', ')}}`
+}
+
+/** `json.dumps` of what JSON can hold: with blanks, and nothing but ASCII. */
+export function jsonDumps(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonDumps).join(', ')}]`
+  if (value !== null && typeof value === 'object') {
+    const entries = Object.entries(value).map(([name, inner]) => `${jsonDumps(name)}: ${jsonDumps(inner)}`)
+    return `{${entries.join(', ')}}`
+  }
+  return (JSON.stringify(value) ?? 'null').replace(
     /[\x7f-\uffff]/g,
     (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

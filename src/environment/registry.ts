@@ -4,6 +4,7 @@ import { cardBlackjack } from './cards/card-blackjack.js'
 import { ezPoints } from './cards/ez-points.js'
 import { numberLine } from './cards/number-line.js'
 import { points24 } from './cards/points24.js'
+import { emailSearch } from './email/index.js'
 import type { EnvironmentEntry } from './environment.js'
 import { gridWorld } from './grid-world.js'
 import { countdown } from './math/countdown.js'
@@ -45,6 +46,7 @@ export const environments = new Registry<EnvironmentEntry>('environment', {
   webshop,
   scienceworld: scienceWorld,
   intercode_sql: intercodeSql,
+  email_search: emailSearch,
   dapo_math: dapoMath,
   qwen_math: qwenMath,
   countdown,

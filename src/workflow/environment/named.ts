@@ -62,11 +62,15 @@ export function conversationIn(
   }
 }
 
-/** The episode step by step, each an experience. */
-export function stepsIn(named: NamedWorld & Partial<Pick<StepWisePlan, 'history' | 'reward'>>): WorkflowClass {
-  const args = argsOf(named)
+/** The episode step by step, each an experience; in a workflow of another kind, with arguments of its own. */
+export function stepsIn(
+  named: NamedWorld & Partial<Pick<StepWisePlan, 'history' | 'reward'>>,
+  Kind: typeof StepWiseEnvironmentWorkflow = StepWiseEnvironmentWorkflow,
+  more: z.ZodRawShape = {},
+): WorkflowClass {
+  const args = argsOf(named, more)
   const { history = 0, reward = 'final' } = named
-  return class extends StepWiseEnvironmentWorkflow {
+  return class extends Kind {
     static override readonly doc = named.doc
     static override readonly args = args
 

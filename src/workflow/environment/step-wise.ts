@@ -117,6 +117,11 @@ export class StepWiseEnvironmentWorkflow extends Workflow {
     return workflowArgs(this.task, stepWiseEnvironmentArgs)
   }
 
+  /** The one episode of this run. */
+  protected episode(): Promise<Episode> {
+    return this.#steps.run.episode()
+  }
+
   /** Numbers about the whole episode, for each of its experiences. */
   protected metrics(episode: Episode): Metrics {
     return episodeMetrics(episode)
@@ -124,7 +129,7 @@ export class StepWiseEnvironmentWorkflow extends Workflow {
 
   override async run(): Promise<Experience[]> {
     const all = await this.#kind.run()
-    const metrics = this.metrics(await this.#steps.run.episode())
+    const metrics = this.metrics(await this.episode())
     for (const experience of all) Object.assign(experience.metrics, metrics)
     return all
   }

@@ -1,6 +1,7 @@
 import type { WorkflowClass } from '../workflow.js'
 import { alfworldWorkflows } from './alfworld.js'
 import { attemptWorkflows } from './attempts.js'
+import { EmailSearchWorkflow, emailJudgeArgs } from './email-search.js'
 import { conversationIn, stepsIn } from './named.js'
 
 /** Worlds that have workflows under names of their own, most of them known from other frameworks. */
@@ -49,6 +50,16 @@ export const worldWorkflows: Readonly<Record<string, WorkflowClass>> = {
       final_reward: score,
     }),
   }),
+  email_search_workflow: stepsIn(
+    {
+      doc: 'questions about a mailbox, answered with tools to search and read; each turn is an experience',
+      environment: 'email_search',
+      limit: 'max_turns',
+      history: null,
+    },
+    EmailSearchWorkflow,
+    emailJudgeArgs,
+  ),
   ...attemptWorkflows,
   ...alfworldWorkflows,
 }
