@@ -39,9 +39,17 @@ export class Constraint {
 
   /** Whether a text is one that the constraint would let through to its end. */
   accepts(text: string | Uint8Array): boolean {
-    const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
-    const place = this.#machine.after(this.#machine.start, bytes)
+    const place = this.#read(text)
     return place !== NOWHERE && this.#machine.mayEnd(place)
+  }
+
+  /** Whether a text is the beginning of such a one. */
+  begins(text: string | Uint8Array): boolean {
+    return this.#read(text) !== NOWHERE
+  }
+
+  #read(text: string | Uint8Array): Place {
+    return this.#machine.after(this.#machine.start, typeof text === 'string' ? Buffer.from(text) : text)
   }
 
   #advance(sample: Follower, tokens: ArrayLike<number>): Place {

@@ -7,7 +7,7 @@ export type State = number
 export const DEAD: State = 0
 
 /** More states than any sensible pattern has: one that needs them would need them without end. */
-const MOST_STATES = 100_000
+const MOST_STATES = 50_000
 /** States that are looked at to find out whether any text is left. */
 const MOST_SEARCHED = 20_000
 
