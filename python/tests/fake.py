@@ -1,6 +1,7 @@
 """Models that do no arithmetic worth the name, for tests of everything around them; also a worker made of them."""
 
 import os
+import signal
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -76,6 +77,8 @@ class FakeModel:
         if wanted != ("later" if wanted == "later" and when == "" and self.times > 1 else when):
             return
         if where and int(where) != self.world.rank:
+            if kind in ("stop", "late"):
+                torch.distributed.barrier()
             return
         if kind == "uneven":
             if self.world.rank != 1:
@@ -88,7 +91,9 @@ class FakeModel:
                 if cancelled():
                     raise Cancelled
                 time.sleep(0.01)
-        if kind == "deaf":
+        if kind == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        if kind in ("deaf", "late"):
             time.sleep(1000)
         if kind == "die":
             print("about to die", flush=True)

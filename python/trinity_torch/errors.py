@@ -10,6 +10,8 @@ MEMORY_HINT = (
     "fsdp_config.param_offload and .optimizer_offload"
 )
 
+TIMEOUT_KEY = "trainer.trainer_config.actor_rollout_ref.nccl_timeout"
+
 
 class WorkerError(Exception):
     """An error with a cause that is known here. `code` is `area/what`, as in the rest of Trinity."""
@@ -39,6 +41,13 @@ def describe(error: BaseException) -> dict[str, Any]:
             f"a Python package cannot be imported: {_first_line(error)}",
             "run: trinity setup torch",
         )
+    if is_late(error):
+        return _fields(
+            "engine/worker-hung",
+            f"the other ranks did not come within the time limit: {_first_line(error)}",
+            f"see the workers' logs; raise {TIMEOUT_KEY} if they are only slow",
+            TIMEOUT_KEY,
+        )
     if is_device_lost(error):
         found = _fields("engine/device", f"the device failed: {_first_line(error)}", "see the worker's log")
         return {**found, "fatal": True}
@@ -50,6 +59,11 @@ def is_memory(error: BaseException) -> bool:
         return True
     text = str(error)
     return isinstance(error, RuntimeError) and ("not enough memory" in text or "can't allocate memory" in text)
+
+
+def is_late(error: BaseException) -> bool:
+    """A collective operation took longer than ranks wait for each other."""
+    return isinstance(error, RuntimeError) and "Timed out waiting" in str(error)
 
 
 def is_device_lost(error: BaseException) -> bool:

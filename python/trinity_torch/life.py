@@ -7,8 +7,11 @@ import os
 import signal
 import sys
 import threading
+import time
 
 _PR_SET_PDEATHSIG = 1
+# How often Trinity gets a sign of life; see pulse.ts.
+_BEAT_S = 1.0
 
 
 def end_with_parent() -> None:
@@ -21,6 +24,9 @@ def end_with_parent() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     threading.Thread(target=_watch, name="life", daemon=True).start()
+    beats = os.environ.pop("TRINITY_TORCH_BEATS", None)
+    if beats is not None:
+        threading.Thread(target=_beat, args=(int(beats),), name="beat", daemon=True).start()
 
 
 def _watch() -> None:
@@ -30,3 +36,13 @@ def _watch() -> None:
     except OSError:
         pass
     os._exit(0)
+
+
+def _beat(descriptor: int) -> None:
+    try:
+        os.set_inheritable(descriptor, False)
+        while os.write(descriptor, b"."):
+            time.sleep(_BEAT_S)
+    except OSError:
+        # nobody listens
+        pass

@@ -20,6 +20,8 @@ from .wire.frames import Frame
 _FOREVER = timedelta(days=3650)
 # How long ranks wait for each other at the beginning.
 _MEETING = timedelta(minutes=30)
+# How long ranks wait for each other inside the arithmetic.
+_COLLECTIVE = timedelta(seconds=float(os.environ.get("TRINITY_TORCH_TIMEOUT", "600")))
 # How long a rank that failed waits for the others before it takes the group down with it.
 GRACE_S = float(os.environ.get("TRINITY_TORCH_GRACE", "60"))
 FAILED_EXIT = 70
@@ -55,7 +57,7 @@ class World:
         store = local_store(int(os.environ["MASTER_PORT"]), size, rank == 0, _MEETING)
         # CPU tensors by gloo beside NCCL, so that offloaded parameters can be reduced as well
         backend = "cpu:gloo,cuda:nccl" if kind == "cuda" else "gloo"
-        dist.init_process_group(backend, store=store, rank=rank, world_size=size)
+        dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=_COLLECTIVE)
         control = dist.new_group(backend="gloo", timeout=_FOREVER)
         return World(rank, size, local, device, control)
 

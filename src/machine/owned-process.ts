@@ -12,7 +12,12 @@ export interface OwnedProcessSettings {
   readonly log?: (line: string) => void
   /** Whether standard output is part of the log (default), or read by somebody else. */
   readonly output?: 'log' | 'data'
+  /** Whether it says now and then, by a byte on the descriptor BEATS, that it is alive. */
+  readonly beats?: boolean
 }
+
+/** Where a process gives its signs of life. */
+export const BEATS = 3
 
 /** How a process ended. `error`: it could not be started at all. */
 export interface Exit {
@@ -30,15 +35,17 @@ export class OwnedProcess {
   readonly exited: Promise<Exit>
   exit: Exit | undefined
   readonly #child: ChildProcess
+  /** Everything that it is connected with. */
+  readonly #streams: readonly (Readable | Writable | null | undefined)[]
 
-  constructor({ command, args, env = process.env, cwd, log, output = 'log' }: OwnedProcessSettings) {
+  constructor({ command, args, env = process.env, cwd, log, output = 'log', beats = false }: OwnedProcessSettings) {
     this.log = new LogRing(log)
     // a group of its own: Ctrl-C in a terminal is Trinity's to handle, and what it starts can be ended with it
-    this.#child = spawn(command, [...args], { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env, cwd })
+    const stdio = new Array<'pipe'>(beats ? BEATS + 1 : BEATS).fill('pipe')
+    this.#child = spawn(command, [...args], { stdio, detached: true, env, cwd })
     this.#child.unref()
-    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
-      stream?.on('error', () => {})
-    }
+    this.#streams = this.#child.stdio
+    for (const stream of this.#streams) stream?.on('error', () => {})
     this.keepsAlive(false)
     for (const stream of output === 'log' ? [this.#child.stdout, this.#child.stderr] : [this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => this.log.push(text))
@@ -65,9 +72,14 @@ export class OwnedProcess {
     return this.#child.stdout as Readable
   }
 
+  /** Its signs of life, where it was asked for them. */
+  get beats(): Readable | undefined {
+    return (this.#child.stdio[BEATS] as Readable | null | undefined) ?? undefined
+  }
+
   /** Whether this process stays for what is still to come from the other. */
   keepsAlive(stays: boolean): void {
-    for (const stream of [this.#child.stdin, this.#child.stdout, this.#child.stderr]) {
+    for (const stream of this.#streams) {
       const handle = stream as unknown as { ref?(): void; unref?(): void } | null
       if (stays) handle?.ref?.()
       else handle?.unref?.()

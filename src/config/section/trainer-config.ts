@@ -166,7 +166,9 @@ const rollout = lenient('TrainerRollout', 'Computation of old log-probs; generat
   checkpoint_engine: rolloutPart(any('Weight transfer.')),
 })
 
-const collective = forEngine({ nccl_timeout: float('Seconds a collective operation may take.', 600) })
+const collective = forEngine({
+  nccl_timeout: float('Seconds that workers wait for each other, and for a sign of life of each.', 600, { min: 1 }),
+})
 
 const actorRolloutRef = lenient('TrainerActorRolloutRef', 'Policy, reference and log-probs.', {
   hybrid_engine: idle(bool('Shared engine.', true), 'the explorer has its own engines'),

@@ -161,14 +161,15 @@ export class TorchEngine implements Engine {
   }
 
   async #startWorkers(signal: AbortSignal, own: Partial<GroupSettings> = {}): Promise<WorkerGroup> {
-    const { devices = 1, samplers = 0, log, graceMs } = this.#options
+    const { devices = 1, samplers = 0, log, graceMs, timeoutMs } = this.#options
     const device = onCuda(this.#options) ? 'cuda' : 'cpu'
     if (device === 'cuda' && devices + samplers > cudaDevices()) throw tooFewDevices(devices + samplers)
     const python = this.#options.python ?? (await torchPython())
     // processes that all use every core mostly wait for each other
     const threads = Math.max(1, Math.floor(availableParallelism() / (devices + samplers)))
     const env = { ...(device === 'cpu' && samplers > 0 && { OMP_NUM_THREADS: String(threads) }), ...own.env }
-    const settings = { python, world: devices, device, log, graceMs, module: this.#module, ...own, env } as const
+    const limits = { graceMs, timeoutMs }
+    const settings = { python, world: devices, device, log, ...limits, module: this.#module, ...own, env } as const
     return WorkerGroup.start(settings, signal)
   }
 }

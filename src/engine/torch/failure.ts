@@ -2,8 +2,12 @@ import { TrinityError } from '../../base/error.js'
 import { isJsonObject } from '../../base/file/json-file.js'
 import type { WorkerProcess } from './process.js'
 
+/** How long workers wait for each other. */
+const TIMEOUT_KEY = 'trainer.trainer_config.actor_rollout_ref.nccl_timeout'
 const AGAIN = 'start the run again: it resumes from the last checkpoint'
 const LOG_MS = 50
+/** A worker that gave no sign of life for so long is the cause of what happens to the others. */
+const SILENT_MS = 60_000
 
 /** An error of a worker as it stands in an answer. */
 export async function answeredError(value: unknown, workers: readonly WorkerProcess[]): Promise<TrinityError> {
@@ -23,6 +27,8 @@ export async function answeredError(value: unknown, workers: readonly WorkerProc
 
 /** Why a group of workers is no more, from those of them that ended by themselves. */
 export function deathOf(workers: readonly WorkerProcess[]): TrinityError {
+  const stopped = silentOf(workers, SILENT_MS)
+  if (stopped) return silence(stopped)
   const dead = workers.filter((one) => one.exit !== undefined)
   const told = dead.find((one) => one.failure() !== undefined)
   if (told) {
@@ -49,8 +55,26 @@ function notStarted(error: NodeJS.ErrnoException, worker: WorkerProcess): Trinit
   })
 }
 
+/** The worker that has given no sign of life for that long, though it has not ended. */
+export function silentOf(workers: readonly WorkerProcess[], ms: number): WorkerProcess | undefined {
+  return workers.find(({ exit, pulse }) => exit === undefined && pulse.silentMs >= ms)
+}
+
+/** Such a worker. */
+export function silence(worker: WorkerProcess): TrinityError {
+  const { rank, pid, pulse } = worker
+  const message = `torch worker ${rank} gave no sign of life for ${pulse.silentMs / 1000} s; the torch workers were stopped`
+  return new TrinityError('engine/worker-hung', message, {
+    path: TIMEOUT_KEY,
+    hint: `its process ${pid} was stopped (SIGSTOP, a debugger) or waited for a disk; ${AGAIN}`,
+    cause: logCause([worker]),
+  })
+}
+
 /** Past its deadline, cancelled, and still no answer. */
 export function hung(what: string, seconds: number, workers: readonly WorkerProcess[]): TrinityError {
+  const stopped = silentOf(workers, SILENT_MS)
+  if (stopped) return silence(stopped)
   const message = `the torch workers did not answer ${what} within ${seconds} s of being asked to stop, and were killed`
   return new TrinityError('engine/worker-hung', message, { hint: AGAIN, cause: logCause(workers) })
 }

@@ -42,6 +42,10 @@ describe('options of the torch engine', () => {
       optimizerOffload: true,
     })
   })
+  it('say how long workers wait for each other', () => {
+    expect(options().timeoutMs).toBe(600_000)
+    expect(options({ 'trainer.trainer_config.actor_rollout_ref.nccl_timeout': 90 }).timeoutMs).toBe(90_000)
+  })
   it('give samplers processes of their own where rollout and trainer have different GPUs', () => {
     const both = { mode: 'both', 'trainer.trainer_type': 'torch', 'explorer.rollout_model.engine_type': 'torch' }
     const of = (keys: Record<string, unknown>) =>

@@ -31,6 +31,7 @@ export function torchOptions(config: Config, logs?: LogDir): TorchOptions {
     eager: explorer.rollout_model.enforce_eager,
     exact: batchInvariant === true || undefined,
     shareStorage: alternates(config),
+    timeoutMs: policy.nccl_timeout * 1000,
     log: logs && logLines(logs),
   }
 }

@@ -154,6 +154,32 @@ describe.skipIf(python.absent)(`torch workers${python.note}`, () => {
       })
     }, 60_000)
 
+    it.each([0, 1])(
+      'end when rank %i is stopped and the other waits for it',
+      async (rank) => {
+        const one = engine({ devices: 2, timeoutMs: 3000 })
+        const model = await one.openTrain({ path: `stop@${rank}` }, call())
+        await expect(model.forward(batch, want, call())).rejects.toMatchObject({
+          code: 'engine/worker-hung',
+          message: expect.stringMatching(`^torch worker ${rank} gave no sign of life for [34] s`),
+          path: 'trainer.trainer_config.actor_rollout_ref.nccl_timeout',
+          hint: expect.stringContaining('SIGSTOP'),
+        })
+      },
+      60_000,
+    )
+
+    it('end when one lives and does not come', async () => {
+      vi.stubEnv('TRINITY_TORCH_GRACE', '0.5')
+      const one = engine({ devices: 2, timeoutMs: 2000 })
+      const model = await one.openTrain({ path: 'late@1' }, call())
+      await expect(model.forward(batch, want, call())).rejects.toMatchObject({
+        code: 'engine/worker-hung',
+        message: expect.stringMatching(/the other ranks did not come within the time limit.*rank 0/),
+        hint: expect.stringContaining('nccl_timeout'),
+      })
+    }, 60_000)
+
     it('end together when one dies', async () => {
       const one = engine({ devices: 2 })
       const model = await one.openTrain({ path: 'die@1' }, call())

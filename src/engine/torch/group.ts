@@ -4,9 +4,10 @@ import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
 import type { Request, WorkerAnswer, WorkerConnection } from './connection.js'
 import { Door, freePort } from './door.js'
-import { answeredError, deathOf, hung, logCause } from './failure.js'
+import { answeredError, deathOf, hung, logCause, silence, silentOf } from './failure.js'
 import { type Frame, MAX } from './frames.js'
 import { WorkerProcess } from './process.js'
+import { BEAT_MS } from './pulse.js'
 
 export interface GroupSettings {
   readonly python: string
@@ -20,6 +21,8 @@ export interface GroupSettings {
   /** How long a cancelled call may take to end before the workers are killed. */
   readonly graceMs?: number
   readonly startMs?: number
+  /** How long a worker may give no sign of life, and a collective operation of all of them may take. */
+  readonly timeoutMs?: number
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -32,6 +35,7 @@ export interface Hello {
 const PROTOCOL = 1
 const START_MS = 300_000
 const GRACE_MS = 30_000
+const TIMEOUT_MS = 600_000
 /** The longest that closing waits. */
 const LEAVE_MS = 15_000
 /** After the first death: the others fall over it, and the one with the best story is the cause. */
@@ -43,9 +47,15 @@ export class WorkerGroup {
   readonly #workers: readonly WorkerProcess[]
   readonly #connection: WorkerConnection
   readonly #graceMs: number
+  readonly #watch: NodeJS.Timeout
   #state: 'open' | 'ending' | 'ended' = 'open'
 
-  private constructor(workers: readonly WorkerProcess[], connection: WorkerConnection, hello: Hello, graceMs: number) {
+  private constructor(
+    workers: readonly WorkerProcess[],
+    connection: WorkerConnection,
+    hello: Hello,
+    { graceMs = GRACE_MS, timeoutMs = TIMEOUT_MS }: GroupSettings,
+  ) {
     this.#workers = workers
     this.#connection = connection
     this.hello = hello
@@ -56,6 +66,7 @@ export class WorkerGroup {
       broken: (error) => void this.#died(error),
     })
     for (const worker of workers) void worker.exited.then(() => this.#died())
+    this.#watch = setInterval(() => this.#look(timeoutMs), BEAT_MS).unref()
   }
 
   /** Starts the workers and waits until they can take requests. */
@@ -88,7 +99,7 @@ export class WorkerGroup {
         if (stop.signal.aborted) reject(stop.signal.reason)
       })
       const { connection, frame } = await Promise.race([door.guest, death, stopped])
-      return new WorkerGroup(workers, connection, await checkHello(frame, world, workers), graceMs)
+      return new WorkerGroup(workers, connection, await checkHello(frame, world, workers), settings)
     } catch (error) {
       for (const worker of workers) worker.kill()
       throw error
@@ -122,6 +133,13 @@ export class WorkerGroup {
     this.#state = 'ended'
   }
 
+  #look(timeoutMs: number): void {
+    if (this.#state !== 'open') clearInterval(this.#watch)
+    for (const { pulse } of this.#workers) pulse.look()
+    const silent = silentOf(this.#workers, timeoutMs)
+    if (silent && this.#state === 'open') this.#end(silence(silent))
+  }
+
   async #died(broken?: TrinityError): Promise<void> {
     if (this.#state !== 'open') return
     this.#state = 'ending'
@@ -144,7 +162,11 @@ export class WorkerGroup {
   }
 }
 
-function workerEnv({ world, device }: GroupSettings, rank: number, master: number): Record<string, string> {
+function workerEnv(
+  { world, device, timeoutMs = TIMEOUT_MS }: GroupSettings,
+  rank: number,
+  master: number,
+): Record<string, string> {
   const env: Record<string, string> = {
     RANK: String(rank),
     LOCAL_RANK: String(rank),
@@ -152,6 +174,7 @@ function workerEnv({ world, device }: GroupSettings, rank: number, master: numbe
     MASTER_ADDR: '127.0.0.1',
     MASTER_PORT: String(master),
     TRINITY_TORCH_DEVICE: device,
+    TRINITY_TORCH_TIMEOUT: String(timeoutMs / 1000),
     // models are folders of this machine: nothing is to be fetched
     HF_HUB_OFFLINE: '1',
     TOKENIZERS_PARALLELISM: 'false',

@@ -3,7 +3,8 @@ import { type Config, ENGINE_TREE_KEYS } from '../../config/index.js'
 import { UNREAD } from '../gpu-keys.js'
 
 /** The keys of veRL's tree that this engine does read. */
-const READ = /\.(use_torch_compile|fsdp(_config)?\.(dtype|param_offload|optimizer_offload|offload_policy))$/
+const READ =
+  /\.(use_torch_compile|actor_rollout_ref\.nccl_timeout|fsdp(_config)?\.(dtype|param_offload|optimizer_offload|offload_policy))$/
 
 /** Keys that a training engine may read and this one does not: it packs, balances and shards in one way. */
 export const TORCH_IDLE_KEYS: readonly string[] = [

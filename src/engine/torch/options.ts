@@ -58,4 +58,9 @@ export interface TorchOptions {
   readonly log?: (rank: number, line: string) => void
   /** Milliseconds that a cancelled call may take to end before the workers are killed; default 30 000. */
   readonly graceMs?: number
+  /**
+   * Milliseconds that a worker may give no sign of life, and that workers wait for each other in a collective operation;
+   * default 600 000.
+   */
+  readonly timeoutMs?: number
 }

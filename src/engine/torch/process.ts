@@ -1,5 +1,7 @@
 import type { TrinityErrorOptions } from '../../base/error.js'
+import { BEATS } from '../../machine/owned-process.js'
 import { PythonProcess, type PythonProcessSettings } from '../../machine/python/process.js'
+import { Pulse } from './pulse.js'
 
 /** What a failed rank says last: see world.py. */
 const FAILED_MARK = 'trinity-torch-failed '
@@ -7,10 +9,12 @@ const FAILED_MARK = 'trinity-torch-failed '
 /** One worker. Its standard input carries nothing; it speaks over a socket. */
 export class WorkerProcess extends PythonProcess {
   readonly rank: number
+  readonly pulse: Pulse
 
   constructor(rank: number, settings: PythonProcessSettings) {
-    super(settings)
+    super({ ...settings, env: { ...settings.env, TRINITY_TORCH_BEATS: String(BEATS) }, beats: true })
     this.rank = rank
+    this.pulse = new Pulse(this.beats)
   }
 
   /** What it said about its own failure. */

@@ -1,7 +1,7 @@
 import { OwnedProcess, type OwnedProcessSettings } from '../owned-process.js'
 import { PYTHON_ROOT } from './package.js'
 
-export interface PythonProcessSettings extends Pick<OwnedProcessSettings, 'env' | 'log' | 'output'> {
+export interface PythonProcessSettings extends Pick<OwnedProcessSettings, 'env' | 'log' | 'output' | 'beats'> {
   readonly python: string
   /** What `python -m` runs. */
   readonly module: string
