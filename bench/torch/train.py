@@ -160,7 +160,7 @@ def peer(name: str, compiled: bool, tokens: int) -> None:
         if compiled:
             hidden = model.model(input_ids=ids).last_hidden_state[:, :-1].reshape(-1, model.config.hidden_size)
             targets = head.Targets(ids[:, 1:].reshape(-1), torch.ones(8 * (n - 1), device="cuda"))
-            logprob, _ = head.Scores.apply(hidden, model.lm_head.weight, None, targets)
+            logprob, *_ = head.Scores.apply(hidden, model.lm_head.weight, None, None, None, targets)
         else:
             logits = model(input_ids=ids).logits[:, :-1].float()
             logprob = logits.log_softmax(-1).gather(-1, ids[:, 1:, None]).flatten()

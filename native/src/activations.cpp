@@ -70,7 +70,7 @@ size_t Activations::bytes() const {
   size_t total = 0;
   for (const Buffer& b : x) total += b.bytes();
   for (const LayerActs& l : layers) total += l.bytes();
-  for (const Buffer* b : {&normed, &act, &final_rstd, &low, &hidden, &head_low, &lse, &entropy, &logits}) total += b->bytes();
+  for (const Buffer* b : {&normed, &act, &final_rstd, &low, &hidden, &head_low, &lse, &entropy, &squares, &logits}) total += b->bytes();
   return total;
 }
 

@@ -19,10 +19,13 @@ struct Pack {
   std::vector<int64_t> rows;
   std::vector<int32_t> targets;
   std::vector<float> inv_t;
+  // Other tokens whose log-probs are asked for: one of every scored position, then the next of every one.
+  std::vector<int32_t> others;
   std::vector<uint8_t> again;  // of each scored position: whether an earlier one has the same hidden row
 
   int64_t tokens() const { return static_cast<int64_t>(ids.size()); }
   int64_t scored() const { return static_cast<int64_t>(rows.size()); }
+  int64_t asked() const { return rows.empty() ? 0 : static_cast<int64_t>(others.size() / rows.size()); }
   int64_t sequences() const { return static_cast<int64_t>(starts.size()) - 1; }
   int64_t length(int64_t s) const { return starts[s + 1] - starts[s]; }
   int64_t after(int64_t s) const { return prefix.empty() ? -1 : prefix[s]; }
@@ -45,7 +48,7 @@ struct Activations {
   std::vector<LayerActs> layers;  // one per layer, or a single one that is computed again when checkpointing
   Buffer normed, act, final_rstd, low;
   // Scored rows: final hidden states, their statistics
-  Buffer hidden, head_low, lse, entropy, logits;  // head_low: inner activations of the head's adapter
+  Buffer hidden, head_low, lse, entropy, squares, logits;  // head_low: inner activations of the head's adapter
 
   void grow(const Layout& l, int64_t m, int64_t scored);
   LayerActs& layer(int i) { return layers[layers.size() == 1 ? 0 : i]; }

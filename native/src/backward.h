@@ -21,7 +21,7 @@ struct Back {
 };
 
 // From d(loss)/d(score) of every scored token to g.dhidden, and the heads' own gradients.
-void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, const float* d_entropy);
+void score_tokens_back(const Back& b, const Pack& pack, const TokenScores& d);
 void score_values_back(const Back& b, const Pack& pack, const float* d_value);
 // From g.dhidden through final norm, layers and embedding.
 void backward(const Back& b, const Pack& pack);

@@ -31,8 +31,13 @@ void forward_layer(const Pass& p, const Pack& pack, int i, const float* x, float
 void forward(const Pass& p, const Pack& pack);
 void attention_forward(const Pass& p, const Pack& pack, LayerActs& acts);
 
-// log p and entropy of every scored token (acts.lse and acts.entropy keep what the backward pass needs).
-void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entropy);
+// Numbers of every scored token, or gradients by them: log p, entropy, Σp², and log p of the pack's other tokens. The last
+// two may be null.
+struct TokenScores {
+  float *logprob, *entropy, *squares = nullptr, *others = nullptr;
+};
+// acts.lse, acts.entropy and acts.squares keep what the backward pass needs.
+void score_tokens(const Pass& p, const Pack& pack, const TokenScores& out);
 // hidden · score + bias of every scored row
 void score_values(const Pass& p, const Pack& pack, float* value);
 

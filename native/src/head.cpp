@@ -38,17 +38,19 @@ void add_rows(const float* chunk, float* sum, int64_t n, int64_t width) {
 
 }  // namespace
 
-void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entropy) {
+void score_tokens(const Pass& p, const Pack& pack, const TokenScores& out) {
   const Layout& l = p.layout();
   Activations& a = p.acts;
   const Panels all = vocabulary(p.weights);
   a.logits.grow(std::min(LOGIT_ROWS, pack.scored()) * VOCAB_CHUNK);
   a.lse.grow(pack.scored());
   a.entropy.grow(pack.scored());
+  a.squares.grow(pack.scored());
+  const int64_t asked = out.others ? pack.asked() : 0;
   const Lora* lora = head_adapter(p, pack);
   for (int64_t r0 = 0; r0 < pack.scored(); r0 += LOGIT_ROWS) {
     const int64_t n = std::min(LOGIT_ROWS, pack.scored() - r0);
-    std::vector<SoftmaxState> state(n, SoftmaxState{-INFINITY, 0, 0});
+    std::vector<SoftmaxState> state(n);
     for (int64_t v0 = 0; v0 < l.config.vocab; v0 += VOCAB_CHUNK) {
       p.check();
       const int64_t width = std::min<int64_t>(VOCAB_CHUNK, all.n - v0);
@@ -59,8 +61,11 @@ void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entrop
           const float* row = a.logits.data() + r * VOCAB_CHUNK;
           const float inv_t = pack.inv_t[r0 + r];
           kernels().softmax_fold(row, real, inv_t, &state[r]);
-          const int64_t target = pack.targets[r0 + r] - v0;
-          if (target >= 0 && target < real) logprob[r0 + r] = row[target] * inv_t;
+          const auto take = [&](int32_t id, float* into) {
+            if (id >= v0 && id < v0 + real) *into = row[id - v0] * inv_t;
+          };
+          take(pack.targets[r0 + r], out.logprob + r0 + r);
+          for (int64_t at = r0 + r; at < asked * pack.scored(); at += pack.scored()) take(pack.others[at], out.others + at);
         }
       });
     }
@@ -69,9 +74,13 @@ void score_tokens(const Pass& p, const Pack& pack, float* logprob, float* entrop
       const float mass = log_sum(s), lse = s.max + mass;
       a.lse[r0 + r] = lse;
       a.entropy[r0 + r] = mass - s.weighted / s.sum;
+      a.squares[r0 + r] = s.squares / s.sum / s.sum;
       // In this order it is never above zero, and exact near it.
-      logprob[r0 + r] = (logprob[r0 + r] - s.max) - mass;
-      entropy[r0 + r] = a.entropy[r0 + r];
+      const auto settle = [&](float* logit) { *logit = (*logit - s.max) - mass; };
+      settle(out.logprob + r0 + r);
+      for (int64_t at = r0 + r; at < asked * pack.scored(); at += pack.scored()) settle(out.others + at);
+      out.entropy[r0 + r] = a.entropy[r0 + r];
+      if (out.squares) out.squares[r0 + r] = a.squares[r0 + r];
     }
   }
 }
@@ -84,13 +93,14 @@ void score_values(const Pass& p, const Pack& pack, float* value) {
     value[r] = kernels().dot(p.acts.hidden.data() + r * l.hidden_p, w, l.config.hidden) + bias;
 }
 
-void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, const float* d_entropy) {
+void score_tokens_back(const Back& b, const Pack& pack, const TokenScores& d) {
   const Pass& p = b.pass;
   const Layout& l = p.layout();
   Activations& a = p.acts;
   const Panels all = vocabulary(p.weights);
   const int64_t hp = l.hidden_p;
   b.g.grow(l, pack.tokens(), pack.scored());
+  const int64_t asked = d.others ? pack.asked() : 0;
   // Free until the layers need it.
   Buffer& chunk = b.g.dnorm;
   chunk.grow(std::min(LOGIT_ROWS, pack.scored()) * hp);
@@ -111,9 +121,17 @@ void score_tokens_back(const Back& b, const Pack& pack, const float* d_logprob, 
       parallel_rows(n, 8, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; i++) {
           float* row = a.logits.data() + i * VOCAB_CHUNK;
-          const int64_t r = r0 + i, target = pack.targets[r] - v0;
-          kernels().softmax_back(row, real, pack.inv_t[r], a.lse[r], a.entropy[r], d_logprob[r], d_entropy[r]);
-          if (target >= 0 && target < real) row[target] += d_logprob[r] * pack.inv_t[r];
+          const int64_t r = r0 + i, end = asked * pack.scored();
+          const float inv_t = pack.inv_t[r];
+          float together = d.logprob[r];
+          for (int64_t at = r; at < end; at += pack.scored()) together += d.others[at];
+          kernels().softmax_back(row, real, inv_t,
+                                 {a.lse[r], a.entropy[r], a.squares[r], together, d.entropy[r], d.squares ? d.squares[r] : 0});
+          const auto give = [&](int32_t id, float g) {
+            if (id >= v0 && id < v0 + real) row[id - v0] += g * inv_t;
+          };
+          give(pack.targets[r], d.logprob[r]);
+          for (int64_t at = r; at < end; at += pack.scored()) give(pack.others[at], d.others[at]);
           std::fill(row + real, row + width, 0.0f);
         }
       });

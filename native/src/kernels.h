@@ -96,9 +96,15 @@ struct AttentionGroup {
   int first = 0;  // queries before this one have no gradient, and none is written for them
 };
 
-// Running softmax statistics of one row of logits/T: maximum, Σ e^(l-max), Σ e^(l-max)·(l-max).
+// Running softmax statistics of one row of logits/T: maximum, Σ e^(l-max), Σ e^(l-max)·(l-max), Σ e^2(l-max).
 struct SoftmaxState {
-  float max, sum, weighted;
+  float max = -INFINITY, sum = 0, weighted = 0, squares = 0;
+};
+
+// Of one row: log of the partition sum, entropy and Σp², and the gradients by its log-probs (all of them together), by its
+// entropy and by Σp². d(loss)/d(logit) = inv_t·p·(-g_lp - g_ent·(log p + H) + 2·g_sq·(p - Σp²)) with p = e^(logit·inv_t - lse)
+struct SoftmaxBack {
+  float lse, entropy, squares, g_logprob, g_entropy, g_squares;
 };
 
 // The largest term is 1, so the sum is no less, whatever rounding made of it; NaN stays NaN. Static: this header is
@@ -169,8 +175,8 @@ struct Kernels {
   void (*exp_blocks)(const float* logits, int64_t n, float inv_t, float peak, float* out, float* sums);
   // Folds `n` logits (scaled by inv_t) into the row's state.
   void (*softmax_fold)(const float* logits, int64_t n, float inv_t, SoftmaxState* state);
-  // logits → d(loss)/d(logits): inv_t·(g_lp·(δ - p) - g_ent·p·(log p + H)), p = e^(logit·inv_t - lse)
-  void (*softmax_back)(float* logits, int64_t n, float inv_t, float lse, float entropy, float g_logprob, float g_entropy);
+  // logits → what d(loss)/d(logits) has of every token; the caller adds inv_t·g where a log-prob was taken
+  void (*softmax_back)(float* logits, int64_t n, float inv_t, const SoftmaxBack& g);
 
   double (*sum_squares)(const float* x, int64_t n);  // NaN or inf when any is
   // w_out may equal w_in; the gradient is zeroed. n is a multiple of 16.

@@ -98,7 +98,9 @@ Scores Model::forward(Pack pack, bool adapter, bool keep) {
   if (layout_->lm_head) {
     out.logprob.resize(pack_.scored());
     out.entropy.resize(pack_.scored());
-    score_tokens(p, pack_, out.logprob.data(), out.entropy.data());
+    out.squares.resize(pack_.scored());
+    out.others.resize(pack_.others.size());
+    score_tokens(p, pack_, {out.logprob.data(), out.entropy.data(), out.squares.data(), out.others.data()});
   } else {
     out.value.resize(pack_.scored());
     score_values(p, pack_, out.value.data());
@@ -112,15 +114,20 @@ void Model::backward(const Scores& grads) {
   if (!kept_) throw std::logic_error("no forward pass to go back through");
   kept_ = false;
   make_gradients();
-  const auto filled = [&](const std::vector<float>& g) {
-    if (!g.empty() && g.size() != static_cast<size_t>(pack_.scored())) throw std::invalid_argument("wrong number of gradients");
-    return g.empty() ? std::vector<float>(pack_.scored(), 0.0f) : g;
+  const auto filled = [](std::vector<float> g, size_t size) {
+    if (!g.empty() && g.size() != size) throw std::invalid_argument("wrong number of gradients");
+    g.resize(size, 0.0f);
+    return g;
   };
+  const size_t scored = pack_.rows.size();
   Back b{pass(true), back_, grad_.data()};
-  if (layout_->lm_head)
-    score_tokens_back(b, pack_, filled(grads.logprob).data(), filled(grads.entropy).data());
-  else
-    score_values_back(b, pack_, filled(grads.value).data());
+  if (layout_->lm_head) {
+    std::vector<float> logprob = filled(grads.logprob, scored), entropy = filled(grads.entropy, scored),
+                       squares = filled(grads.squares, scored), others = filled(grads.others, pack_.others.size());
+    score_tokens_back(b, pack_, {logprob.data(), entropy.data(), squares.data(), others.data()});
+  } else {
+    score_values_back(b, pack_, filled(grads.value, scored).data());
+  }
   trinity::backward(b, pack_);
   count_memory();
 }

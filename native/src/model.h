@@ -14,7 +14,7 @@
 namespace trinity {
 
 struct Scores {
-  std::vector<float> logprob, entropy, value;
+  std::vector<float> logprob, entropy, squares, others, value;
 };
 
 struct AdamStep {

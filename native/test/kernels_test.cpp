@@ -193,24 +193,27 @@ static void vocabulary() {
   Floats logits(n);
   for (int i = 0; i < n; i++) logits[i] *= 20;
   const float inv_t = 0.5f + std::fabs(test::uniform());
-  SoftmaxState s{-INFINITY, 0, 0};
+  SoftmaxState s;
   for (int at = 0; at < n; at += VOCAB_CHUNK) kern.softmax_fold(logits.p() + at, std::min(VOCAB_CHUNK, n - at), inv_t, &s);
-  double top = -1e30, sum = 0, entropy = 0;
+  double top = -1e30, sum = 0, entropy = 0, squares = 0;
   for (int i = 0; i < n; i++) top = std::max(top, static_cast<double>(logits[i]) * inv_t);
   for (int i = 0; i < n; i++) sum += std::exp(logits[i] * static_cast<double>(inv_t) - top);
   const double lse = top + std::log(sum);
   for (int i = 0; i < n; i++) {
     const double logp = logits[i] * static_cast<double>(inv_t) - lse;
     entropy -= std::exp(logp) * logp;
+    squares += std::exp(2 * logp);
   }
   test::near("softmax_fold: log-sum-exp", s.max + std::log(s.sum), lse, 1e-6);
   test::near("softmax_fold: entropy", std::log(s.sum) - s.weighted / s.sum, entropy, 2e-5);
+  test::near("softmax_fold: squares", s.squares / s.sum / s.sum, squares, 2e-5);
   Floats d(n);
   std::copy(logits.p(), logits.p() + n, d.p());
-  kern.softmax_back(d.p(), n, inv_t, static_cast<float>(lse), static_cast<float>(entropy), 0.7f, -0.3f);
+  const auto narrow = [](double x) { return static_cast<float>(x); };
+  kern.softmax_back(d.p(), n, inv_t, {narrow(lse), narrow(entropy), narrow(squares), 0.7f, -0.3f, 0.4f});
   for (int i = 0; i < n; i++) {
     const double logp = logits[i] * static_cast<double>(inv_t) - lse, p = std::exp(logp);
-    test::near("softmax_back", d[i], -inv_t * p * (0.7 - 0.3 * (logp + entropy)), 2e-5);
+    test::near("softmax_back", d[i], -inv_t * p * (0.7 - 0.3 * (logp + entropy) - 0.8 * (p - squares)), 2e-5);
   }
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { randomBatch, scoresOf, type TestBatch } from '../../test/algorithm/batch.js'
+import { randomBatch, scoresOf, type TestBatch, type TestScores } from '../../test/algorithm/batch.js'
 import { AGG_MODES } from '../config/index.js'
-import { evaluateLoss, type LossRow, silentRows, type TokenScores } from '../graph/index.js'
+import { evaluateLoss, type LossRow, silentRows } from '../graph/index.js'
 import { buildCriticLoss } from './critic-loss.js'
 import { klFns } from './kl/registry.js'
 import { type BuiltLoss, buildLoss, type LossConfig } from './loss.js'
@@ -31,7 +31,7 @@ function quietened(batch: TestBatch, turn: number): LossRow[] {
 }
 
 /** Scores far off as well: where ratios overflow and probabilities vanish. */
-function stretched(scores: Required<TokenScores>, factor: number): Required<TokenScores> {
+function stretched(scores: TestScores, factor: number): TestScores {
   return { ...scores, logprob: scores.logprob.map((x) => x * factor), value: scores.value.map((x) => x * factor) }
 }
 
@@ -59,7 +59,7 @@ describe('rows without a gradient, known before the scores', () => {
           const { grads } = evaluateLoss(loss, rows, loss.norms(rows), scores)
           const own = scoresOf({ rows, scores: { ...batch.scores, ...grads } }, silent)
           for (const kind of Object.keys(grads) as (keyof typeof grads)[]) {
-            expect(own[kind].every((x) => x === 0)).toBe(true)
+            expect(own[kind as keyof TestScores].every((x) => x === 0)).toBe(true)
           }
         },
       ),

@@ -12,8 +12,7 @@ export function checkStep({ lr, betas, eps, weightDecay, gradClip }: AdamStep): 
 }
 
 export function checkWanted({ head = 'lm', path }: ModelSpec, wants: readonly ScoreKind[]): void {
-  const known: readonly ScoreKind[] = head === 'lm' ? ['logprob', 'entropy'] : ['value']
-  const bad = wants.find((kind) => !known.includes(kind))
+  const bad = wants.find((kind) => (kind === 'value') === (head === 'lm') || head === 'reward')
   if (bad === undefined) return
   throw new TrinityError('engine/no-score', `a model with the head '${head}' does not give ${bad}`, {
     path,

@@ -162,17 +162,15 @@ export interface Batch {
 
 /** Which scores to compute. */
 export interface Want {
+  /** Ids for `logprob@x` stand in the rows' columns. */
   readonly scores: readonly ScoreKind[]
   /** `off`: score with the base weights; the reference of a LoRA run needs no second model. */
   readonly adapter?: 'on' | 'off'
 }
 
 /** The scores of one row, one number for each scored position. */
-export interface RowScores {
+export interface RowScores extends Readonly<Partial<Record<ScoreKind, Float32Array>>> {
   readonly id: string
-  readonly logprob?: Float32Array
-  readonly entropy?: Float32Array
-  readonly value?: Float32Array
 }
 
 /** How AdamW applies the gradient. */

@@ -8,17 +8,17 @@ import type { NodeList } from './nodes.js'
  * a scalar. Sums and broadcasts are each other's derivatives. At kinks: `clamp` passes the gradient at its bounds,
  * `min` and `max` give it to the first operand on a tie, the greatest tokens of a row share it, `abs` has slope 0 at 0.
  */
-export function differentiate(list: NodeList, loss: number): Partial<Record<ScoreKind, number>> {
+export function differentiate(list: NodeList, loss: number): Map<ScoreKind, number> {
   const depends = dependsOnScores(list, loss)
   const adjoints = new Map<number, number>([[loss, list.constant(1)]])
-  const grads: Partial<Record<ScoreKind, number>> = {}
+  const grads = new Map<ScoreKind, number>()
 
   for (let at = loss; at >= 0; at--) {
     const g = adjoints.get(at)
     if (g === undefined || !depends[at]) continue
     const node = list.nodes[at]
     if (node.op === 'score') {
-      grads[node.name as ScoreKind] = g
+      grads.set(node.name as ScoreKind, g)
       continue
     }
     const parts = adjointParts(list, at, g)

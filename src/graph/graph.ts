@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { LossMetric, ScoreKind } from './loss.js'
+import { idColumn, type LossMetric, type ScoreKind } from './loss.js'
 import { type OpName, SCORE_KINDS } from './ops.js'
 
 export const GRAPH_VERSION = 1
@@ -65,9 +65,12 @@ export interface GraphInputs {
 
 export function graphInputs(graph: Pick<LossGraph, 'nodes'>): GraphInputs {
   const named = (op: OpName) => graph.nodes.filter((node) => node.op === op)
+  const read = new Set(named('score').map((node) => node.name as ScoreKind))
+  const others = [...read].filter((kind) => idColumn(kind) !== undefined)
+  const ids = others.map((kind) => ({ name: idColumn(kind)!, shape: 'token' as const }))
   return {
-    scores: SCORE_KINDS.filter((kind) => named('score').some((node) => node.name === kind)),
+    scores: [...SCORE_KINDS.filter((kind) => read.has(kind)), ...others],
     norms: [...new Set(named('norm').map((node) => node.name!))],
-    columns: named('column').map((node) => ({ name: node.name!, shape: node.shape! })),
+    columns: [...named('column').map((node) => ({ name: node.name!, shape: node.shape! })), ...ids],
   }
 }

@@ -3,7 +3,7 @@
 export { activeTokens, couplingOf, defineLoss, LossTrace, makeLoss, type NormFn } from './define.js'
 export { type Evaluation, evaluateLoss, evaluateTokens, type TokenScores } from './evaluate.js'
 export * from './graph.js'
-export type { Loss, LossMetric, LossMetrics, LossRow, ScoreKind } from './loss.js'
+export { idColumn, type Loss, type LossMetric, type LossMetrics, type LossRow, type ScoreKind } from './loss.js'
 export type { Shape } from './ops.js'
 export type { TokenFormula } from './program.js'
 export { ordinary, silentRows } from './silent.js'

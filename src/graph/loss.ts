@@ -1,7 +1,17 @@
 import type { LossGraph } from './graph.js'
 
-/** What a model can tell about each scored token, and what a loss can be differentiated by. */
-export type ScoreKind = 'logprob' | 'entropy' | 'value'
+/**
+ * What a model can tell about each scored token, and what a loss can be differentiated by. `sum_pi_squared`: Σ π² over the
+ * vocabulary. `logprob@x`: log π of the token whose id stands in the column x, in place of the one that was drawn.
+ */
+export type ScoreKind = 'logprob' | 'entropy' | 'sum_pi_squared' | 'value' | `logprob@${string}`
+
+const AT = 'logprob@'
+
+/** The column whose ids a score is of; undefined: it is of the row's own tokens. */
+export function idColumn(kind: string): string | undefined {
+  return kind.startsWith(AT) && kind.length > AT.length ? kind.slice(AT.length) : undefined
+}
 
 /** The part of a training row that a loss sees. Token `i` of a row is its `i`-th scored token. */
 export interface LossRow {

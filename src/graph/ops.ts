@@ -1,4 +1,4 @@
-import type { ScoreKind } from './loss.js'
+import { idColumn, type ScoreKind } from './loss.js'
 
 /** `token`: one number per active token. `row`: one per row. `scalar`: one for everything that is evaluated at once. */
 export type Shape = 'token' | 'row' | 'scalar'
@@ -9,7 +9,12 @@ export interface NodeType {
   readonly bool: boolean
 }
 
-export const SCORE_KINDS: readonly ScoreKind[] = ['logprob', 'entropy', 'value']
+/** Scores that go by a fixed name; log-probs of other tokens come after them. */
+export const SCORE_KINDS: readonly ScoreKind[] = ['logprob', 'entropy', 'sum_pi_squared', 'value']
+
+export function isScore(name: string): name is ScoreKind {
+  return (SCORE_KINDS as readonly string[]).includes(name) || idColumn(name) !== undefined
+}
 
 /** Element-wise operations: the JavaScript of their value, and what they take and give. */
 interface MapOp {

@@ -80,7 +80,7 @@ function compileLoss(untrusted: LossGraph): Program {
   // Checked here and not by the caller: code is generated from it.
   const graph = validateGraph(untrusted)
   const list = new NodeList(graph.nodes)
-  const grads = Object.entries(differentiate(list, graph.loss)).filter(([, node]) => list.nodes[node].value !== 0)
+  const grads = [...differentiate(list, graph.loss)].filter(([, node]) => list.nodes[node].value !== 0)
   const derivative = derivativeOf(
     list,
     grads.map(([, node]) => node),
@@ -92,7 +92,7 @@ function compileLoss(untrusted: LossGraph): Program {
     return { name: metric.name, reduce: metric.reduce, value: at - 2, weight: at - 1 }
   })
   const emitter = new Emitter(list, { scalars, tokens: grads.map(([, node]) => node) })
-  const outs = grads.map(([kind]) => kind as ScoreKind)
+  const outs = grads.map(([kind]) => kind)
   return { ...build(emitter), outs, results: scalars.length, metrics, derivative }
 }
 

@@ -1,21 +1,27 @@
 import { Bounds } from './bounds.js'
 import type { LossGraph } from './graph.js'
-import type { LossRow, ScoreKind } from './loss.js'
+import { idColumn, type LossRow, type ScoreKind } from './loss.js'
 import { isBatchWide } from './ops.js'
 import { type Derivative, lossProgram } from './program.js'
 
 /** What any model's scores keep to: they are finite single-precision numbers, log-probs not above 0 but for rounding. */
 const MOST = 3.4028234663852886e38
-const SCORES: Record<ScoreKind, readonly [low: number, high: number]> = {
+const SCORES = {
   logprob: [-MOST, 1e-3],
   entropy: [-MOST, MOST],
+  sum_pi_squared: [0, 1 + 1e-3],
   value: [-MOST, MOST],
-}
+} as const
+
+const boundsOf = (kind: string): Range =>
+  SCORES[idColumn(kind) === undefined ? (kind as keyof typeof SCORES) : 'logprob']
+
+const NONE = new Float32Array(0)
 
 /** Whether scores are what `silentRows` takes for granted. */
 export function ordinary(scores: Readonly<Partial<Record<ScoreKind, Float32Array>>>): boolean {
-  return Object.entries(scores).every(([kind, values]) => {
-    const [low, high] = SCORES[kind as ScoreKind]
+  return Object.entries(scores).every(([kind, values = NONE]) => {
+    const [low, high] = boundsOf(kind)
     for (let i = 0; i < values.length; i++) if (!(values[i] >= low && values[i] <= high)) return false
     return true
   })
@@ -77,7 +83,7 @@ function isSilent(
     if (op === 'const') bounds.set(at, value!, value!)
     else if (op === 'count') bounds.set(at, active, active)
     else if (op === 'column') bounds.set(at, ...columns.get(name!)!)
-    else if (op === 'score') bounds.set(at, ...SCORES[name as ScoreKind])
+    else if (op === 'score') bounds.set(at, ...boundsOf(name!))
     else if (op === 'norm') bounds.set(at, norms[name!], norms[name!])
     else if (op === 'rowSum') bounds.sum(at, operands[0], active)
     else if (op === 'rowMax' || (op === 'bundleSum' && bundle === undefined)) bounds.copy(at, operands[0])

@@ -99,6 +99,14 @@ export class Trace {
   get entropy(): Expr {
     return this.#score('entropy')
   }
+  /** Σ π² over the vocabulary, of that distribution: the chance that two draws from it are the same token. */
+  get sumPiSquared(): Expr {
+    return this.#score('sum_pi_squared')
+  }
+  /** log p, under the same model, of the token whose id stands in a column: one that could have been drawn instead. */
+  logprobAt(column: string): Expr {
+    return this.#score(`logprob@${column}`)
+  }
   /** Output of the value head at each token. */
   get value(): Expr {
     return this.#score('value')

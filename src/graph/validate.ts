@@ -4,6 +4,7 @@ import { GRAPH_VERSION, type GraphMetric, type GraphNode, type LossGraph } from 
 import type { ProgramNode } from './nodes.js'
 import {
   isBatchWide,
+  isScore,
   joinShapes,
   mapOp,
   type NodeType,
@@ -182,8 +183,8 @@ function readNode(item: unknown, path: string, at: number): GraphNode {
   }
   if (name !== undefined) {
     if (typeof name !== 'string' || !NAME.test(name)) fail(`${path}.name`, 'is not a name')
-    if (op === 'score' && !(SCORE_KINDS as readonly string[]).includes(name as string)) {
-      fail(`${path}.name`, `unknown score '${name}'`, `one of ${SCORE_KINDS.join(', ')}`)
+    if (op === 'score' && !isScore(name as string)) {
+      fail(`${path}.name`, `unknown score '${name}'`, `one of ${SCORE_KINDS.join(', ')}, or logprob@ and a column`)
     }
     node.name = name as string
   }

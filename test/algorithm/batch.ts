@@ -1,10 +1,13 @@
-import type { LossRow, TokenScores } from '../../src/graph/index.js'
+import type { LossRow } from '../../src/graph/index.js'
 import { Mt19937 } from './random.js'
+
+/** What every loss of ours reads. */
+export type TestScores = Record<'logprob' | 'entropy' | 'value', Float32Array>
 
 /** A batch for a loss: rows and scores that belong together. */
 export interface TestBatch {
   rows: LossRow[]
-  scores: Required<TokenScores>
+  scores: TestScores
 }
 
 const ROWS = 5
@@ -79,7 +82,7 @@ export function randomBatch(seed: number, pairs = 4): TestBatch {
 }
 
 /** Scores of some rows, cut out of those of all. */
-export function scoresOf({ rows, scores }: TestBatch, chosen: readonly number[]): Required<TokenScores> {
+export function scoresOf({ rows, scores }: TestBatch, chosen: readonly number[]): TestScores {
   const starts: number[] = []
   rows.reduce((at, row) => {
     starts.push(at)

@@ -12,6 +12,7 @@ Pack read_pack(napi_env env, napi_value o, const Config& c) {
   const std::vector<int32_t> rows = array<int32_t>(env, field(env, o, "rows"));
   p.targets = array<int32_t>(env, field(env, o, "targets"));
   p.inv_t = array<float>(env, field(env, o, "invT"));
+  if (has(env, o, "others")) p.others = array<int32_t>(env, field(env, o, "others"));
   p.rows.assign(rows.begin(), rows.end());
   if (has(env, o, "prefix")) {
     const std::vector<int32_t> prefix = array<int32_t>(env, field(env, o, "prefix"));
@@ -40,8 +41,11 @@ Pack read_pack(napi_env env, napi_value o, const Config& c) {
     p.again.push_back(seen[row]);
     seen[row] = 1;
   }
-  for (int32_t id : p.targets)
-    if (id < 0 || id >= c.vocab) throw std::invalid_argument("target id out of range");
+  if (p.rows.empty() ? !p.others.empty() : p.others.size() % p.rows.size() != 0)
+    throw std::invalid_argument("other tokens do not match");
+  for (const std::vector<int32_t>* ids : {&p.targets, &p.others})
+    for (int32_t id : *ids)
+      if (id < 0 || id >= c.vocab) throw std::invalid_argument("target id out of range");
   return p;
 }
 
@@ -49,6 +53,8 @@ static napi_value scores_value(napi_env env, const Scores& s) {
   napi_value out = object(env);
   if (!s.logprob.empty()) set(env, out, "logprob", typed(env, s.logprob));
   if (!s.entropy.empty()) set(env, out, "entropy", typed(env, s.entropy));
+  if (!s.squares.empty()) set(env, out, "sum_pi_squared", typed(env, s.squares));
+  if (!s.others.empty()) set(env, out, "others", typed(env, s.others));
   if (!s.value.empty()) set(env, out, "value", typed(env, s.value));
   return out;
 }
@@ -73,9 +79,14 @@ static napi_value backward_call(napi_env env, napi_callback_info info) {
   return entry<2>(env, info, [&](napi_value* args) {
     Handle& h = handle_of(env, args[0]);
     auto grads = std::make_shared<Scores>();
-    if (has(env, args[1], "logprob")) grads->logprob = array<float>(env, field(env, args[1], "logprob"));
-    if (has(env, args[1], "entropy")) grads->entropy = array<float>(env, field(env, args[1], "entropy"));
-    if (has(env, args[1], "value")) grads->value = array<float>(env, field(env, args[1], "value"));
+    const auto take = [&](const char* name, std::vector<float>& into) {
+      if (has(env, args[1], name)) into = array<float>(env, field(env, args[1], name));
+    };
+    take("logprob", grads->logprob);
+    take("entropy", grads->entropy);
+    take("sum_pi_squared", grads->squares);
+    take("others", grads->others);
+    take("value", grads->value);
     h.model->abort = false;
     return Loop::of(env).promise(env, *h.runner, args[0], [model = h.model, grads]() -> Reply {
       model->backward(*grads);

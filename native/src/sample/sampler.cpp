@@ -184,7 +184,7 @@ void Sampler::finish_rows(const Weights& w, const Narrow* narrow, const StepArgs
 void Sampler::finish_row(const Config& c, const StepArgs& a, int64_t out, const float* logits, int64_t first_draw) {
   static thread_local Drawer drawer;
   const float inv_t = a.out_inv_t[out];
-  SoftmaxState state{-INFINITY, 0, 0};
+  SoftmaxState state;
   for (int64_t v0 = 0; v0 < c.vocab; v0 += VOCAB_CHUNK)
     kernels().softmax_fold(logits + v0, std::min<int64_t>(VOCAB_CHUNK, c.vocab - v0), inv_t, &state);
   const int32_t target = a.outs[OUT_INTS * out + 1];
@@ -209,7 +209,7 @@ void Sampler::score(const Weights& w, const Pack& pack, float* logprob, float* e
   for (int64_t s = 0; s < pack.sequences(); s++) longest = std::max(longest, pack.starts[s + 1] - pack.starts[s]);
   const Pass pass{w, rope(w.layout->config, longest), acts_};
   forward(pass, pack);
-  score_tokens(pass, pack, logprob, entropy);
+  score_tokens(pass, pack, {logprob, entropy});
   count_memory();
 }
 

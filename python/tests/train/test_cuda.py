@@ -32,13 +32,16 @@ class Cuda(unittest.TestCase):
             plain = softmax.scores(logits.cpu(), targets.cpu(), heat.cpu())
             for a, b in zip(found, plain):
                 self.assertLess(off(a.cpu(), b), 1e-5)
-            d_lp, d_h = torch.randn(37, device="cuda"), torch.randn(37, device="cuda")
-            d_lp[3] = d_h[3] = 0
-            for given in ((d_lp, d_h), (d_lp, None), (None, d_h)):
-                args = [logits, targets, heat, found[1], found[2], *given]
-                on_cpu = [None if x is None else x.cpu() for x in args]
-                mine = softmax.backward(*args, torch.float32)
-                self.assertLess(off(mine.cpu(), softmax.backward(*on_cpu, torch.float32)), 1e-5)
+            d_lp, d_h, d_s = (torch.randn(37, device="cuda") for _ in range(3))
+            ids, d_others = torch.randint(6, width, (37, 4), device="cuda"), torch.randn(37, 4, device="cuda")
+            for d in (d_lp, d_h, d_s, d_others):
+                d[3] = 0
+            for given in ((d_lp, d_h, d_s, d_others), (d_lp,), (None, d_h), (None, None, d_s), (None, None, None, d_others)):
+                pulls = softmax.Pulls(*given)
+                mine = softmax.backward(logits, targets, heat, found, pulls, torch.float32, ids)
+                there = softmax.Pulls(*(None if x is None else x.cpu() for x in pulls))
+                theirs = softmax.backward(logits.cpu(), targets.cpu(), heat.cpu(), plain, there, torch.float32, ids.cpu())
+                self.assertLess(off(mine.cpu(), theirs), 1e-5)
                 self.assertEqual(float(mine[3].abs().max()), 0.0)
 
     def check_attention(self, window: int | None, by_cudnn: bool) -> None:

@@ -1,9 +1,9 @@
-"""The language-model head fused with log-prob and entropy. Logits exist for one chunk of tokens at a time."""
+"""The language-model head fused with what is asked of its distributions. Logits exist for one chunk of tokens at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -14,15 +14,35 @@ from .linear import add_product
 
 # Logits of one chunk, in numbers. 2 ** 29 is 2 GiB in float32: about 3,500 tokens over a vocabulary of 152,000.
 CHUNK = 2**29
+# What every head gives, in the order of softmax.Scores.
+KINDS = ("logprob", "entropy", "sum_pi_squared")
 
 
 @dataclass
 class Targets:
     ids: Tensor
     inverse_temperature: Tensor
+    # by name of the score: other tokens whose log-probs are asked for
+    others: dict[str, Tensor] = field(default_factory=dict)
 
     def cut(self, a: int, b: int) -> Targets:
-        return Targets(self.ids[a:b], self.inverse_temperature[a:b])
+        others = {kind: ids[a:b] for kind, ids in self.others.items()}
+        return Targets(self.ids[a:b], self.inverse_temperature[a:b], others)
+
+    @property
+    def kinds(self) -> list[str]:
+        return [*KINDS, *self.others]
+
+    def table(self) -> Tensor | None:
+        """The other tokens side by side."""
+        return torch.stack(list(self.others.values()), 1) if self.others else None
+
+    def pulls(self, grads: dict[str, Tensor | None]) -> softmax.Pulls:
+        given = [grads.get(kind) for kind in self.others]
+        some = next((x for x in given if x is not None), None)
+        others = None if some is None else torch.stack([torch.zeros_like(some) if x is None else x for x in given], 1)
+        logprob, entropy, squares = (grads.get(kind) for kind in KINDS)
+        return softmax.Pulls(logprob, entropy, squares, others)
 
 
 class Head(NamedTuple):
@@ -55,15 +75,25 @@ def logits_of(hidden: Tensor, head: Head) -> Tensor:
     return logits
 
 
-def score(hidden: Tensor, head: Head, targets: Targets) -> tuple[Tensor, Tensor]:
-    """Log-prob and entropy without gradients."""
-    logprob, entropy = [], []
+def named(logits: Tensor, found: softmax.Scores, targets: Targets) -> dict[str, Tensor]:
+    """Scores by name."""
+    out = dict(zip(KINDS, found))
+    table = targets.table()
+    if table is not None:
+        others = softmax.others(logits, table, targets.inverse_temperature, found.partition)
+        out.update(zip(targets.others, others.t().contiguous()))
+    return out
+
+
+def score(hidden: Tensor, head: Head, targets: Targets) -> dict[str, Tensor]:
+    """Scores by name, without gradients."""
+    parts: list[dict[str, Tensor]] = []
     for a, b in _cuts(hidden.shape[0], chunk_rows(head.weight.shape[0])):
         part = targets.cut(a, b)
-        lp, h, _ = softmax.scores(logits_of(hidden[a:b], head.cut(a, b)), part.ids, part.inverse_temperature)
-        logprob.append(lp)
-        entropy.append(h)
-    return torch.cat(logprob), torch.cat(entropy)
+        logits = logits_of(hidden[a:b], head.cut(a, b))
+        parts.append(named(logits, softmax.scores(logits, part.ids, part.inverse_temperature), part))
+        del logits
+    return {kind: torch.cat([one[kind] for one in parts]) for kind in targets.kinds}
 
 
 class Sums:
@@ -94,8 +124,8 @@ class Sums:
         return self.d_hidden, d_weight, None, self.d_low, self.d_factor
 
 
-# Given log-prob and entropy of units a … b, the loss on them and its derivative by both (None: not used).
-LossOf = Callable[[int, Tensor, Tensor], tuple[Tensor, Tensor | None, Tensor | None]]
+# Given the scores of units a … b, the loss on them and its derivative by those that it depends on.
+LossOf = Callable[[int, dict[str, Tensor]], tuple[Tensor, dict[str, Tensor]]]
 
 
 class FusedLoss(torch.autograd.Function):
@@ -120,22 +150,24 @@ class FusedLoss(torch.autograd.Function):
         head = Head(weight, weight_total, low, factor)
         sums = Sums(hidden, head, ctx.needs_input_grad[1])
         total = torch.zeros((), dtype=torch.float64, device=hidden.device)
-        logprob = torch.empty(hidden.shape[0], dtype=torch.float32, device=hidden.device)
-        entropy = torch.empty_like(logprob)
+        for kind in targets.kinds:
+            out[kind] = torch.empty(hidden.shape[0], dtype=torch.float32, device=hidden.device)
         a = 0
         for chunk, size in enumerate(sizes):
             b = a + size
             part = targets.cut(a, b)
             logits = logits_of(hidden[a:b], head.cut(a, b))
-            lp, h, partition = softmax.scores(logits, part.ids, part.inverse_temperature)
-            loss, d_lp, d_h = loss_of(chunk, lp, h)
-            d = softmax.backward(logits, part.ids, part.inverse_temperature, h, partition, d_lp, d_h, hidden.dtype)
+            found = softmax.scores(logits, part.ids, part.inverse_temperature)
+            scores = named(logits, found, part)
+            loss, grads = loss_of(chunk, scores)
+            pulls = part.pulls({**grads})
+            d = softmax.backward(logits, part.ids, part.inverse_temperature, found, pulls, hidden.dtype, part.table())
             del logits
             sums.add(a, b, d)
-            logprob[a:b], entropy[a:b] = lp, h
+            for kind, values in scores.items():
+                out[kind][a:b] = values
             total += loss
             a = b
-        out["logprob"], out["entropy"] = logprob, entropy
         ctx.grads = sums.grads()
         return total.float()
 
@@ -147,7 +179,7 @@ class FusedLoss(torch.autograd.Function):
 
 
 class Scores(torch.autograd.Function):
-    """Log-prob and entropy whose derivative is taken later: logits are made again in the backward pass."""
+    """Scores, in the order of targets.kinds, whose derivative is taken later: logits are made again in the backward pass."""
 
     @staticmethod
     def forward(
@@ -158,26 +190,26 @@ class Scores(torch.autograd.Function):
         low: Tensor | None,
         factor: Tensor | None,
         targets: Targets,
-    ) -> tuple[Tensor, Tensor]:
-        logprob, entropy = score(hidden, Head(weight, weight_total, low, factor), targets)
+    ) -> tuple[Tensor, ...]:
+        scores = score(hidden, Head(weight, weight_total, low, factor), targets)
         ctx.save_for_backward(hidden, weight, low, factor)
         ctx.targets, ctx.weight_total = targets, weight_total
-        return logprob, entropy
+        # a score that the loss does not read costs nothing on the way back
+        ctx.set_materialize_grads(False)
+        return tuple(scores.values())
 
     @staticmethod
-    def backward(ctx: Any, d_logprob: Tensor | None, d_entropy: Tensor | None) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
         hidden, weight, low, factor = ctx.saved_tensors
+        pulls = ctx.targets.pulls(dict(zip(ctx.targets.kinds, grads)))
         head = Head(weight, ctx.weight_total, low, factor)
         sums = Sums(hidden, head, ctx.needs_input_grad[1])
         for a, b in _cuts(hidden.shape[0], chunk_rows(weight.shape[0])):
             part = ctx.targets.cut(a, b)
             logits = logits_of(hidden[a:b], head.cut(a, b))
-            _, h, partition = softmax.scores(logits, part.ids, part.inverse_temperature)
+            found = softmax.scores(logits, part.ids, part.inverse_temperature)
             d = softmax.backward(
-                logits, part.ids, part.inverse_temperature, h, partition,
-                None if d_logprob is None else d_logprob[a:b].contiguous(),
-                None if d_entropy is None else d_entropy[a:b].contiguous(),
-                hidden.dtype,
+                logits, part.ids, part.inverse_temperature, found, pulls.cut(a, b), hidden.dtype, part.table()
             )
             del logits
             sums.add(a, b, d)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,9 @@ from torch import Tensor
 
 if TYPE_CHECKING:
     from .ulysses import Share
+
+# In the name of a score: log-probs of the tokens in a column.
+OTHER = "@"
 
 
 @dataclass
@@ -28,6 +31,8 @@ class Rows:
     row_columns: dict[str, Tensor] = field(default_factory=dict)
     # numbers of tasks; None: every row is one by itself
     groups: Tensor | None = None
+    # scores that are of other tokens, whose ids stand in the column that comes after the @
+    asked: tuple[str, ...] = ()
 
     @staticmethod
     def from_tensors(tensors: dict[str, Tensor], columns: dict[str, str]) -> Rows:
@@ -68,7 +73,24 @@ class Rows:
             {name: pick(column, scored) for name, column in self.token_columns.items()},
             {name: column[rows] for name, column in self.row_columns.items()},
             None if self.groups is None else self.groups[rows],
+            self.asked,
         )
+
+    def asking(self, wants: list[str]) -> Rows:
+        """The same rows, of which these scores are wanted."""
+        return replace(self, asked=tuple(kind for kind in wants if OTHER in kind))
+
+    def others(self) -> dict[str, np.ndarray]:
+        """Ids by score; where a token takes no part there may be anything in a column."""
+        active = self.mask.numpy() != 0
+        found = {}
+        for kind in self.asked:
+            name = kind.partition(OTHER)[2]
+            column = self.token_columns.get(name)
+            if column is None:
+                column = torch.from_numpy(np.repeat(self.row_columns[name].numpy(), self.scored.numpy()))
+            found[kind] = np.where(active, column.numpy(), 0).astype(np.int64)
+        return found
 
     def packs(self, token_budget: int, by_bundle: bool) -> list[list[int]]:
         """
@@ -160,7 +182,8 @@ class Pack:
     targets: Tensor
     inverse_temperature: Tensor
     scored: list[int]  # scored tokens of each row
-    share: Share | None = None  # ids, positions, at, targets and temperatures are one rank's part of it
+    share: Share | None = None  # ids, positions, at, targets, others and temperatures are one rank's part of it
+    others: dict[str, Tensor] = field(default_factory=dict)  # by score: other tokens whose log-probs are asked for
 
 
 # Lengths are rounded up to this, so that matrix products keep their fast shapes.
@@ -203,4 +226,5 @@ def device_pack(rows: Rows, device: torch.device, align: int = ALIGN) -> Pack:
         sent(ids[here]),
         sent(heat[row_of]),
         sizes.tolist(),
+        others={kind: sent(ids) for kind, ids in rows.others().items()},
     )

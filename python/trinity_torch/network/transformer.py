@@ -76,7 +76,7 @@ class Network(nn.Module):
         return Pick.apply(self.body(pack), pack.at)
 
     def targets(self, pack: Pack) -> head.Targets:
-        return head.Targets(pack.targets, pack.inverse_temperature * self.logit_scale)
+        return head.Targets(pack.targets, pack.inverse_temperature * self.logit_scale, pack.others)
 
     def values(self, hidden: Tensor) -> Tensor:
         """In float32: a critic's regression needs more than eight bits."""

@@ -46,6 +46,7 @@ def cut(pack: Pack, group: dist.ProcessGroup, device: torch.device) -> Pack:
         bounds=put(pack.bounds, device),
         at=put(pack.at[scored] - first, device),
         targets=put(pack.targets[scored], device),
+        others={kind: put(ids[scored], device) for kind, ids in pack.others.items()},
         inverse_temperature=put(pack.inverse_temperature[scored], device),
         share=Share(group, scored, pack.at.numel()),
     )

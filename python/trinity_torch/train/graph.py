@@ -56,7 +56,6 @@ REDUCTIONS = {"rowSum": 1, "rowMax": 1, "bundleSum": 1, "groupSum": 1, "groupMax
 # over the order of all active tokens, or of all rows
 ORDERS = {"rank": 1, "cumSum": 2}
 INPUTS = ("const", "norm", "column", "score", "count")
-SCORES = ("logprob", "entropy", "value")
 
 
 def check(graph: Any) -> None:

@@ -21,8 +21,7 @@ class Score:
         hidden = network.scored(pack)
         if network.kind != "lm":
             return _whole(pack, {"value": network.values(hidden)})
-        logprob, entropy = head.score(hidden, network.head_of(hidden), network.targets(pack))
-        return _whole(pack, {"logprob": logprob, "entropy": entropy})
+        return _whole(pack, head.score(hidden, network.head_of(hidden), network.targets(pack)))
 
 
 class Idle:
@@ -92,9 +91,9 @@ class Learn:
         inputs = [loss_graph.Inputs(part, self.device) for part in parts]
         scores: dict[str, Tensor] = {}
 
-        def loss_of(chunk: int, logprob: Tensor, entropy: Tensor) -> tuple[Tensor, Tensor | None, Tensor | None]:
-            found = self._evaluate(inputs[chunk], {"logprob": logprob, "entropy": entropy})
-            return found.loss, found.grads.get("logprob"), found.grads.get("entropy")
+        def loss_of(chunk: int, scores: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+            found = self._evaluate(inputs[chunk], scores)
+            return found.loss, found.grads
 
         sizes = [sum(pack.scored[row] for row in rows) for rows in chunks]
         loss = head.FusedLoss.apply(hidden, *network.head_of(hidden), network.targets(pack), sizes, loss_of, scores)
@@ -126,8 +125,8 @@ def _scores(network: Network, pack: Pack, hidden: Tensor) -> dict[str, Tensor]:
     """With gradients."""
     if network.kind != "lm":
         return {"value": network.values(hidden)}
-    logprob, entropy = head.Scores.apply(hidden, *network.head_of(hidden), network.targets(pack))
-    return {"logprob": logprob, "entropy": entropy}
+    targets = network.targets(pack)
+    return dict(zip(targets.kinds, head.Scores.apply(hidden, *network.head_of(hidden), targets)))
 
 
 def _whole(pack: Pack, scores: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from ..errors import WorkerError
-from ..network import lora
-from ..network.rows import Rows
+from ..network import head, lora
+from ..network.rows import OTHER, Rows
 from ..network.transformer import Network
 from ..world import World
 from . import jobs
@@ -35,6 +35,7 @@ class ScoreModel(Model):
         self, rows: Rows, wants: list[str], adapter: bool, token_budget: int, cancelled: IsCancelled
     ) -> dict[str, Tensor]:
         self.check_wanted(wants)
+        rows = rows.asking(wants)
         packs, _ = self.rounds(rows, token_budget, False)
         with self.present(), lora.switched(self.network, adapter) if self.lora else nullcontext():
             return self.score_packs(rows, wants, packs, cancelled)
@@ -59,11 +60,11 @@ class ScoreModel(Model):
 
     @property
     def scores(self) -> list[str]:
-        return ["logprob", "entropy"] if self.kind == "lm" else ["value"]
+        return list(head.KINDS) if self.kind == "lm" else ["value"]
 
     def check_wanted(self, wants: list[str]) -> None:
         for kind in wants:
-            if kind not in self.scores:
+            if kind not in self.scores and not (self.kind == "lm" and OTHER in kind):
                 other = "value" if kind == "value" else "lm"
                 raise WorkerError(
                     "engine/no-score",

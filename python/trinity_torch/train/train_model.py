@@ -55,7 +55,8 @@ class TrainModel(ScoreModel):
     ) -> Result:
         self.check_wanted(wants)
         loss_graph.check(graph)
-        loss_graph.check_inputs(graph, rows, norms, self.scores)
+        rows = rows.asking(wants)
+        loss_graph.check_inputs(graph, rows, norms, [*self.scores, *rows.asked])
         self.refuse_partial()
         before, self.gradient = self.gradient, "partial"
         self.touched = False
@@ -115,7 +116,7 @@ class TrainModel(ScoreModel):
     ) -> Result:
         """The loss needs every score at once: all forward passes first, then each micro-batch again with its gradients."""
         began = time.perf_counter()
-        scores = self.score_packs(rows, self.scores, packs, cancelled)
+        scores = self.score_packs(rows, wants, packs, cancelled)
         inputs = loss_graph.Inputs(rows, torch.device("cpu"))
         found = loss_graph.evaluate(objective.graph, inputs, objective.norms, scores)
         for chosen in packs:
@@ -129,8 +130,7 @@ class TrainModel(ScoreModel):
             self.touched = True
             surrogate.backward()
         merged = loss_graph.merge(objective.graph, [found.metrics])
-        wanted = {kind: scores[kind] for kind in wants}
-        return Result(float(found.loss), merged, wanted, {"compute": time.perf_counter() - began})
+        return Result(float(found.loss), merged, scores, {"compute": time.perf_counter() - began})
 
     def optim_step(
         self, lr: float, betas: tuple[float, float], eps: float, weight_decay: float, grad_clip: float

@@ -1,5 +1,13 @@
 import type { AdamStep } from '../contract.js'
 
+/** d(loss) by what a scored token has: log-probs of tokens, its own among them, entropy, Σp² and value. */
+export interface BigramPull {
+  readonly logprobs: readonly { readonly token: number; readonly pull: number }[]
+  readonly entropy: number
+  readonly squares: number
+  readonly value: number
+}
+
 /**
  * The smallest language model that learns: the next token depends on the one before, through a table of logits.
  * It gives the mock engine true log-probs, entropies and gradients, all in a few microseconds.
@@ -46,17 +54,21 @@ export class Bigram {
     return this.weights[this.vocabSize ** 2 + prev]
   }
 
-  /** Adds the gradient of one scored token, given d(loss)/d(log-prob), d(loss)/d(entropy), d(loss)/d(value). */
-  backward(prev: number, token: number, temperature: number, dLogprob: number, dEntropy: number, dValue: number): void {
+  /** Adds the gradient of one scored token, given d(loss) by its scores. */
+  backward(prev: number, temperature: number, by: BigramPull): void {
     const logp = this.logprobs(prev, temperature)
     const entropy = entropyOf(logp)
+    const squares = squaresOf(logp)
+    const pulled = by.logprobs.reduce((sum, { pull }) => sum + pull, 0)
+    const at = prev * this.vocabSize
     for (let j = 0; j < this.vocabSize; j++) {
       const p = Math.exp(logp[j])
-      const viaLogprob = dLogprob * ((j === token ? 1 : 0) - p)
-      const viaEntropy = p > 0 ? -dEntropy * p * (logp[j] + entropy) : 0
-      this.#gradient[prev * this.vocabSize + j] += (viaLogprob + viaEntropy) / temperature
+      const viaEntropy = p > 0 ? -by.entropy * (logp[j] + entropy) : 0
+      const viaSquares = 2 * by.squares * (p - squares)
+      this.#gradient[at + j] += (p * (viaEntropy + viaSquares - pulled)) / temperature
     }
-    this.#gradient[this.vocabSize ** 2 + prev] += dValue
+    for (const { token, pull } of by.logprobs) this.#gradient[at + token] += pull / temperature
+    this.#gradient[this.vocabSize ** 2 + prev] += by.value
   }
 
   discardGradient(): void {
@@ -113,6 +125,11 @@ export interface BigramState {
   weights: number[]
   mean: number[]
   square: number[]
+}
+
+/** Σp² */
+export function squaresOf(logprobs: Float64Array): number {
+  return logprobs.reduce((sum, x) => sum + Math.exp(2 * x), 0)
 }
 
 export function entropyOf(logprobs: Float64Array): number {

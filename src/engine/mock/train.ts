@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../../base/error.js'
-import { evaluateLoss } from '../../graph/evaluate.js'
+import { evaluateLoss, type TokenScores } from '../../graph/evaluate.js'
 import { CallOrder, within } from '../calls.js'
 import { foreignModel } from '../check.js'
 import type {
@@ -18,12 +18,14 @@ import type {
   Row,
   RowScores,
   SampleModel,
+  ScoreKind,
   TrainModel,
   Want,
 } from '../contract.js'
 import { mergeMetrics } from '../metrics.js'
+import { ofOthers, otherTokens } from '../other-tokens.js'
 import { checkRows, packRows } from '../pack.js'
-import { Bigram, type BigramState, entropyOf } from './bigram.js'
+import { Bigram, type BigramState, entropyOf, squaresOf } from './bigram.js'
 
 /** Models of this process share its memory. */
 export const MOCK_HOME = { where: 'this process' }
@@ -61,11 +63,8 @@ export class MockTrainModel implements TrainModel {
       for (const pack of packRows(batch.rows, batch.tokenBudget, loss.coupling)) {
         const own = pack.map((row) => this.score(row, loss.wants))
         pack.forEach((row, i) => void scores.set(row, own[i]))
-        const result = evaluateLoss(loss, pack, norms, {
-          logprob: concat(own.map((s) => s.logprob)),
-          entropy: concat(own.map((s) => s.entropy)),
-          value: concat(own.map((s) => s.value)),
-        })
+        const all = loss.wants.map((kind) => [kind, concat(own.map((s) => s[kind]!))])
+        const result = evaluateLoss(loss, pack, norms, Object.fromEntries(all))
         total += result.loss
         metrics.push(result.metrics)
         this.#backward(pack, result.grads)
@@ -122,19 +121,21 @@ export class MockTrainModel implements TrainModel {
   async close(): Promise<void> {}
 
   score(row: Row, wants: Want['scores']): RowScores {
-    const count = row.tokens.length - row.start
-    const logprob = new Float32Array(count)
-    const entropy = new Float32Array(count)
-    const value = new Float32Array(count)
-    for (let i = 0; i < count; i++) {
-      const prev = row.tokens[row.start + i - 1]
-      const all = this.bigram.logprobs(prev, row.temperature)
-      logprob[i] = all[row.tokens[row.start + i]]
-      entropy[i] = entropyOf(all)
-      value[i] = this.bigram.value(prev)
+    const own = row.tokens.subarray(row.start)
+    const ofEach: Record<string, (all: Float64Array, i: number, prev: number) => number> = {
+      logprob: (all, i) => all[own[i]],
+      entropy: entropyOf,
+      sum_pi_squared: squaresOf,
+      value: (_all, _i, prev) => this.bigram.value(prev),
     }
-    const wanted = { logprob, entropy, value }
-    return { id: row.id, ...Object.fromEntries(wants.map((kind) => [kind, wanted[kind]])) }
+    for (const kind of ofOthers(wants)) {
+      const ids = otherTokens([row], kind, this.info.vocabSize)
+      ofEach[kind] = (all, i) => all[ids[i]]
+    }
+    const prevs = row.tokens.subarray(row.start - 1, -1)
+    const logprobs = Array.from(prevs, (prev) => this.bigram.logprobs(prev, row.temperature))
+    const scores = (kind: ScoreKind) => Float32Array.from(own, (_, i) => ofEach[kind](logprobs[i], i, prevs[i]))
+    return { id: row.id, ...Object.fromEntries(wants.map((kind) => [kind, scores(kind)])) }
   }
 
   handOver(to: readonly SampleModel[], version: number, inFlight: InFlight, call: Call): Promise<string> {
@@ -146,31 +147,31 @@ export class MockTrainModel implements TrainModel {
     })
   }
 
-  #backward(rows: Row[], grads: { logprob?: Float32Array; entropy?: Float32Array; value?: Float32Array }): void {
+  #backward(rows: Row[], grads: TokenScores): void {
+    const kinds = ofOthers(Object.keys(grads) as ScoreKind[])
+    const ids = kinds.map((kind) => otherTokens(rows, kind, this.info.vocabSize))
+    const by = (kind: ScoreKind, at: number) => grads[kind]?.[at] ?? 0
     let at = 0
     for (const row of rows) {
       for (let i = row.start; i < row.tokens.length; i++, at++) {
-        const [dLogprob, dEntropy, dValue] = [grads.logprob?.[at], grads.entropy?.[at], grads.value?.[at]]
-        this.bigram.backward(
-          row.tokens[i - 1],
-          row.tokens[i],
-          row.temperature,
-          dLogprob ?? 0,
-          dEntropy ?? 0,
-          dValue ?? 0,
-        )
+        const others = kinds.map((kind, k) => ({ token: ids[k][at], pull: by(kind, at) }))
+        this.bigram.backward(row.tokens[i - 1], row.temperature, {
+          logprobs: [{ token: row.tokens[i], pull: by('logprob', at) }, ...others],
+          entropy: by('entropy', at),
+          squares: by('sum_pi_squared', at),
+          value: by('value', at),
+        })
       }
     }
   }
 }
 
-function concat(parts: (Float32Array | undefined)[]): Float32Array | undefined {
-  if (parts.some((part) => part === undefined)) return undefined
-  const all = new Float32Array(parts.reduce((sum, part) => sum + part!.length, 0))
+function concat(parts: Float32Array[]): Float32Array {
+  const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {
-    all.set(part!, at)
-    at += part!.length
+    all.set(part, at)
+    at += part.length
   }
   return all
 }

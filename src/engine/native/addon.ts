@@ -61,12 +61,17 @@ export interface NativePack {
   readonly rows: Int32Array
   readonly targets: Int32Array
   readonly invT: Float32Array
+  /** Other tokens whose log-probs are asked for: one of every scored token, then the next of every one. */
+  readonly others?: Int32Array
 }
 
 export interface NativeScores {
   logprob?: Float32Array
   entropy?: Float32Array
+  sum_pi_squared?: Float32Array
   value?: Float32Array
+  /** Of the pack's other tokens. */
+  others?: Float32Array
 }
 
 export interface NativeStep {

@@ -3,13 +3,14 @@ import { loadAddon, type NativeConfig, type NativeHandle, type NativePack, type 
 import { random, tinyAdapters, tinyConfig, tinyModel, tinyPack } from './tiny.fixture.js'
 
 const addon = loadAddon()
-const kinds = ['logprob', 'entropy', 'value'] as const
+const kinds = ['logprob', 'entropy', 'sum_pi_squared', 'others', 'value'] as const
 
 /** Weights of an arbitrary loss Σ c·score; the gradient check differentiates that. */
-function coefficients(count: number, head: NativeConfig['head']): NativeScores {
+function coefficients({ rows, others }: NativePack, head: NativeConfig['head']): NativeScores {
   const next = random(99)
-  const draw = () => Float32Array.from({ length: count }, () => next() * 2 - 1)
-  return head === 'lm' ? { logprob: draw(), entropy: draw() } : { value: draw() }
+  const draw = (length = rows.length) => Float32Array.from({ length }, () => next() * 2 - 1)
+  if (head !== 'lm') return { value: draw() }
+  return { logprob: draw(), entropy: draw(), ...(others && { sum_pi_squared: draw(), others: draw(others.length) }) }
 }
 
 async function loss(model: NativeHandle, pack: NativePack, weights: NativeScores, keep = false): Promise<number> {
@@ -24,7 +25,7 @@ async function loss(model: NativeHandle, pack: NativePack, weights: NativeScores
 /** Compares <gradient, u> with the central difference along u, u random over one whole tensor. */
 async function check(config: NativeConfig, pack: NativePack): Promise<string[]> {
   const model = await tinyModel(config)
-  const weights = coefficients(pack.rows.length, config.head)
+  const weights = coefficients(pack, config.head)
   await loss(model, pack, weights, true)
   await addon.backward(model, weights)
   const seen: string[] = []
@@ -78,6 +79,17 @@ describe('gradients against central differences', () => {
     const seen = await check(config, tinyPack(config.vocab, [5, 1, 9, 70, 2], 3, 1, 0.8))
     expect(seen).toContain(config.head === 'value' ? 'score.weight' : 'model.norm.weight')
     expect(seen).toContain('model.embed_tokens.weight')
+  })
+
+  it('Σπ² and log-probs of other tokens, over a vocabulary of several chunks', async () => {
+    const config = tinyConfig({ vocab: 1100, tied: true })
+    const pack = tinyPack(config.vocab, [6, 40, 3], 3, 2, 0.8)
+    const next = random(7)
+    // some twice, some the token itself
+    const others = Int32Array.from({ length: 3 * pack.rows.length }, (_, i) =>
+      i % 5 === 0 ? pack.targets[i % pack.rows.length] : Math.floor(next() * config.vocab),
+    )
+    await check(config, { ...pack, others })
   })
 
   it('LoRA on every module: only the adapter is trained', async () => {

@@ -127,7 +127,18 @@ export function split(rows: readonly Row[], all: Float32Array): Float32Array[] {
 }
 
 export function concat(parts: readonly Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
+  return joined(parts, new Float32Array(lengthOf(parts)))
+}
+
+export function concatIds(parts: readonly Int32Array[]): Int32Array {
+  return joined(parts, new Int32Array(lengthOf(parts)))
+}
+
+function lengthOf(parts: readonly { length: number }[]): number {
+  return parts.reduce((sum, part) => sum + part.length, 0)
+}
+
+function joined<T extends Float32Array | Int32Array>(parts: readonly T[], all: T): T {
   let at = 0
   for (const part of parts) {
     all.set(part, at)

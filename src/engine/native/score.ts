@@ -1,10 +1,12 @@
+import type { TokenScores } from '../../graph/evaluate.js'
 import { CallOrder } from '../calls.js'
 import { checkWanted } from '../check.js'
 import type { Batch, Call, Row, RowScores, ScoreKind, ScoreModel, Want } from '../contract.js'
+import { ofOthers, otherTokens } from '../other-tokens.js'
 import { checkRows, packRows } from '../pack.js'
 import type { NativeScores } from './addon.js'
 import { NativeModel } from './native-model.js'
-import { packedShared, sharedCounter, split } from './packed.js'
+import { concatIds, packedShared, sharedCounter, split } from './packed.js'
 
 /** A model that scores rows. Calls run one after the other, each micro-batch off the event loop. */
 export class NativeScoreModel extends NativeModel implements ScoreModel {
@@ -16,19 +18,28 @@ export class NativeScoreModel extends NativeModel implements ScoreModel {
       checkWanted(this.spec, want.scores)
       const scores = new Map<Row, RowScores>()
       for (const pack of packRows(batch.rows, batch.tokenBudget, 'row', sharedCounter)) {
-        const all = await this.scorePack(pack, want.adapter !== 'off', false, signal)
+        const all = await this.scorePack(pack, want, false, signal)
         this.deal(pack, all, want.scores, scores)
       }
       return batch.rows.map((row) => scores.get(row)!)
     })
   }
 
-  protected async scorePack(pack: Row[], adapter: boolean, keep: boolean, signal: AbortSignal): Promise<NativeScores> {
-    return this.run(signal, () => this.addon.forward(this.handle, packedShared(pack), adapter, keep))
+  protected async scorePack(pack: Row[], want: Want, keep: boolean, signal: AbortSignal): Promise<TokenScores> {
+    const asked = ofOthers(want.scores)
+    const others = concatIds(asked.map((kind) => otherTokens(pack, kind, this.info.vocabSize)))
+    const whole = { ...packedShared(pack), others }
+    const { others: found, ...scores }: NativeScores = await this.run(signal, () =>
+      this.addon.forward(this.handle, whole, want.adapter !== 'off', keep),
+    )
+    const all: TokenScores = scores
+    const size = others.length / asked.length
+    for (const [i, kind] of asked.entries()) if (found) all[kind] = found.subarray(i * size, (i + 1) * size)
+    return all
   }
 
   /** Hands the scores of a pack to its rows. */
-  protected deal(pack: Row[], all: NativeScores, wants: readonly ScoreKind[], into: Map<Row, RowScores>): void {
+  protected deal(pack: Row[], all: TokenScores, wants: readonly ScoreKind[], into: Map<Row, RowScores>): void {
     const parts = wants.map((kind) => [kind, split(pack, all[kind] ?? new Float32Array(0))] as const)
     for (const [i, row] of pack.entries()) {
       into.set(row, { id: row.id, ...Object.fromEntries(parts.map(([kind, part]) => [kind, part[i]])) })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { buildLoss, type LossConfig, policyLossFns } from '../../algorithm/index.js'
-import { evaluateLoss } from '../../graph/index.js'
+import { evaluateLoss, type TokenScores } from '../../graph/index.js'
 import { createModel } from '../../model/create.js'
 import type { Call, Loss, LossMetrics, Row } from '../contract.js'
 import { mergeMetrics } from '../metrics.js'
@@ -75,7 +75,7 @@ describe('rows without a gradient are scored and not gone back through', () => {
     const results = []
     for (const pack of packRows(rows, tokenBudget, loss.coupling)) {
       const scores = await plain.addon.forward(plain.handle, packed(pack), true, true)
-      const result = evaluateLoss(loss, pack, norms, scores)
+      const result = evaluateLoss(loss, pack, norms, scores as TokenScores)
       await plain.addon.backward(plain.handle, result.grads)
       results.push(result)
     }

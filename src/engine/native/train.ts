@@ -1,4 +1,4 @@
-import { type Evaluation, evaluateLoss } from '../../graph/evaluate.js'
+import { type Evaluation, evaluateLoss, type TokenScores } from '../../graph/evaluate.js'
 import { ordinary, silentRows } from '../../graph/silent.js'
 import { within } from '../calls.js'
 import { checkStep, checkWanted, foreignModel, incompleteGradient } from '../check.js'
@@ -13,11 +13,12 @@ import type {
   Row,
   RowScores,
   SampleModel,
+  ScoreKind,
   TrainModel,
 } from '../contract.js'
 import { mergeMetrics } from '../metrics.js'
+import { ofOthers } from '../other-tokens.js'
 import { checkRows, packRows } from '../pack.js'
-import type { NativeScores } from './addon.js'
 import { loadState, saveHuggingFace, saveState } from './checkpoint.js'
 import { concat, sharedCounter } from './packed.js'
 import { handOver, NATIVE_HOME } from './sampler/hand-over.js'
@@ -70,17 +71,17 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
     const { silent, heard } = apart(batch.rows, silentRows(loss.graph, batch.rows, norms), loss.coupling)
     for (const pack of packRows(silent, batch.tokenBudget, coupling, sharedCounter)) {
       // Without a gradient they are scored for the metrics alone, which takes a third of the time.
-      const own = await this.scorePack(pack, true, false, signal)
-      const result = evaluateLoss(loss, pack, norms, filled(own))
+      const own = await this.scorePack(pack, { scores: loss.wants }, false, signal)
+      const result = evaluateLoss(loss, pack, norms, filled(own, loss))
       if (ordinary(own) && isZero(result.grads)) {
         this.deal(pack, own, loss.wants, scores)
         results.push(result)
       } else heard.push(...pack)
     }
     for (const pack of packRows(heard, batch.tokenBudget, coupling, sharedCounter)) {
-      const own = await this.scorePack(pack, true, true, signal)
-      const result = evaluateLoss(loss, pack, norms, filled(own))
-      await this.#backward(result.grads, signal)
+      const own = await this.scorePack(pack, { scores: loss.wants }, true, signal)
+      const result = evaluateLoss(loss, pack, norms, filled(own, loss))
+      await this.#backward(result.grads, loss, signal)
       this.deal(pack, own, loss.wants, scores)
       results.push(result)
     }
@@ -100,27 +101,31 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
     signal: AbortSignal,
   ): Promise<ForwardBackward> {
     const scores = new Map<Row, RowScores>()
-    for (const pack of packs) this.deal(pack, await this.scorePack(pack, true, false, signal), loss.wants, scores)
+    const want = { scores: loss.wants }
+    for (const pack of packs) this.deal(pack, await this.scorePack(pack, want, false, signal), loss.wants, scores)
     const dealt = batch.rows.map((row) => scores.get(row)!)
-    const all: NativeScores = {}
+    const all: TokenScores = {}
     for (const kind of loss.wants) all[kind] = concat(dealt.map((score) => score[kind]!))
     const { loss: value, metrics, grads } = evaluateLoss(loss, batch.rows, norms, all)
-    const perRow = new Map<Row, NativeScores>()
-    this.deal([...batch.rows], grads, kindsOf(grads), perRow as Map<Row, RowScores>)
-    const heard = ordinary(all) ? batch.rows.filter((row) => !isZero(perRow.get(row)!)) : batch.rows
+    const perRow = new Map<Row, TokenScores>()
+    const kinds = kindsOf(grads)
+    this.deal([...batch.rows], grads, kinds, perRow as Map<Row, RowScores>)
+    const heard = ordinary(all) ? batch.rows.filter((row) => !isZero(perRow.get(row)!, kinds)) : batch.rows
     for (const pack of packRows(heard, batch.tokenBudget, 'row', sharedCounter)) {
-      await this.scorePack(pack, true, true, signal)
-      const own: NativeScores = {}
-      for (const kind of kindsOf(grads)) own[kind] = concat(pack.map((row) => perRow.get(row)![kind]!))
-      await this.#backward(own, signal)
+      await this.scorePack(pack, want, true, signal)
+      const own: TokenScores = {}
+      for (const kind of kinds) own[kind] = concat(pack.map((row) => perRow.get(row)![kind]!))
+      await this.#backward(own, loss, signal)
     }
     return { loss: value, metrics: metrics as LossMetrics, scores: dealt }
   }
 
-  async #backward(grads: NativeScores, signal: AbortSignal): Promise<void> {
+  async #backward(grads: TokenScores, { wants }: Loss, signal: AbortSignal): Promise<void> {
+    const length = Object.values(grads)[0]?.length ?? 0
+    const others = concat(ofOthers(wants).map((kind) => grads[kind] ?? new Float32Array(length)))
     await this.run(signal, () => {
       this.#touched = true
-      return this.addon.backward(this.handle, grads)
+      return this.addon.backward(this.handle, { ...grads, others })
     })
   }
 
@@ -182,16 +187,16 @@ function unitOf(row: Row, coupling: Loss['coupling']): Row | string {
   return coupling === 'row' ? row : coupling === 'batch' ? 'batch' : (row.bundle ?? row)
 }
 
-function isZero(grads: NativeScores): boolean {
-  return kindsOf(grads).every((kind) => grads[kind]!.every((x) => x === 0))
+function isZero(grads: TokenScores, kinds = kindsOf(grads)): boolean {
+  return kinds.every((kind) => grads[kind]!.every((x) => x === 0))
 }
 
-function kindsOf(scores: NativeScores) {
-  return (['logprob', 'entropy', 'value'] as const).filter((kind) => scores[kind])
+function kindsOf(scores: TokenScores): ScoreKind[] {
+  return Object.keys(scores) as ScoreKind[]
 }
 
 /** A pack without scored tokens has no scores; the loss still wants arrays. */
-function filled(scores: NativeScores): NativeScores {
+function filled(scores: TokenScores, { wants }: Loss): TokenScores {
   if (kindsOf(scores).length > 0) return scores
-  return { logprob: new Float32Array(0), entropy: new Float32Array(0), value: new Float32Array(0) }
+  return Object.fromEntries(wants.map((kind) => [kind, new Float32Array(0)]))
 }

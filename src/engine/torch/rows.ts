@@ -1,6 +1,8 @@
 import { bundleNumbers, groupNumbers, rowColumn, tokenColumn } from '../../graph/evaluate.js'
 import { graphInputs, type LossGraph } from '../../graph/graph.js'
+import { idColumn } from '../../graph/loss.js'
 import type { Row, RowScores, ScoreKind } from '../contract.js'
+import { ofOthers, otherTokens } from '../other-tokens.js'
 import type { Tensors } from './connection.js'
 import type { FrameTensor } from './frames.js'
 
@@ -31,11 +33,23 @@ export function rowTensors(rows: readonly Row[]): Tensors {
   }
 }
 
+/** Columns as they cross: how each is laid out, and its numbers. */
+interface Columns {
+  readonly shapes: Record<string, 'token' | 'row'>
+  readonly tensors: Tensors
+}
+
+/** The columns that hold the ids which scores are of. */
+export function idTensors(kinds: readonly ScoreKind[], rows: readonly Row[], vocabSize: number): Columns {
+  const named = ofOthers(kinds).map((kind) => [idColumn(kind)!, otherTokens(rows, kind, vocabSize)] as const)
+  return {
+    shapes: Object.fromEntries(named.map(([name]) => [name, 'token'])),
+    tensors: Object.fromEntries(named.map(([name, ids]) => [`column:${name}`, Float32Array.from(ids)])),
+  }
+}
+
 /** The columns that a loss reads, and no others. */
-export function columnTensors(
-  graph: LossGraph,
-  rows: readonly Row[],
-): { shapes: Record<string, 'token' | 'row'>; tensors: Tensors } {
+export function columnTensors(graph: LossGraph, rows: readonly Row[]): Columns {
   const shapes: Record<string, 'token' | 'row'> = {}
   // read both ways it is one number for the row, which the worker spreads
   for (const { name, shape } of graphInputs(graph).columns) if (shapes[name] !== 'row') shapes[name] = shape

@@ -18,6 +18,7 @@ import type {
   TrainModel,
   WeightSender,
 } from '../contract.js'
+import { ofOthers, otherTokens } from '../other-tokens.js'
 import { checkRows } from '../pack.js'
 import type { Tensors, WorkerAnswer } from './connection.js'
 import { freePort } from './door.js'
@@ -47,6 +48,7 @@ export class TorchTrainModel extends TorchScoreModel implements TrainModel {
       this.#refuseBroken()
       checkRows(rows, this.info)
       checkWanted(this.spec, loss.wants)
+      for (const kind of ofOthers(loss.wants)) otherTokens(rows, kind, this.info.vocabSize)
       const columns = columnTensors(loss.graph, rows)
       const norms = loss.norms(rows)
       const { graph, wants, coupling } = loss
