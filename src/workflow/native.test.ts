@@ -87,4 +87,44 @@ describe('a conversation with a transformer on the native engine', () => {
     await model.chat(messages, { max_tokens: 3, ignore_eos: true })
     expect(model.stats.divergences).toBe(0)
   })
+
+  it('is held to a schema: the policy keeps its log-probs, those of the draw stand beside', async () => {
+    const model = modelOf(sampler, { text, limits: { maxModelLen: 512 } })
+    const schema = {
+      type: 'object',
+      properties: {
+        name: { type: 'string', maxLength: 5 },
+        list: { type: 'array', items: { enum: [1, 22] }, maxItems: 2 },
+      },
+      required: ['name', 'list'],
+    }
+    const response_format = { type: 'json_schema', json_schema: { schema } } as const
+    const answers = await model.chat([{ role: 'user', content: 'go' }], { n: 6, response_format, max_tokens: 200 })
+    const whole = answers.filter(({ truncateStatus }) => truncateStatus === undefined)
+    expect(whole.length).toBeGreaterThan(3)
+    for (const { responseText, tokens, promptLength, logprobs, drawnLogprobs } of whole) {
+      const { name, list } = JSON.parse(responseText!)
+      expect([...name].length).toBeLessThanOrEqual(5)
+      expect(list.every((one: number) => one === 1 || one === 22)).toBe(true)
+      const scores = (await model.logprobs(tokens)).subarray(promptLength - 1)
+      for (const [i, score] of scores.entries()) expect(Math.abs(logprobs![i] - score)).toBeLessThan(1e-4)
+      // random weights spread over all bytes; of those that are allowed each is likelier, and one alone is certain
+      expect(drawnLogprobs!.every((drawn, i) => drawn >= logprobs![i] - 1e-5)).toBe(true)
+      expect(drawnLogprobs![responseText!.indexOf('me":')]).toBeCloseTo(0, 6)
+    }
+    const [cut] = await model.chat([{ role: 'user', content: 'go' }], { response_format, max_tokens: 3 })
+    expect(cut).toMatchObject({
+      truncateStatus: 'response_truncated',
+      responseText: expect.stringMatching(/^\{[\n "]/),
+    })
+  })
+
+  it('chooses between texts, and refuses what would keep it from ending', async () => {
+    const model = modelOf(sampler, { text, limits: { maxModelLen: 512, minResponseTokens: 20 } })
+    const answers = await model.generate('color: ', { n: 8, guided_choice: ['red', 'green'] })
+    expect(new Set(answers.map(({ responseText }) => responseText))).toEqual(new Set(['red', 'green']))
+    await expect(model.generate('color: ', { guided_regex: 'a+', ignore_eos: true })).rejects.toMatchObject({
+      path: 'ignore_eos',
+    })
+  })
 })
