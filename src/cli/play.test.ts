@@ -26,6 +26,12 @@ describe('trinity play', () => {
     expect(text).toContain('out of steps: score -0.04 after 2 steps')
   })
 
+  it('lines wait for a world that takes its time to begin, and to step', async () => {
+    const row = { query: '?', gold: 'SELECT 2', setup: 'CREATE TABLE t (a)' }
+    const text = await trinityPlay('intercode_sql', { row: JSON.stringify(row) }, 'SELECT 1\n:undo\nSELECT 2\nsubmit\n')
+    expect(text).toMatch(/> SELECT 1\n\[\(1,\)\][\s\S]*> SELECT 2\n\[\(2,\)\][\s\S]*won: score 1 after 2 steps/)
+  })
+
   it('takes a row, and arguments that are text', async () => {
     const options = { row: '{"nums": [2, 3], "target": 6}', args: ['prompt=brief'] }
     expect(await trinityPlay('countdown', options, '2*3')).toMatch(/Make 6 from 2, 3[\s\S]*won/)

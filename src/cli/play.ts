@@ -71,8 +71,10 @@ async function atTheKeyboard(game: Game, input: PlayWorld['input'], print: (text
   const lines = createInterface({ input, output: isTerminal ? process.stdout : undefined, prompt: '> ' })
   // Ctrl-C ends the game like :quit, so that the world is closed.
   lines.on('SIGINT', () => lines.close())
+  // From here on: what a pipe holds comes at once, and the world may take its time to begin.
+  const waiting = lines[Symbol.asyncIterator]()
   async function* typed() {
-    for await (const line of lines) {
+    for await (const line of waiting) {
       // What comes through a pipe is nowhere on the screen.
       if (!isTerminal) print(`> ${line}`)
       yield line
