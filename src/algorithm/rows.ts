@@ -4,6 +4,7 @@ import { Pcg64 } from '../base/random/index.js'
 import type { Row } from '../engine/contract.js'
 import { type Experience, tid, uid } from '../experience/index.js'
 import type { BuiltLoss } from './loss.js'
+import { TOP_COLUMNS } from './top-columns.js'
 
 type Column = Float32Array | number
 
@@ -30,6 +31,7 @@ const SOURCES: Record<string, (experience: Experience, context: RowContext) => C
     const random = new Pcg64(deriveSeed('noise', step, tid(eid), eid.run, eid.step))
     return Float32Array.from(actionMask, () => random.random())
   },
+  ...TOP_COLUMNS,
 }
 
 /** 1 for the better answer of a pair. */
@@ -90,13 +92,18 @@ function collect(experience: Experience, columns: BuiltLoss['columns'], context:
     if (value === undefined) {
       throw new TrinityError('algorithm/missing-input', `experience ${uid(experience.eid)} has no '${name}'`, {
         path: name,
-        hint: HINTS[name] ?? `the loss reads it: set experience.columns.${name} in the workflow or in an operator`,
+        hint:
+          HINTS[name] ??
+          (name in TOP_COLUMNS ? TOP_HINT : undefined) ??
+          `the loss reads it: set experience.columns.${name} in the workflow or in an operator`,
       })
     }
     collected[name] = value
   }
   return collected
 }
+
+const TOP_HINT = 'record enough likeliest tokens at rollout: set model.logprobs; an answer of several turns has none'
 
 const HINTS: Record<string, string> = {
   advantage: 'no advantage function has seen it: check algorithm.advantage_fn',

@@ -46,7 +46,7 @@ describe.skipIf(python.absent)(`no worker outlives its owner${python.note}`, () 
       const env = { ...process.env, PYTHONPATH: join(root, 'python') }
       const owner = spawn(process.execPath, [script, python.path, way, String(devices)], {
         env,
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: ['pipe', 'pipe', 'pipe'],
       })
       let said = ''
       owner.stderr.on('data', (text) => {
@@ -56,6 +56,8 @@ describe.skipIf(python.absent)(`no worker outlives its owner${python.note}`, () 
       await new Promise((done) => owner.stdout.once('data', done))
       const workers = children(owner.pid!)
       expect(workers, said).toHaveLength(devices)
+      // it goes on once its workers are counted
+      owner.stdin.write('\n')
       if (signal) owner.kill(signal)
       expect(await ended, said).toBe(code)
       await expect.poll(() => workers.filter(isWorker), { timeout: 10_000 }).toEqual([])

@@ -8,6 +8,8 @@ const model = await engine.openScore({ path: way === 'idle' ? 'x' : 'deaf' }, ca
 const row = { id: 'a', tokens: Int32Array.of(1, 2), start: 1, mask: Uint8Array.of(1), temperature: 1, columns: {} }
 const asked = model.forward({ rows: [row], tokenBudget: 9 }, { scores: ['logprob'] }, { ...call, seq: 2 })
 process.stdout.write('ready\n')
+await new Promise((resolve) => process.stdin.once('data', resolve))
+process.stdin.destroy()
 if (way === 'idle') {
   await asked
   await new Promise((resolve) => setTimeout(resolve, 500))
