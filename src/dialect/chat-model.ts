@@ -6,7 +6,8 @@
 import type { Sample } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
 import type { ChatMessage, Tokenizer } from '../model/index.js'
-import type { ChatArgs } from './chat-args.js'
+import type { ChatArgs, SamplingArgs } from './chat-args.js'
+import type { Parsers } from './parsers.js'
 
 /** Called with every token as it is sampled; `index` says of which answer. */
 export type OnText = (index: number, token: number, logprob: number) => void
@@ -30,7 +31,18 @@ export interface Said {
 export interface ChatModel {
   readonly name: string
   readonly tokenizer: Tokenizer
+  /** How tool calls and reasoning are found in what the model writes. */
+  readonly parsers?: Parsers
+  /** Sampling where a call says nothing. */
+  readonly defaults?: SamplingArgs
   answers(messages: readonly ChatMessage[], args?: ChatArgs, onText?: OnText, signal?: AbortSignal): Promise<Answered[]>
+  /** Goes on from a plain text, or from tokens as they are. */
+  complete(
+    prompt: string | ArrayLike<number>,
+    args?: SamplingArgs,
+    onText?: OnText,
+    signal?: AbortSignal,
+  ): Promise<Answered[]>
   /** Tells that `message` is how `raw` reads to others, so that the next turn finds the tokens again. */
   remember(message: Said, raw: string): void
 }

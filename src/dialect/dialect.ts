@@ -41,6 +41,8 @@ export interface Asked {
   readonly model?: string
   /** What the client gave to tell its sessions apart (`user`, `metadata`). */
   readonly session?: string
+  /** What a later request that names the reply to this one relies on, beside the messages. */
+  readonly carried?: Carried
   sample(model: ChatModel, onText: OnText | undefined, signal: AbortSignal): Promise<Answered[]>
   /** The reply as a whole. Tells the model how its answers read to the client (`ChatModel.remember`). */
   reply(head: Head, answers: readonly Answered[], model: ChatModel): Wire
@@ -50,8 +52,21 @@ export interface Asked {
   said(answer: Answered, head: Head, index: number, model: ChatModel): ChatMessage
 }
 
-/** Messages up to and with an earlier reply, for clients that name it and send only what is new. */
-export type Recall = (replyId: string) => readonly ChatMessage[] | undefined
+/** What clients need not send again when they name an earlier reply. The server only keeps it. */
+export interface Carried {
+  readonly tools?: readonly unknown[]
+  /** The first message is no part of the thread: instructions hold for one reply. */
+  readonly instructed?: boolean
+}
+
+/** Where an earlier reply stood: the messages up to and with it, and what its request carried. */
+export interface Recalled {
+  readonly messages: readonly ChatMessage[]
+  readonly carried?: Carried
+}
+
+/** For clients that name an earlier reply and send only what is new. */
+export type Recall = (replyId: string) => Recalled | undefined
 
 /** A chat API as it looks on the wire: how a request is read, how answers and errors are written. */
 export interface Dialect {

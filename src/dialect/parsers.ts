@@ -1,5 +1,5 @@
-import { TrinityError } from '../../base/error.js'
-import { nearest } from '../../base/nearest.js'
+import { TrinityError } from '../base/error.js'
+import { nearest } from '../base/nearest.js'
 
 /** `tool_call_parser` and `reasoning_parser` of an inference model. */
 export interface Parsers {

@@ -5,7 +5,7 @@ import type { ToolChoice } from './chat-args.js'
 
 /** How Qwen and Hermes models write the call of a tool. */
 export const TOOL_CALL = '<tool_call>'
-const END = '</tool_call>'
+export const TOOL_CALL_END = '</tool_call>'
 
 /** A tool as the OpenAI API describes it. */
 interface Tool {
@@ -43,7 +43,10 @@ export function chosen(tools: readonly Tool[], choice: ToolChoice): readonly Too
 
 /** One call, or several after each other. `begun`: the first opening tag is already written. */
 export function callsFormat(tools: readonly Tool[], several: boolean, begun: boolean): Format {
-  const rest: Format = { type: 'sequence', parts: [{ type: 'any_of', parts: tools.map(body) }, SPACE, text(END)] }
+  const rest: Format = {
+    type: 'sequence',
+    parts: [{ type: 'any_of', parts: tools.map(body) }, SPACE, text(TOOL_CALL_END)],
+  }
   const whole: Format = { type: 'sequence', parts: [text(TOOL_CALL), rest] }
   const first = begun ? rest : whole
   if (!several) return first

@@ -81,6 +81,11 @@ export class Conversation {
     return best
   }
 
+  /** Whether something recorded begins with this text. */
+  begins(text: string): boolean {
+    return this.#segments.some((segment) => segment.text.startsWith(text))
+  }
+
   /** Several answers to one prompt branch: the first goes on in the segment, the others get segments of their own. */
   record(prompt: Prompt, sample: Sample, text: string, messages?: ExperienceInit['messages']): void {
     const { from } = prompt

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../base/canonical-json.js'
 import { hasOneThinkPair } from './tags.js'
 
 interface ToolCall {
@@ -47,13 +48,5 @@ function isCall(value: unknown): value is ToolCall {
 }
 
 function canonicalCall(call: ToolCall): string {
-  return `${call.name} ${canonical(call.arguments)}`
-}
-
-/** JSON with sorted keys. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
+  return `${call.name} ${canonicalJson(call.arguments)}`
 }

@@ -4,6 +4,8 @@ import { answerFormat } from '../dialect/answer-format.js'
 import type { ChatArgs, SamplingArgs } from '../dialect/chat-args.js'
 import type { Answered, ChatModel, OnText, Said } from '../dialect/chat-model.js'
 import { createOpenAI, type OpenAIClient } from '../dialect/openai/client.js'
+import type { Parsers } from '../dialect/parsers.js'
+import { Verbatim } from '../dialect/verbatim.js'
 import { nextCall } from '../engine/calls.js'
 import type { Sample, SampleModel } from '../engine/contract.js'
 import { Conversation, joined, type Prompt } from '../experience/conversation.js'
@@ -55,8 +57,7 @@ export class RolloutModel implements ChatModel {
   readonly #history: Experience[] = []
   /** Of the last prompt that was too long. */
   #standIns: Experience[] = []
-  /** What the model really wrote where the message that came out of it reads differently (tool calls, stop strings). */
-  readonly #verbatim = new Map<string, string>()
+  readonly #verbatim = new Verbatim()
   #recording: boolean
   #calls = 0
   #sampledTokens = 0
@@ -76,6 +77,14 @@ export class RolloutModel implements ChatModel {
 
   get text(): ModelText {
     return this.#parts.text
+  }
+
+  get parsers(): Parsers {
+    return this.#parts
+  }
+
+  get defaults(): SamplingArgs | undefined {
+    return this.#parts.defaults
   }
 
   /** Version of the weights in use. */
@@ -111,6 +120,16 @@ export class RolloutModel implements ChatModel {
 
   /** Continues a plain text, or tokens as they are. One experience per answer. */
   async generate(prompt: string | ArrayLike<number>, args: SamplingArgs = {}, onText?: OnText): Promise<Experience[]> {
+    return (await this.complete(prompt, args, onText)).map(({ experience }) => experience)
+  }
+
+  /** Like `generate`, with the sample behind each experience. */
+  async complete(
+    prompt: string | ArrayLike<number>,
+    args: SamplingArgs = {},
+    onText?: OnText,
+    signal?: AbortSignal,
+  ): Promise<Answered[]> {
     await timeSlice()
     const sampling = merged(args, this.#parts.defaults ?? {})
     const temperature = sampling.temperature ?? 1
@@ -121,8 +140,7 @@ export class RolloutModel implements ChatModel {
         : this.conversation.promptOfTokens(Int32Array.from(prompt), temperature, (ids) =>
             tokenizer.decode(ids, { skipSpecial: false }),
           )
-    const answers = await this.#call(tokens, sampling, { onText, format: answerFormat(sampling, { reasoning: false }) })
-    return answers.map(({ experience }) => experience)
+    return this.#call(tokens, sampling, { onText, signal, format: answerFormat(sampling, { reasoning: false }) })
   }
 
   /** Like `chat`, with the sample behind each experience: what the OpenAI client needs. */
@@ -211,26 +229,40 @@ export class RolloutModel implements ChatModel {
    */
   openai(): OpenAIClient {
     this.#recording = true
-    const { toolCallParser, reasoningParser } = this.#parts
-    this.#openai ??= createOpenAI(this, { toolCallParser, reasoningParser })
+    this.#openai ??= createOpenAI(this)
     return this.#openai
   }
 
   /** Tells that `message` is how `raw` reads to others, so that the next turn finds the tokens again. */
   remember(message: Said, raw: string): void {
-    if (message.content !== raw) this.#verbatim.set(keyOf(message), raw)
+    this.#verbatim.set(message, raw)
   }
 
   #render(messages: readonly ChatMessage[], args: ChatArgs): string {
     const template = templateOf(this.#parts.text)
-    const said = messages.map((message) => {
-      const raw = message.role === 'assistant' ? this.#verbatim.get(keyOf(message)) : undefined
-      return raw === undefined ? message : { role: 'assistant', content: raw }
-    })
     const options = { tools: args.tools, variables: args.chat_template_kwargs }
+    const said: ChatMessage[] = []
+    for (const message of messages) {
+      const begin = (next: ChatMessage) => template.render([...said, next], { ...options, continueFinalMessage: true })
+      said.push(message.role === 'assistant' ? this.#asWritten(message, begin) : message)
+    }
     if (messages.at(-1)?.role === 'assistant') return template.render(said, { ...options, continueFinalMessage: true })
     const enableThinking = args.enable_thinking ?? this.#limits.enableThinking ?? undefined
     return template.render(said, { ...options, enableThinking, addGenerationPrompt: true })
+  }
+
+  /** A message as the model wrote it. Where several answers read the same, the one that was said at this place. */
+  #asWritten(message: ChatMessage, begin: (next: ChatMessage) => string): ChatMessage {
+    const written = this.#verbatim.get(message).map((content) => ({ role: 'assistant', content }))
+    if (written.length < 2) return written[0] ?? message
+    const here = (one: ChatMessage) => {
+      try {
+        return this.conversation.begins(begin(one))
+      } catch {
+        return false // the template does not keep it as it is
+      }
+    }
+    return written.find(here) ?? written[0]
   }
 
   async #call(
@@ -331,7 +363,3 @@ interface CallParts {
 /** Tokens beyond the limit after which the end of a text cannot change its beginning. */
 const MARGIN = 64
 const NOTHING = { finish: 'length', versions: [], cachedTokens: 0 } as const
-
-function keyOf({ content, tool_calls }: Said): string {
-  return JSON.stringify([content ?? null, tool_calls ?? null])
-}

@@ -1,9 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { modelOf, speaker } from '../../../test/support/workflow-kit.js'
-import { TOOL_CALL } from '../tool-format.js'
-import { TextGate } from './text-gate.js'
-import { parseToolCalls } from './tool-calls.js'
 import type { CompletionChunk } from './types.js'
 
 const messages = [{ role: 'user', content: 'hello' }]
@@ -64,7 +60,7 @@ describe('openai()', () => {
       content += choices[0]?.delta.content ?? ''
       calls.push(...(choices[0]?.delta.tool_calls ?? []))
     }
-    expect(content).toBe('I look <b> first ')
+    expect(content).toBe('I look <b> first')
     expect(calls).toMatchObject([{ index: 0, function: { name: 'look', arguments: '{"at":"x"}' } }])
   })
 
@@ -78,11 +74,12 @@ describe('openai()', () => {
       messages: [...messages, { role: 'assistant', content: 'four' }, { role: 'user', content: 'more' }],
     })
     expect(model.stats.divergences).toBe(0)
-    const deltas: object[] = []
+    const deltas: Record<string, unknown>[] = []
     for await (const chunk of await client.chat.completions.create({ messages, stream: true })) {
       deltas.push(chunk.choices[0].delta)
     }
-    expect(deltas.slice(1, 3)).toEqual([{ reasoning_content: 'hm' }, { content: 'four' }])
+    const streamed = (key: string) => deltas.map((delta) => delta[key] ?? '').join('')
+    expect([streamed('reasoning_content'), streamed('content')]).toEqual(['hm', 'four'])
     const odd = modelOf(sampler, { toolCallParser: 'pythonic' }).openai()
     await expect(odd.chat.completions.create({ messages, tools })).rejects.toMatchObject({ code: 'workflow/args' })
   })
@@ -122,41 +119,45 @@ describe('openai()', () => {
     await expect(create({ logit_bias: { hello: 1 } })).rejects.toMatchObject({ path: 'logitBias' })
   })
 
+  it('holds the answers of a model to a schema, and its calls to their tools', async () => {
+    const model = modelOf(await speaker(undefined))
+    const client = model.openai()
+    const schema = { type: 'object', properties: { n: { type: 'integer', minimum: 3, maximum: 9 } }, required: ['n'] }
+    const json = { type: 'json_schema', json_schema: { name: 'number', schema } } as const
+    const { choices } = await client.chat.completions.create({ messages, n: 4, response_format: json, max_tokens: 300 })
+    for (const { message, finish_reason } of choices) {
+      if (finish_reason === 'stop') expect([3, 4, 5, 6, 7, 8, 9]).toContain(JSON.parse(message.content!).n)
+    }
+    expect(choices.some(({ finish_reason }) => finish_reason === 'stop')).toBe(true)
+    const look = { type: 'function', function: { name: 'look', parameters: schema } }
+    const body = {
+      messages,
+      tools: [look],
+      tool_choice: 'required',
+      parallel_tool_calls: false,
+      max_tokens: 500,
+    } as const
+    const called = await client.chat.completions.create(body)
+    expect(called.choices[0].finish_reason).toBe('tool_calls')
+    const [{ function: call }] = called.choices[0].message.tool_calls!
+    expect(call.name).toBe('look')
+    expect(JSON.parse(call.arguments).n).toBeGreaterThanOrEqual(3)
+    const cut = await client.chat.completions.create({ messages, response_format: json, max_tokens: 2 })
+    expect(cut.choices[0]).toMatchObject({
+      finish_reason: 'length',
+      message: { content: expect.stringMatching(/^\{/) },
+    })
+  })
+
   it('refuses what it cannot do instead of ignoring it', async () => {
     const client = modelOf(await speaker(() => 'hi')).openai()
     const create = (more: object) => client.chat.completions.create({ messages, ...more })
-    await expect(create({ response_format: { type: 'json_object' } })).rejects.toThrow(/response_format/)
-    await expect(create({ tool_choice: 'required', tools })).rejects.toThrow(/cannot be enforced/)
+    await expect(create({ response_format: { type: 'grammar' } })).rejects.toMatchObject({
+      path: 'response_format.type',
+    })
+    await expect(create({ tool_choice: 'required' })).rejects.toThrow(/tools/)
+    await expect(create({ guided_choice: ['a'], min_tokens: 3 })).rejects.toMatchObject({ path: 'min_tokens' })
     await expect(create({ temprature: 1 })).rejects.toMatchObject({ hint: "did you mean 'temperature'?" })
     await expect(create({ presence_penalty: 0, response_format: { type: 'text' } })).resolves.toBeDefined()
-  })
-})
-
-describe('tool calls', () => {
-  const id = (i: number) => `c${i}`
-  it('are read from the text; what is not one stays text', () => {
-    expect(parseToolCalls(`so: ${CALL}\n${CALL}`, id)).toMatchObject({
-      content: 'so:',
-      calls: [{ id: 'c0' }, { id: 'c1' }],
-    })
-    for (const odd of ['<tool_call>{"name": </tool_call>', '<tool_call>[]</tool_call>', 'none', '<tool_call>']) {
-      expect(parseToolCalls(odd, id)).toEqual({ content: odd, calls: [] })
-    }
-    expect(parseToolCalls('<tool_call>\n{"name":"f","parameters":{}}', id).calls[0].function).toEqual({
-      name: 'f',
-      arguments: '{}',
-    })
-  })
-
-  it('a gated stream loses nothing, however it is cut', () => {
-    const pieces = fc.array(fc.constantFrom('<', '<tool', '_call>', '{}', 'a', '</tool_call>', ' '), { maxLength: 12 })
-    fc.assert(
-      fc.property(pieces, (parts) => {
-        const filter = new TextGate([TOOL_CALL])
-        const shown = parts.map((part) => filter.push(part)).join('')
-        expect(shown.includes('<tool_call>')).toBe(false)
-        expect(shown + filter.end()).toBe(parts.join(''))
-      }),
-    )
   })
 })

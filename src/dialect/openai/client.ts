@@ -1,9 +1,16 @@
+import { readingOf } from '../answer.js'
 import type { ChatModel } from '../chat-model.js'
+import type { Answering } from '../dialect.js'
+import { newId } from '../ids.js'
 import { completionOf } from './completion.js'
-import { checkParsers, type Parsers } from './parsers.js'
-import { chatArgs } from './request.js'
-import { type CompletionStream, streamOf } from './stream.js'
-import type { Completion, CompletionRequest, RequestOptions } from './types.js'
+import { readRequest } from './request.js'
+import { chunksOf } from './stream.js'
+import type { Completion, CompletionChunk, CompletionRequest, RequestOptions } from './types.js'
+
+/** What the SDK calls a Stream: chunks as they are sampled. Leaving the loop early stops the sampling. */
+export interface CompletionStream extends AsyncIterable<CompletionChunk> {
+  readonly controller: AbortController
+}
 
 /** What `create` returns in the SDK: a promise that can also tell of the response behind it. */
 export type CompletionPromise<T> = Promise<T> & {
@@ -33,33 +40,31 @@ export interface OpenAIClient {
   }
 }
 
-export function createOpenAI(model: ChatModel, parsers: Parsers = {}): OpenAIClient {
-  let requests = 0
+export function createOpenAI(model: ChatModel): OpenAIClient {
   const create = (body: CompletionRequest, options: RequestOptions = {}) =>
     asPromise(async (): Promise<Completion | CompletionStream> => {
-      const args = chatArgs(body)
+      const request = readRequest(body)
       const head = {
-        id: `chatcmpl-${requests++}`,
+        id: newId('chatcmpl-'),
         created: Math.floor(Date.now() / 1000),
         model: body.model ?? model.name,
       }
-      const tools = args.tools !== undefined
-      const reasoning = checkParsers(parsers, tools)
-      if (!body.stream) {
-        const answers = await model.answers(body.messages, args, undefined, options.signal ?? undefined)
-        return completionOf(head, answers, model, { tools, reasoning, logprobs: body.logprobs ?? false })
+      const { messages, args } = request
+      const reading = readingOf(model, args.tools !== undefined, head.id)
+      const signal = options.signal ?? undefined
+      if (!request.stream) {
+        return completionOf(head, await model.answers(messages, args, undefined, signal), model, reading, request)
       }
       const controller = new AbortController()
-      const abort = () => controller.abort(options.signal?.reason)
-      if (options.signal?.aborted) abort()
-      options.signal?.addEventListener('abort', abort, { once: true })
-      const call = (onToken: (index: number, token: number) => void) =>
+      const abort = () => controller.abort(signal?.reason)
+      if (signal?.aborted) abort()
+      signal?.addEventListener('abort', abort, { once: true })
+      const answering: Answering = (onText, own) =>
         model
-          .answers(body.messages, { ...args, n: args.n ?? 1 }, onToken, controller.signal)
-          .finally(() => options.signal?.removeEventListener('abort', abort))
-      const usage = body.stream_options?.include_usage ?? false
-      const stop = args.include_stop_str_in_output ? [] : [args.stop ?? []].flat()
-      return streamOf(head, model, call, controller, { n: args.n ?? 1, tools, reasoning, usage, stop })
+          .answers(messages, { ...args, n: args.n ?? 1 }, onText, own)
+          .finally(() => signal?.removeEventListener('abort', abort))
+      const chunks = () => chunksOf(head, model, answering, reading, request, controller)
+      return { controller, [Symbol.asyncIterator]: chunks }
     })
   return {
     baseURL: 'trinity://rollout',

@@ -1,78 +1,113 @@
-import { TrinityError } from '../../base/error.js'
-import { nearest } from '../../base/nearest.js'
+import { z } from 'zod'
+import type { ChatMessage } from '../../model/index.js'
 import type { ChatArgs } from '../chat-args.js'
+import type { Wire } from '../dialect.js'
+import { picked, samplingShape, silentShape, thinkingShape } from '../sampling-schema.js'
+import { contentText, readBody, unsupported, wireList, wireObject, wireText } from '../wire.js'
+import { effortArgs } from './effort.js'
 import type { CompletionRequest } from './types.js'
 
-const SAMPLING = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'min_p',
-  'repetition_penalty',
-  'presence_penalty',
-  'frequency_penalty',
-  'logit_bias',
-  'min_tokens',
-  'n',
-  'stop',
-  'stop_token_ids',
-  'include_stop_str_in_output',
-  'ignore_eos',
-  'seed',
-  'response_format',
-  'guided_json',
-  'guided_regex',
-  'guided_choice',
-  'parallel_tool_calls',
-  'enable_thinking',
-  'chat_template_kwargs',
-] as const
+const SCHEMA = z.object({
+  ...silentShape,
+  ...samplingShape,
+  ...thinkingShape,
+  messages: z.array(z.unknown()).min(1),
+  max_tokens: z.int().min(1).optional(),
+  max_completion_tokens: z.int().min(1).optional(),
+  logprobs: z.boolean().optional(),
+  top_logprobs: z.int().min(0).max(20).optional(),
+  tools: z.array(z.unknown()).optional(),
+  tool_choice: z.union([z.string(), z.looseObject({ type: z.literal('function') })]).optional(),
+  parallel_tool_calls: z.boolean().optional(),
+  reasoning_effort: z.string().optional(),
+  return_token_ids: z.boolean().optional(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).optional(),
+  // understood only where they ask for nothing
+  modalities: z.array(z.literal('text')).optional(),
+  functions: z.array(z.unknown()).max(0).optional(),
+  verbosity: z.unknown().optional(),
+  prediction: z.unknown().optional(),
+})
 
-const HANDLED = ['messages', 'max_tokens', 'max_completion_tokens', 'logprobs', 'top_logprobs', 'tools', 'tool_choice']
-/** Say nothing about what is sampled. */
-const HARMLESS = [
-  'model',
-  'stream',
-  'stream_options',
-  'user',
-  'metadata',
-  'store',
-  'service_tier',
-  'safety_identifier',
-  'prompt_cache_key',
-  'verbosity',
-]
-/** Understood only where they ask for nothing. */
-const NEUTRAL: Record<string, (value: unknown) => boolean> = {
-  modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
-  functions: (value) => Array.isArray(value) && value.length === 0,
+/** What a request of the OpenAI chat API asks for. */
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[]
+  readonly args: ChatArgs
+  readonly stream: boolean
+  readonly usage: boolean
+  readonly logprobs: boolean
+  readonly tokenIds: boolean
 }
 
-/** A request of the OpenAI API as arguments of `chat`. What cannot be done is refused, never ignored. */
-export function chatArgs(body: CompletionRequest): ChatArgs {
-  for (const [key, value] of Object.entries(body)) {
-    if (value === undefined || value === null) continue
-    if ((SAMPLING as readonly string[]).includes(key) || HANDLED.includes(key) || HARMLESS.includes(key)) continue
-    if (NEUTRAL[key]?.(value)) continue
-    const near = nearest(key, [...SAMPLING, ...HANDLED])
-    throw new TrinityError('openai/unsupported', `chat.completions.create: '${key}' is not supported here`, {
-      path: key,
-      hint: key in NEUTRAL ? 'leave it out' : near ? `did you mean '${near}'?` : 'leave it out',
-    })
+/** What cannot be done is refused, never ignored. */
+export function readRequest(body: Wire | CompletionRequest): ChatRequest {
+  const given = readBody(SCHEMA, body)
+  const args: Record<string, unknown> = {
+    ...picked(given, samplingShape),
+    ...picked(given, thinkingShape),
+    ...effortArgs(given.reasoning_effort, given.chat_template_kwargs),
+    ...toolArgs(given.tools ?? [], given.tool_choice),
+    ...picked(given, { parallel_tool_calls: true }),
   }
-  const args: Record<string, unknown> = {}
-  for (const key of SAMPLING) if (body[key] !== undefined && body[key] !== null) args[key] = body[key]
-  const most = body.max_completion_tokens ?? body.max_tokens
-  if (most !== undefined && most !== null) args.max_tokens = most
-  if (body.logprobs && body.top_logprobs) args.logprobs = body.top_logprobs
-  if (body.tool_choice !== 'none' && body.tools?.length) {
-    args.tools = body.tools
-    if (body.tool_choice) args.tool_choice = body.tool_choice
-  } else if (body.tool_choice && body.tool_choice !== 'none' && body.tool_choice !== 'auto') {
-    throw new TrinityError('openai/unsupported', 'tool_choice asks for a call, and there are no tools', {
-      path: 'tool_choice',
-      hint: 'give the tools as well',
-    })
+  const most = given.max_completion_tokens ?? given.max_tokens
+  if (most !== undefined) args.max_tokens = most
+  if (given.logprobs && given.top_logprobs) args.logprobs = given.top_logprobs
+  return {
+    messages: given.messages.map((message, i) => readMessage(message, `messages[${i}]`)),
+    args: args as ChatArgs,
+    stream: given.stream ?? false,
+    usage: given.stream_options?.include_usage ?? false,
+    logprobs: given.logprobs ?? false,
+    tokenIds: given.return_token_ids ?? false,
   }
-  return args as ChatArgs
+}
+
+/** Tools as the chat API writes them; none where they must not be called. */
+export function toolArgs(tools: readonly unknown[], choice: unknown): Pick<ChatArgs, 'tools' | 'tool_choice'> {
+  for (const [i, tool] of tools.entries()) {
+    const { type = 'function' } = wireObject(tool, `tools[${i}]`)
+    if (type !== 'function') throw unsupported(`tools[${i}]`, `a tool of type ${JSON.stringify(type)}`, 'use functions')
+  }
+  if (tools.length > 0 && choice !== 'none') {
+    return { tools, ...(choice === undefined ? {} : { tool_choice: choice as ChatArgs['tool_choice'] }) }
+  }
+  if (choice === undefined || choice === 'none' || choice === 'auto') return {}
+  throw unsupported('tool_choice', 'a call without tools', 'give the tools as well')
+}
+
+const TEXT = { text: 'text', refusal: 'refusal' }
+const ROLES = ['system', 'user', 'assistant', 'tool']
+
+function readMessage(given: unknown, path: string): ChatMessage {
+  const message = wireObject(given, path)
+  // an older and a newer name of the same
+  const role = message.role === 'developer' ? 'system' : message.role
+  if (typeof role !== 'string' || !ROLES.includes(role)) {
+    throw unsupported(`${path}.role`, `the role ${JSON.stringify(role)}`, `use ${ROLES.join(', ')}`)
+  }
+  for (const key of ['audio', 'function_call']) {
+    if (message[key] !== undefined && message[key] !== null) throw unsupported(`${path}.${key}`, `'${key}'`)
+  }
+  if (role !== 'assistant')
+    return { ...message, role, content: contentText(message.content, `${path}.content`, TEXT, '\n') }
+  const { content = null, tool_calls } = message
+  const calls = wireList(tool_calls ?? [], `${path}.tool_calls`).map((call, i) => {
+    return readCall(call, `${path}.tool_calls[${i}]`)
+  })
+  if (content === null && calls.length === 0 && !message.reasoning_content) {
+    throw unsupported(`${path}.content`, 'an empty message', 'give content or tool_calls')
+  }
+  const text = content === null ? null : contentText(content, `${path}.content`, TEXT, '')
+  const { tool_calls: _, ...rest } = message
+  return { ...rest, role, content: text, ...(calls.length > 0 ? { tool_calls: calls } : {}) }
+}
+
+function readCall(given: unknown, path: string): NonNullable<ChatMessage['tool_calls']>[number] {
+  const call = wireObject(given, path)
+  if ((call.type ?? 'function') !== 'function') throw unsupported(path, `a call of type ${JSON.stringify(call.type)}`)
+  const called = wireObject(call.function, `${path}.function`)
+  const name = wireText(called.name, `${path}.function.name`)
+  // some clients give the object instead of its text
+  const args = typeof called.arguments === 'string' ? called.arguments : JSON.stringify(called.arguments ?? {})
+  return { ...call, function: { ...called, name, arguments: args } }
 }

@@ -1,97 +1,55 @@
-import type { DecodeStream } from '../../model/index.js'
+import type { Part, Reading } from '../answer.js'
 import type { Answered, ChatModel } from '../chat-model.js'
-import { TOOL_CALL } from '../tool-format.js'
-import { assistantMessageOf, type CompletionHead, usageOf } from './completion.js'
-import { TextGate } from './text-gate.js'
+import type { Answering, Head } from '../dialect.js'
+import { partStream } from '../part-stream.js'
+import { tell, toolCallMessage } from '../said.js'
+import { promptIds, usageOf } from './completion.js'
+import { logprobsOf } from './logprobs.js'
+import type { ChatRequest } from './request.js'
 import type { CompletionChunk } from './types.js'
 
-/** What the SDK calls a Stream: chunks as they are sampled. Leaving the loop early stops the sampling. */
-export interface CompletionStream extends AsyncIterable<CompletionChunk> {
-  readonly controller: AbortController
-}
+type Choice = CompletionChunk['choices'][number]
 
-interface Choice {
-  readonly decoder: DecodeStream
-  readonly gate: TextGate
-  sent: number
-}
-
-type Call = (onToken: (index: number, token: number) => void) => Promise<Answered[]>
-
-export function streamOf(
-  head: CompletionHead,
+/** The reply as chunks while it is sampled. */
+export async function* chunksOf(
+  head: Head,
   model: ChatModel,
-  call: Call,
-  controller: AbortController,
-  options: { n: number; tools: boolean; reasoning: boolean; usage: boolean; stop: readonly string[] },
-): CompletionStream {
-  const chunk = (choices: CompletionChunk['choices']): CompletionChunk => ({
-    ...head,
-    object: 'chat.completion.chunk',
-    choices,
-  })
-  const delta = (
-    index: number,
-    delta: CompletionChunk['choices'][number]['delta'],
-    finish_reason: CompletionChunk['choices'][number]['finish_reason'] = null,
-  ) => chunk([{ index, delta, finish_reason, logprobs: null }])
-
-  async function* chunks(): AsyncGenerator<CompletionChunk> {
-    const queue: CompletionChunk[] = []
-    let wake = () => {}
-    let answers: Answered[] | undefined
-    let failure: { error: unknown } | undefined
-    const marks = options.tools ? [TOOL_CALL, ...options.stop] : options.stop
-    const choices: Choice[] = Array.from({ length: options.n }, () => {
-      const gate = new TextGate(marks)
-      // Reasoning is told from the answer when both are there.
-      if (options.reasoning) gate.shut()
-      return { decoder: model.tokenizer.stream(), gate, sent: 0 }
-    })
-    const running = call((index, token) => {
-      const choice = choices[index]
-      const free = choice.gate.push(choice.decoder.push(token))
-      if (free === '') return
-      choice.sent += free.length
-      queue.push(delta(index, { content: free }))
-      wake()
-    }).then(
-      (result) => {
-        answers = result
-        wake()
-      },
-      (error) => {
-        failure = { error }
-        wake()
-      },
-    )
-    try {
-      for (let index = 0; index < options.n; index++) yield delta(index, { role: 'assistant', content: '' })
-      for (;;) {
-        while (queue.length > 0) yield queue.shift()!
-        if (answers || failure) break
-        await new Promise<void>((resolve) => {
-          wake = resolve
-          if (queue.length > 0 || answers || failure) resolve()
-        })
-      }
-      if (failure) throw failure.error
-      for (const [index, answer] of answers!.entries()) {
-        answer.experience.info.completion_id = head.id
-        const { message, finish_reason } = assistantMessageOf(answer, model, head.id, index, options)
-        if (message.reasoning_content) yield delta(index, { reasoning_content: message.reasoning_content })
-        // Text that was held back and turned out to belong to the answer.
-        const rest = message.tool_calls ? '' : (message.content ?? '').slice(choices[index].sent)
-        if (rest !== '') yield delta(index, { content: rest })
-        const calls = message.tool_calls?.map((one, i) => ({ ...one, index: i }))
-        if (calls) yield delta(index, { tool_calls: calls })
-        yield delta(index, {}, finish_reason)
-      }
-      if (options.usage) yield { ...chunk([]), usage: usageOf(answers!) }
-    } finally {
-      if (!answers && !failure) controller.abort()
-      await running
+  answering: Answering,
+  reading: Reading,
+  { args, messages, usage, logprobs, tokenIds }: ChatRequest,
+  controller?: AbortController,
+): AsyncGenerator<CompletionChunk> {
+  const chunk = (choices: Choice[]): CompletionChunk => ({ ...head, object: 'chat.completion.chunk', choices })
+  const delta = (index: number, delta: Choice['delta'], last: Partial<Choice> = {}) =>
+    chunk([{ index, delta, finish_reason: null, logprobs: null, ...last }])
+  const n = args.n ?? 1
+  const calls = new Array<number>(n).fill(0)
+  const answers: Answered[] = []
+  let begun = false
+  for await (const streamed of partStream(model, answering, reading, args, controller)) {
+    for (let index = 0; index < n && !begun; index++) yield delta(index, { role: 'assistant', content: '' })
+    begun = true
+    const { index } = streamed
+    if ('part' in streamed) {
+      yield delta(index, deltaOf(streamed.part, calls, index))
+      continue
     }
+    const { answer, answered } = streamed
+    answers.push(answered)
+    tell(model, head, answered, answer, messages.at(-1))
+    const last = {
+      finish_reason: answer.finish,
+      // what else was likely is only known at the end
+      logprobs: logprobs ? logprobsOf(answered, model.tokenizer) : null,
+      ...(tokenIds ? { token_ids: [...answered.sample.tokens] } : {}),
+    }
+    yield delta(index, {}, last)
   }
-  return { controller, [Symbol.asyncIterator]: chunks }
+  if (!usage && !tokenIds) return
+  yield { ...chunk([]), usage: usageOf(answers), ...(tokenIds ? { prompt_token_ids: promptIds(answers) } : {}) }
+}
+
+function deltaOf(part: Part, calls: number[], index: number): Choice['delta'] {
+  if (part.type === 'call') return { tool_calls: [{ index: calls[index]++, ...toolCallMessage(part.call) }] }
+  return part.type === 'text' ? { content: part.text } : { reasoning_content: part.text }
 }

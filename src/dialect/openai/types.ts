@@ -1,5 +1,7 @@
 import type { ChatMessage } from '../../model/index.js'
+import type { Finish } from '../answer.js'
 import type { ChatArgs } from '../chat-args.js'
+import type { AssistantMessage, ToolCallMessage } from '../said.js'
 
 /** The part of the OpenAI chat API that is understood, as its SDK spells it. */
 export interface CompletionRequest extends Omit<ChatArgs, 'logprobs'> {
@@ -10,27 +12,10 @@ export interface CompletionRequest extends Omit<ChatArgs, 'logprobs'> {
   max_completion_tokens?: number | null
   logprobs?: boolean | null
   top_logprobs?: number | null
+  /** Tokens of the prompt and of the answers beside their text, as vLLM gives them. */
+  return_token_ids?: boolean | null
   [key: string]: unknown
 }
-
-export interface ToolCallMessage {
-  id: string
-  type: 'function'
-  function: { name: string; arguments: string }
-  [key: string]: unknown
-}
-
-export interface AssistantMessage {
-  role: 'assistant'
-  content: string | null
-  refusal: null
-  tool_calls?: ToolCallMessage[]
-  /** Where `reasoning_parser` is set. */
-  reasoning_content?: string
-  [key: string]: unknown
-}
-
-export type FinishReason = 'stop' | 'length' | 'tool_calls'
 
 export interface TokenLogprob {
   token: string
@@ -43,6 +28,7 @@ export interface Usage {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
+  prompt_tokens_details?: { cached_tokens: number }
 }
 
 export interface Completion {
@@ -52,11 +38,14 @@ export interface Completion {
   model: string
   choices: {
     index: number
-    message: AssistantMessage
-    finish_reason: FinishReason
+    message: AssistantMessage & { refusal: null }
+    finish_reason: Finish
     logprobs: { content: TokenLogprob[]; refusal: null } | null
+    /** Where `return_token_ids` is set. */
+    token_ids?: number[]
   }[]
   usage: Usage
+  prompt_token_ids?: number[]
 }
 
 export interface CompletionChunk {
@@ -72,10 +61,13 @@ export interface CompletionChunk {
       reasoning_content?: string
       tool_calls?: (ToolCallMessage & { index: number })[]
     }
-    finish_reason: FinishReason | null
-    logprobs: null
+    finish_reason: Finish | null
+    /** All of them in the last chunk of a choice. */
+    logprobs: { content: TokenLogprob[]; refusal: null } | null
+    token_ids?: number[]
   }[]
   usage?: Usage | null
+  prompt_token_ids?: number[]
 }
 
 export interface RequestOptions {
