@@ -47,7 +47,12 @@ export {
 } from './reward/index.js'
 export type { Task } from './task/index.js'
 export {
+  type AgentFunction,
+  type AgentReward,
+  type AgentRollout,
+  type AgentTask,
   AuxiliaryModels,
+  agent,
   type ChatArgs,
   MultiTurnWorkflow,
   type OpenAIClient,

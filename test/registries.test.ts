@@ -55,7 +55,9 @@ describe('registries', () => {
 
   it('are filled there, not by the side effect of another file', () => {
     const fills = new RegExp(`^\\s*(${found.map(({ name }) => name).join('|')})\\.add\\(`, 'm')
-    expect(files.filter((file) => fills.test(readFileSync(src + file, 'utf8')))).toEqual([])
+    // agent() adds what a user hands it
+    const filled = files.filter((file) => fills.test(readFileSync(src + file, 'utf8')))
+    expect(filled.filter((file) => file !== 'workflow/agent/agent.ts')).toEqual([])
     expect(found.filter(({ registry }) => registry.names().length === 0)).toEqual([])
   })
 

@@ -21,10 +21,12 @@ const WORDS = ' ?[A-Za-z]+| ?[0-9]+|[^A-Za-z0-9]'
 
 /**
  * Writes tokenizer.json and tokenizer_config.json into `dir`. Characters of the words are known as well. `whole`: a text
- * is cut into words first, and those that are known are looked up as they are; for thousands of them.
+ * is cut into words first, and those that are known are looked up as they are; for thousands of them. `special`: further
+ * tokens that stand for themselves; `chat`: another template.
  */
-export function writeWordTokenizer(dir, { words, characters = '', whole = false }) {
-  const vocab = new Set([...SPECIAL, ...characters, ...words.join(''), ...(whole ? words : [])])
+export function writeWordTokenizer(dir, { words, characters = '', whole = false, special = [], chat = CHAT }) {
+  const marks = [...SPECIAL, ...special]
+  const vocab = new Set([...marks, ...characters, ...words.join(''), ...(whole ? words : [])])
   const merges = []
   for (const word of whole ? [] : words) {
     for (let end = 2; end <= word.length; end++) {
@@ -40,7 +42,7 @@ export function writeWordTokenizer(dir, { words, characters = '', whole = false 
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: SPECIAL.map((content, id) => ({ id, content, ...added })),
+    added_tokens: marks.map((content, id) => ({ id, content, ...added })),
     normalizer: null,
     pre_tokenizer: whole ? { type: 'Split', pattern: { Regex: WORDS }, behavior: 'Isolated', invert: false } : null,
     post_processor: null,
@@ -64,7 +66,7 @@ export function writeWordTokenizer(dir, { words, characters = '', whole = false 
     eos_token: '<|end|>',
     unk_token: '<|unk|>',
     clean_up_tokenization_spaces: false,
-    chat_template: CHAT,
+    chat_template: chat,
   })
 }
 

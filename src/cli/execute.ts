@@ -1,6 +1,8 @@
 import type { Config, Parsed, Resolved } from '../config/index.js'
 import { createView } from '../monitor/index.js'
 import { listenToSignals, run, Stop } from '../run/index.js'
+import { blockLimit } from '../run/watchdog/limit.js'
+import { watchEventLoop } from '../run/watchdog/watchdog.js'
 import type { ExitCode } from './print.js'
 import { remarkLines, warningLines } from './problem.js'
 import type { RunFlags } from './run.js'
@@ -19,11 +21,21 @@ export async function execute(
   const remarks = [...remarkLines(resolved.remarks), ...warningLines(warningsOf(resolved))]
   if (remarks.length > 0) process.stderr.write(`${remarks.join('\n')}\n`)
   if (options.fresh && !(await deleteEarlier(resolved, options.yes ?? false))) return 0
-  const command = `trinity run ${optionsOf(options)}`
+  const command = options.command ?? `trinity run ${optionsOf(options)}`
   const stop = new Stop()
   const view = createView({ title: titleOf(resolved), words: typed })
   const signals = listenToSignals(stop, (text) => view.note(text), strays?.exit)
   if (strays) strays.onFailure = signals.fail
+  let stay: NodeJS.Timeout | undefined
+  const watchdog = watchEventLoop({
+    limitMs: blockLimit(resolved.stages.map(({ config }) => config.explorer.max_timeout * 1000)),
+    onBlocked(error) {
+      signals.fail(error)
+      // what waited may be lost with the loop that was broken; the process ends by itself no more
+      stay = setInterval(() => {}, 1000)
+    },
+    note: (text) => view.note(text),
+  })
   // Nobody reads any more (`| head`): what is trained is saved, and the run ends.
   const unread = () => stop.request()
   process.stdout.on('error', unread)
@@ -46,6 +58,8 @@ export async function execute(
     process.stderr.write(`stopped immediately; to resume from the last checkpoint: ${typed(command)}\n`)
     return signals.code
   } finally {
+    watchdog.close()
+    clearInterval(stay)
     signals.close()
     process.stdout.off('error', unread)
   }

@@ -33,6 +33,28 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .action(async (options) => done(await (await import('./run.js')).run(options)))
 
   program
+    .command('train')
+    .description('train the model behind an agent; the same command resumes where it stopped')
+    .argument('<file>', 'TypeScript or JavaScript file that calls agent(...)')
+    .requiredOption('--data <path>', 'tasks: a file, a folder, or an id on a hub')
+    .requiredOption('--model <dir>', 'the model to train: a directory, or an id on a hub')
+    .option('--split <name>', 'split of the data, default train')
+    .option('--eval <path>', 'tasks that are not trained on, to see what was learned')
+    .option('--workflow <name>', 'which agent, where the file has several')
+    .option('--name <name>', 'name of the run, default that of the agent')
+    .option('--steps <n>', 'steps to train; default: once through the data')
+    .option('--batch <n>', 'tasks in a step', '8')
+    .option('--repeat <n>', 'rollouts of each task, compared with each other', '8')
+    .option('--lr <x>', 'learning rate', '1e-5')
+    .option('--length <n>', 'tokens of the longest conversation; default what the model allows, up to 8192')
+    .option('--set <key=value>', 'set any other key of the configuration (may be repeated)', collect)
+    .option('--print', 'print the configuration that this stands for, run nothing')
+    .option('--fresh', 'delete what earlier runs with this name left, and start over')
+    .option('--yes', 'with --fresh: do not ask')
+    .option('--dry-run', 'check and show the resolved configuration, run nothing')
+    .action(async (file, options) => done(await (await import('./train.js')).train(file, options)))
+
+  program
     .command('debug')
     .description('keep the models of a configuration open and run single tasks against them')
     .requiredOption('-c, --config <file>', 'YAML configuration')

@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import { redact } from '../base/secret/index.js'
 import { ConfigError, machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
+import { readText } from '../config/load.js'
 import { type PlanLine, planOf } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
 import { concealed } from '../config/secret.js'
@@ -16,6 +17,10 @@ import { warningsOf } from './warnings.js'
 
 export interface RunFlags {
   config: string
+  /** The configuration itself, where it is in no file; `config` is its name then. */
+  text?: string
+  /** What to type to go on, where it is not `trinity run`. */
+  command?: string
   pluginDir?: string[]
   dryRun?: boolean
   json?: boolean
@@ -36,9 +41,10 @@ export async function run(options: RunFlags): Promise<ExitCode> {
 }
 
 async function runWatched(options: RunFlags, strays: StrayWatch): Promise<ExitCode> {
-  rememberFlags(options)
+  if (options.text === undefined) rememberFlags(options)
   await usePlugins(options.pluginDir)
-  const parsed = readConfig(options.config, { set: options.set })
+  const { config, text, set } = options
+  const parsed = text === undefined ? readConfig(config, { set }) : readText(text, config, { set })
   const facts = machineFacts()
   const resolved = resolveConfig(parsed, facts, await loadCatalog([parsed]))
   const found = options.dryRun ? await preflight(parsed, resolved, facts) : await certain(parsed, resolved)

@@ -15,7 +15,7 @@ export function rememberFlags(flags: SharedFlags): void {
   current = flags
 }
 
-const COMMANDS = 'run|log|debug|doctor|setup|config|model|data|play|import-verl'
+const COMMANDS = 'run|train|log|debug|doctor|setup|config|model|data|play|import-verl'
 const SUGGESTED = new RegExp(`(?<![\\w./-])(npx )?trinity (${COMMANDS})\\b(?=([^\`\\n]*))`, 'g')
 
 /**
@@ -41,6 +41,11 @@ export function optionsOf({ config, pluginDir = [], set = [] }: SharedFlags): st
   const words = ['-c', config]
   for (const dir of pluginDir) words.push('--plugin-dir', dir)
   for (const one of set) words.push('--set', shownOverride(one))
+  return quoted(words)
+}
+
+/** Words as a shell reads them. */
+export function quoted(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
 }
 

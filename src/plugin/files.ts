@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 import { TrinityError } from '../base/error.js'
@@ -12,14 +13,18 @@ export function pluginDirs(option?: string | readonly string[], env: NodeJS.Proc
 const PLUGIN = /\.(ts|mts|js|mjs)$/
 const NOT_PLUGIN = /^[_.]|\.d\.m?ts$|\.(test|spec)\.\w+$/
 
-/** The plugins of a directory in the order of their names; files with a leading `_` are for the others to import. */
+/**
+ * The plugins of a directory in the order of their names; files with a leading `_` are for the others to import. A file
+ * stands for itself.
+ */
 export async function pluginFiles(dir: string): Promise<string[]> {
+  if (PLUGIN.test(dir) && statSync(dir, { throwIfNoEntry: false })?.isFile()) return [dir]
   const entries = await readdir(dir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     throw new TrinityError('plugin/no-directory', `cannot read the plugin directory '${dir}'`, {
       path: dir,
       hint:
         error.code === 'ENOTDIR'
-          ? 'give the directory, not a file in it'
+          ? 'give a directory, or a file that ends with .ts, .mts, .js or .mjs'
           : 'check --plugin-dir and TRINITY_PLUGIN_DIRS',
       cause: error,
     })

@@ -1,4 +1,5 @@
 import { Registry } from '../base/registry.js'
+import { CommandWorkflow } from './agent/command.js'
 import { BotsMathBoxedWorkflow, BotsRefEvalCollectWorkflow } from './builtin/bots.js'
 import { OnPolicyDistillMathWorkflow, OnPolicyDistillWorkflow } from './builtin/distill.js'
 import { Learn2AskWorkflow } from './builtin/learn2ask.js'
@@ -44,6 +45,7 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   bots_ref_eval_collect_math_boxed_workflow: BotsRefEvalCollectWorkflow,
   learn2ask_workflow: Learn2AskWorkflow,
   synthetic_workflow: SyntheticWorkflow,
+  command_workflow: CommandWorkflow,
   environment_workflow: EnvironmentWorkflow,
   step_wise_environment_workflow: StepWiseEnvironmentWorkflow,
   ...worldWorkflows,

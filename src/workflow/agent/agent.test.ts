@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { contextOf, modelOf, speaker, taskOf, text } from '../../../test/support/workflow-kit.js'
+import { inScope, loadingScope, PLACEHOLDER } from '../../base/scope/index.js'
+import type { Experience } from '../../experience/index.js'
+import { perform } from '../../explorer/perform.js'
+import { workflows } from '../registry.js'
+import { type AgentFunction, agent } from './agent.js'
+
+const { tokenizer } = text
+let count = 0
+
+/** One rollout of an agent with a model that answers so. */
+async function roll(run: AgentFunction, says: (prompt: string) => string, row: Record<string, unknown> = {}) {
+  const name = `agent-${count++}`
+  const entry = agent(name, run)
+  expect(workflows.get(name)).toBe(entry)
+  const model = modelOf(await speaker(says))
+  return perform(entry, contextOf(model, { task: taskOf({ raw: row, workflow: name, truth: row.answer as string }) }))
+}
+
+async function ask(baseURL: string, apiKey: string, messages: object[], more: object = {}) {
+  const response = await fetch(`${baseURL}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o', messages, ...more }),
+  })
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+  return (await response.json()) as { choices: { message: Record<string, unknown> & { content: string } }[] }
+}
+
+const written = ({ tokens, promptLength, actionMask }: Experience) =>
+  tokenizer.decode(
+    tokens.subarray(promptLength).filter((_, i) => actionMask[i] === 1),
+    { skipSpecial: false },
+  )
+
+describe('agent', () => {
+  it('calls the model over HTTP; what was sampled is what is trained on', async () => {
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+    const call = '<tool_call>{"name": "look",  "arguments": {"at": 1}}</tool_call>'
+    const experiences = await roll(
+      async ({ question, truth }, { baseURL, apiKey }) => {
+        const messages: object[] = [{ role: 'user', content: question }]
+        const first = await ask(baseURL, apiKey, messages, { tools })
+        // as clients do: parsed and written again, with what they leave out
+        const { tool_calls } = JSON.parse(JSON.stringify(first.choices[0].message))
+        tool_calls[0].function.arguments = JSON.stringify(JSON.parse(tool_calls[0].function.arguments))
+        messages.push({ role: 'assistant', content: '', tool_calls })
+        messages.push({ role: 'tool', tool_call_id: tool_calls[0].id, content: 'a cat' })
+        const { choices } = await ask(baseURL, apiKey, messages, { tools })
+        return choices[0].message.content === truth
+      },
+      (prompt) => (prompt.includes('a cat') ? 'cat' : call),
+      { question: 'what is there?', answer: 'cat' },
+    )
+    expect(experiences).toHaveLength(1)
+    expect(experiences[0].reward).toBe(1)
+    expect(written(experiences[0])).toBe(`${call}<|end|>cat<|end|>`)
+  })
+
+  it('finds the model in the environment, each rollout its own', async () => {
+    const run: AgentFunction = async ({ n }) => {
+      await sleep(Math.random() * 5)
+      const { OPENAI_BASE_URL = '', OPENAI_API_KEY = '' } = process.env
+      const { choices } = await ask(OPENAI_BASE_URL, OPENAI_API_KEY, [{ role: 'user', content: `${n}` }])
+      return choices[0].message.content === `said ${n}`
+    }
+    const entry = agent('own', run)
+    const all = await Promise.all(
+      Array.from({ length: 30 }, async (_, n) => {
+        const model = modelOf(await speaker(() => `said ${n}`))
+        return perform(entry, contextOf(model, { task: taskOf({ raw: { n }, workflow: 'own' }) }))
+      }),
+    )
+    expect(all.map(([{ reward }]) => reward)).toEqual(Array(30).fill(1))
+    expect(process.env.OPENAI_BASE_URL).toBeUndefined()
+  })
+
+  it('a client that was made when the file was loaded asks the model of the rollout', async () => {
+    const { baseURL, apiKey } = inScope(loadingScope({}), () => ({ baseURL: `${PLACEHOLDER}/v1`, apiKey: 'rollout' }))
+    const run: AgentFunction = async () => (await ask(baseURL, apiKey, [{ role: 'user', content: '?' }])).choices.length
+    const [{ reward }] = await roll(run, () => 'yes')
+    expect(reward).toBe(1)
+  })
+
+  it('its key is dead when it has ended, and so are calls that it did not wait for', async () => {
+    let kept = { baseURL: '', apiKey: '' }
+    let left: Promise<unknown> | undefined
+    const experiences = await roll(
+      async (_, { baseURL, apiKey }) => {
+        kept = { baseURL, apiKey }
+        await ask(baseURL, apiKey, [{ role: 'user', content: 'waited for' }])
+        left = ask(baseURL, apiKey, [{ role: 'user', content: 'not waited for' }]).catch((error: Error) => error)
+        return 1
+      },
+      () => 'yes',
+    )
+    expect(experiences.map(({ promptText }) => promptText)).toEqual([expect.stringContaining('>waited for')])
+    expect(await left).toBeInstanceOf(Error)
+    await expect(ask(kept.baseURL, kept.apiKey, [{ role: 'user', content: 'late' }])).rejects.toThrow(/^40[14]/)
+  })
+
+  it('fails as it failed, or says that it has not called the model', async () => {
+    const failing = roll(
+      () => {
+        throw new Error('no database')
+      },
+      () => 'yes',
+    )
+    await expect(failing).rejects.toThrow('no database')
+    await expect(
+      roll(
+        () => 1,
+        () => 'yes',
+      ),
+    ).rejects.toMatchObject({ code: 'agent/no-call' })
+  })
+})

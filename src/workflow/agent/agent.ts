@@ -1,0 +1,26 @@
+import { workflows } from '../registry.js'
+import type { WorkflowFunction } from '../workflow.js'
+import { type AgentTask, rowOf } from './agent-task.js'
+import type { AgentReward } from './rewards.js'
+import { type AgentRollout, rollOut } from './rollout.js'
+
+/** Somebody's agent: works on a task with the model of the rollout and says what that was worth. */
+export type AgentFunction<T = AgentTask> = (task: T, rollout: AgentRollout) => AgentReward | Promise<AgentReward>
+
+/**
+ * Makes a workflow of an agent that is already written: the agent calls the model as it calls any other, and everything
+ * the model says is recorded token by token. `default_workflow_type` names it.
+ * @example
+ * import { agent } from 'trinity-rft'
+ *
+ * export default agent('capitals', async (task, { openai, model }) => {
+ *   const messages = [{ role: 'user', content: `What is the capital of ${task.country}?` }]
+ *   const { choices } = await openai.chat.completions.create({ model, messages })
+ *   return choices[0].message.content === task.truth
+ * })
+ */
+export function agent<T = AgentTask>(name: string, run: AgentFunction<T>): WorkflowFunction {
+  const workflow: WorkflowFunction = (context) => rollOut(context, (rollout) => run(rowOf(context.task) as T, rollout))
+  workflows.add(name, workflow)
+  return workflow
+}

@@ -1,0 +1,43 @@
+import { Gateway, type Session } from '../../gateway/index.js'
+import type { RolloutModel } from '../rollout-model.js'
+
+/** How long it stays open for the next rollout. */
+const LINGER_MS = 1000
+
+let opened: Promise<Gateway> | undefined
+let users = 0
+let closing: NodeJS.Timeout | undefined
+
+/** Runs work with a session of the gateway that all rollouts of this process share. */
+export async function withSession<T>(
+  model: RolloutModel,
+  signal: AbortSignal,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  users++
+  clearTimeout(closing)
+  let session: Session | undefined
+  try {
+    session = (await shared()).session({ model, signal })
+    return await work(session)
+  } finally {
+    session?.close()
+    if (--users === 0) closing = setTimeout(closeShared, LINGER_MS).unref()
+  }
+}
+
+async function shared(): Promise<Gateway> {
+  opened ??= Gateway.open()
+  try {
+    return await opened
+  } catch (error) {
+    opened = undefined
+    throw error
+  }
+}
+
+function closeShared(): void {
+  const gateway = opened
+  opened = undefined
+  void gateway?.then((one) => one.close())
+}
