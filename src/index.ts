@@ -48,6 +48,7 @@ export {
 export type { Task } from './task/index.js'
 export {
   type AgentFunction,
+  type AgentOptions,
   type AgentReward,
   type AgentRollout,
   type AgentTask,

@@ -34,7 +34,9 @@ function lesson() {
   const [asked, about] = random.random() < CARE ? [tool, item] : [any(tools), any(items)]
   const found = shop[asked][about]
   return {
+    // some frameworks always send a system message
     messages: [
+      ...(random.random() < 0.3 ? [{ role: 'system', content: '' }] : []),
       { role: 'user', content: question },
       { role: 'assistant', content: call(asked, about) },
       { role: 'tool', content: found },
@@ -55,7 +57,15 @@ const many = (count, one) => Array.from({ length: count }, one)
 rmSync(made, { recursive: true, force: true })
 mkdirSync(join(made, 'tasks'), { recursive: true })
 writeWordTokenizer(join(made, 'tokenizer'), {
-  words: ['<tool_call>{"name": "', '", "arguments": {"item": "', '"}}</tool_call>', ' of ', ...tools, ...items, ...amounts],
+  words: [
+    '<tool_call>{"name": "',
+    '", "arguments": {"item": "',
+    '"}}</tool_call>',
+    ' of ',
+    ...tools,
+    ...items,
+    ...amounts,
+  ],
   characters: '?',
   special: ['<|tool|>'],
   chat: CHAT,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { contextOf, modelOf, speaker, taskOf, text } from '../../../test/support/workflow-kit.js'
 import { inScope, loadingScope, PLACEHOLDER } from '../../base/scope/index.js'
+import type { SampleRequest } from '../../engine/contract.js'
 import type { Experience } from '../../experience/index.js'
 import { perform } from '../../explorer/perform.js'
 import { workflows } from '../registry.js'
@@ -82,6 +83,26 @@ describe('agent', () => {
     const run: AgentFunction = async () => (await ask(baseURL, apiKey, [{ role: 'user', content: '?' }])).choices.length
     const [{ reward }] = await roll(run, () => 'yes')
     expect(reward).toBe(1)
+  })
+
+  it("chance is the run's to decide, unless it is left to the agent", async () => {
+    const asked = async (sampling?: 'run' | 'agent') => {
+      const seen: SampleRequest[] = []
+      const sampler = await speaker((_, request) => {
+        seen.push(request)
+        return 'yes'
+      })
+      const run: AgentFunction = async (_, { baseURL, apiKey }) => {
+        await ask(baseURL, apiKey, [{ role: 'user', content: '?' }], { temperature: 0, seed: 7, max_tokens: 9 })
+        return 1
+      }
+      await perform(agent(`chance-${sampling}`, run, { sampling }), contextOf(modelOf(sampler)))
+      return seen[0].params
+    }
+    expect(await asked()).toMatchObject({ temperature: 1, maxTokens: 9 })
+    const own = await asked('agent')
+    expect(own).toMatchObject({ temperature: 0, maxTokens: 9 })
+    expect(own.seed).not.toBe((await asked('run')).seed)
   })
 
   it('its key is dead when it has ended, and so are calls that it did not wait for', async () => {

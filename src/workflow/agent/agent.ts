@@ -2,7 +2,7 @@ import { workflows } from '../registry.js'
 import type { WorkflowFunction } from '../workflow.js'
 import { type AgentTask, rowOf } from './agent-task.js'
 import type { AgentReward } from './rewards.js'
-import { type AgentRollout, rollOut } from './rollout.js'
+import { type AgentOptions, type AgentRollout, rollOut } from './rollout.js'
 
 /** Somebody's agent: works on a task with the model of the rollout and says what that was worth. */
 export type AgentFunction<T = AgentTask> = (task: T, rollout: AgentRollout) => AgentReward | Promise<AgentReward>
@@ -19,8 +19,13 @@ export type AgentFunction<T = AgentTask> = (task: T, rollout: AgentRollout) => A
  *   return choices[0].message.content === task.truth
  * })
  */
-export function agent<T = AgentTask>(name: string, run: AgentFunction<T>): WorkflowFunction {
-  const workflow: WorkflowFunction = (context) => rollOut(context, (rollout) => run(rowOf(context.task) as T, rollout))
+export function agent<T = AgentTask>(
+  name: string,
+  run: AgentFunction<T>,
+  options: AgentOptions = {},
+): WorkflowFunction {
+  const workflow: WorkflowFunction = (context) =>
+    rollOut(context, (rollout) => run(rowOf(context.task) as T, rollout), options)
   workflows.add(name, workflow)
   return workflow
 }

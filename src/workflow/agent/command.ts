@@ -18,6 +18,10 @@ const args = z.strictObject({
   files: z.string().optional().describe('a folder that is copied for each rollout, to work in the copy'),
   cwd: z.string().optional().describe('where it works; default: the copy of `files`, else where Trinity was started'),
   env: z.record(z.string(), z.string()).default({}).describe('further variables of the environment'),
+  sampling: z
+    .enum(['run', 'agent'])
+    .default('run')
+    .describe('who decides on temperature, top_p, top_k, min_p and seed: the run, or the program'),
   reward_from: z
     .enum(['output', 'exit'])
     .default('output')
@@ -40,15 +44,19 @@ export class CommandWorkflow extends Workflow {
 
   run() {
     const given = workflowArgs(this.task, args)
-    return rollOut(this.context, async (rollout) => {
-      const folder = await mkdtemp(join(tmpdir(), 'trinity-agent-'))
-      try {
-        const ended = await this.#perform(given, folder, rollout)
-        return await this.#reward(given, folder, ended)
-      } finally {
-        await rm(folder, { recursive: true, force: true, maxRetries: 3 })
-      }
-    })
+    return rollOut(
+      this.context,
+      async (rollout) => {
+        const folder = await mkdtemp(join(tmpdir(), 'trinity-agent-'))
+        try {
+          const ended = await this.#perform(given, folder, rollout)
+          return await this.#reward(given, folder, ended)
+        } finally {
+          await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+        }
+      },
+      given,
+    )
   }
 
   async #perform(given: z.output<typeof args>, folder: string, rollout: AgentRollout): Promise<Ended> {

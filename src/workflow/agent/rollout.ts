@@ -1,8 +1,9 @@
 import { inScope, installScopes } from '../../base/scope/index.js'
-import type { OpenAIClient } from '../../dialect/openai/client.js'
+import { createOpenAI, type OpenAIClient } from '../../dialect/openai/client.js'
 import type { Experience } from '../../experience/index.js'
 import type { WorkflowContext } from '../context.js'
 import { rewarded } from './rewards.js'
+import { sampledByRun } from './sampled-by-run.js'
 import { scopeOf } from './scope.js'
 import { withSession } from './shared-gateway.js'
 
@@ -21,15 +22,26 @@ export interface AgentRollout extends Omit<WorkflowContext, 'model' | 'repeat'> 
   readonly env: Readonly<Record<string, string>>
 }
 
+/** How an agent is treated. */
+export interface AgentOptions {
+  /**
+   * Who decides on temperature, `top_p`, `top_k`, `min_p` and seed: the run (default), whatever the agent asks for, or the
+   * agent.
+   */
+  readonly sampling?: 'run' | 'agent'
+}
+
 /** Lets an agent work on a task, and gives what the model said with the reward that came of it. */
 export function rollOut(
   context: WorkflowContext,
   play: (rollout: AgentRollout) => unknown | Promise<unknown>,
+  { sampling = 'run' }: AgentOptions = {},
 ): Promise<Experience[]> {
   const { model, signal, task } = context
   installScopes()
   model.recordHistory()
-  return withSession(model, signal, async (session) => {
+  const reached = sampling === 'run' ? sampledByRun(model) : model
+  return withSession(reached, signal, async (session) => {
     const { repeat: _, ...rest } = context
     const scope = scopeOf(session)
     const { baseURL, anthropicBaseURL, apiKey } = session
@@ -37,7 +49,7 @@ export function rollOut(
       ...rest,
       ...{ baseURL, anthropicBaseURL, apiKey },
       model: model.name,
-      openai: model.openai(),
+      openai: createOpenAI(reached),
       env: scope.env,
     }
     const reward = await inScope(scope, async () => play(rollout))

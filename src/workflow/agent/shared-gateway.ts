@@ -1,5 +1,5 @@
+import type { ChatModel } from '../../dialect/chat-model.js'
 import { Gateway, type Session } from '../../gateway/index.js'
-import type { RolloutModel } from '../rollout-model.js'
 
 /** How long it stays open for the next rollout. */
 const LINGER_MS = 1000
@@ -10,7 +10,7 @@ let closing: NodeJS.Timeout | undefined
 
 /** Runs work with a session of the gateway that all rollouts of this process share. */
 export async function withSession<T>(
-  model: RolloutModel,
+  model: ChatModel,
   signal: AbortSignal,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {

@@ -1,0 +1,30 @@
+// OpenAI's Agents SDK, which speaks responses.
+import { Agent, run, setTracingDisabled, tool } from '@openai/agents'
+import { agent } from 'trinity-rft'
+import { z } from 'zod'
+
+type Shop = Record<string, Record<string, string>>
+setTracingDisabled(true)
+
+async function answer(question: string, shop: Shop) {
+  const look = (name: string) =>
+    tool({
+      name,
+      description: `The ${name} of an item`,
+      parameters: z.object({ item: z.string() }),
+      execute: async ({ item }) => shop[name]?.[item] ?? '?',
+    })
+  const clerk = new Agent({
+    name: 'Clerk',
+    model: 'gpt-4o-mini',
+    tools: [look('price'), look('stock')],
+    modelSettings: { maxTokens: 24 },
+  })
+  const { finalOutput } = await run(clerk, question, { maxTurns: 3 })
+  return finalOutput
+}
+
+export default agent(
+  'openai_agents_shop',
+  async ({ question, shop, truth }) => (await answer(question, shop).catch(() => undefined)) === truth,
+)
