@@ -20,7 +20,15 @@ export function databasesOf(dump: string): Map<string, string> {
       current = databases.get(name) ?? []
       databases.set(name, current)
     } else if (verb === 'create' && what === 'table') current.push(tableOf(parts))
-    else if (verb === 'insert' || verb === 'replace') current.push(`${parts.map(written).join(' ')};`)
+    else if (verb === 'insert' || verb === 'replace') {
+      const isCharset = ({ text }: Token, i: number) => /^_\w+$/.test(text) && parts[i + 1]?.kind === 'text'
+      current.push(
+        `${parts
+          .filter((part, i) => !isCharset(part, i))
+          .map(written)
+          .join(' ')};`,
+      )
+    }
   }
   const filled = [...databases].filter(([, lines]) => lines.length > 0)
   return new Map(filled.map(([name, lines]) => [name, `${lines.join('\n')}\n`]))
