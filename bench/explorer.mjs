@@ -16,7 +16,13 @@ const QUESTION = 'What do you do next? You see a door, a lamp and a table. '
 async function load(folder) {
   const { build } = await import('esbuild')
   const outfile = join(folder, 'explorer.mjs')
-  const parts = ['explorer/scheduler', 'explorer/timeout', 'engine/mock/engine', 'model/character-tokenizer']
+  const parts = [
+    'explorer/scheduler',
+    'explorer/timeout',
+    'explorer/workplace',
+    'engine/mock/engine',
+    'model/character-tokenizer',
+  ]
   const files = [...parts, 'model/index', 'workflow/index', 'random/index']
   await build({
     stdin: {
@@ -109,7 +115,7 @@ export async function measure({ rollouts = 2000, turns = 4, tokens = 32, rounds:
       return experiences
     })
     const scheduler = new api.RolloutScheduler(rollouts, {
-      contextOf: (job, { run, repeat }, signal) => ({
+      workplace: api.workHere((job, { run, repeat }, signal) => ({
         task: job.task,
         model: new api.RolloutModel({
           sampler,
@@ -125,7 +131,7 @@ export async function measure({ rollouts = 2000, turns = 4, tokens = 32, rounds:
         signal,
         run,
         repeat,
-      }),
+      })),
       timeout: new api.AttemptTimeout({ max_timeout: 600, dynamic_timeout: { enable: false } }),
       retries: 0,
       backoffMs: 1,

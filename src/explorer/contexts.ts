@@ -10,7 +10,7 @@ import type { ModelLimits } from '../workflow/sampling.js'
 import { ScalarReward } from '../workflow/scalar-reward.js'
 import type { ModelText } from '../workflow/text.js'
 import type { OpenAuxiliary } from './parts.js'
-import type { ContextFactory } from './runner.js'
+import type { ContextFactory } from './workplace.js'
 
 export interface ContextParts {
   readonly config: Pick<Config, 'explorer'>

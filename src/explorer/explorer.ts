@@ -1,13 +1,15 @@
 import '../workflow/index.js'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
 import type { SelectorFeedback } from '../pipeline/index.js'
 import type { SchedulerState, Task } from '../task/index.js'
 import { linkSignals } from '../workflow/link-signals.js'
 import type { RolloutBatch } from './batch.js'
-import { contextFactory, rolloutSeed } from './contexts.js'
+import { rolloutSeed } from './contexts.js'
 import { evaluateTaskset } from './evaluation.js'
 import { Harvest } from './harvest.js'
+import { workplaceOf } from './isolation/workplace.js'
 import { LoopLag } from './lag.js'
 import type { ExplorerMark } from './mark.js'
 import type { EvaluationPlan, ExplorerParts } from './parts.js'
@@ -15,11 +17,14 @@ import { RolloutScheduler } from './scheduler.js'
 import { Speed, stepMetrics, trainExperiences } from './step.js'
 import { isSyncPoint } from './sync-point.js'
 import { AttemptTimeout } from './timeout.js'
+import type { Workplace } from './workplace.js'
 
 /** Wait before the second attempt of a rollout. */
 const BACKOFF_MS = 200
 /** How long a workflow that was told to stop may take to do so. */
 const GRACE_MS = 2000
+/** Whoever has not come to rest by then never will: it has lost what it waited for. */
+const REST_MS = 3 * GRACE_MS
 
 /**
  * The explorer's loop: draws tasks, has them run, passes the experiences on. Several steps may be under way until a sync
@@ -28,6 +33,7 @@ const GRACE_MS = 2000
 export class Explorer {
   readonly #parts: ExplorerParts
   readonly #rollouts: RolloutScheduler
+  readonly #workplace: Workplace
   readonly #timeout: AttemptTimeout
   readonly #logger: Logger
   readonly #lag = new LoopLag()
@@ -55,8 +61,9 @@ export class Explorer {
     this.#timeout = new AttemptTimeout(explorer)
     this.#speed = new Speed(model)
     const loggerOf = (runner: number) => logs.logger(`${explorer.name}_runner_${runner}`)
+    this.#workplace = workplaceOf(parts, loggerOf)
     this.#rollouts = new RolloutScheduler(model.length * explorer.runner_per_model, {
-      contextOf: contextFactory(parts, loggerOf),
+      workplace: this.#workplace,
       timeout: this.#timeout,
       retries: explorer.max_retry_times,
       backoffMs: BACKOFF_MS,
@@ -118,10 +125,15 @@ export class Explorer {
     } finally {
       link.release()
       clearInterval(reports)
-      await Promise.allSettled([...this.#open.map(({ finished }) => finished), this.#evaluation])
-      await this.#rollouts.idle()
+      await Promise.race([this.#rest(), sleep(REST_MS, undefined, { ref: false })])
       this.#lag.stop()
     }
+  }
+
+  /** Until nothing runs any more. */
+  async #rest(): Promise<void> {
+    await Promise.allSettled([...this.#open.map(({ finished }) => finished), this.#evaluation])
+    await this.#rollouts.idle()
   }
 
   /** Every evaluation set with the weights in use: metrics, also given to the monitor under `step`. */
@@ -154,6 +166,11 @@ export class Explorer {
     this.#evaluated = version
     await bestEval?.(evaluation)
     return metrics
+  }
+
+  /** Ends the workers, where workflows run in some. */
+  close(): Promise<void> {
+    return this.#workplace.close()
   }
 
   async #loop(signal: AbortSignal, stop: AbortSignal, fail: (error: unknown) => void): Promise<void> {

@@ -48,6 +48,9 @@ function reasonOf(error: unknown): FailureReason {
 }
 
 const HOPELESS = new Set([
+  'explorer/isolation',
+  'workflow/not-plain',
+  'plugin/failed',
   'args/invalid',
   'workflow/prompt-too-long',
   'workflow/auxiliary',

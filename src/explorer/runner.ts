@@ -3,24 +3,18 @@ import { messageOf, TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
 import { timeSlice } from '../base/time-slice.js'
 import type { Experience } from '../experience/index.js'
-import type { WorkflowContext } from '../workflow/context.js'
 import { linkSignals } from '../workflow/link-signals.js'
-import { isWorkflowClass, repeatsItself, type WorkflowEntry } from '../workflow/workflow.js'
+import { repeatsItself } from '../workflow/workflow.js'
 import { failedExperience, failureOf, isHopeless, placeOf, RolloutTimeout } from './failure.js'
 import type { RolloutJob, RolloutResult } from './job.js'
 import { invalidReward, markFailed } from './reward-check.js'
 import { runMetrics, stamp } from './stamp.js'
 import type { AttemptTimeout } from './timeout.js'
-
-/** Makes what a workflow gets. */
-export type ContextFactory = (
-  job: RolloutJob,
-  place: { run: number; repeat: number; attempt: number; runner: number },
-  signal: AbortSignal,
-) => WorkflowContext
+import { nameOf, type Seat, type Workplace } from './workplace.js'
 
 export interface RunnerOptions {
-  readonly contextOf: ContextFactory
+  /** Where the workflows run. */
+  readonly workplace: Workplace
   readonly timeout: AttemptTimeout
   /** Attempts after the first. */
   readonly retries: number
@@ -91,25 +85,28 @@ export class Runner {
     attempt: number,
     signal: AbortSignal,
   ): Promise<RolloutResult[] | FailedAttempt> {
-    const { contextOf, timeout, seed } = this.#options
+    const { workplace, timeout, seed } = this.#options
+    let seat: Seat
+    try {
+      seat = await workplace.take(signal)
+    } catch (error) {
+      return { error, failure: failureOf(error, signal), hopeless: isHopeless(error) }
+    }
     const link = linkSignals([signal])
     const limit = timeout.ms
     const timer = setTimeout(() => link.abort(new RolloutTimeout(limit / 1000)), limit)
     const begun = performance.now()
     let work: Promise<unknown> = Promise.resolve()
     try {
-      await timeSlice()
-      link.signal.throwIfAborted()
-      const context = contextOf(job, { run, repeat, attempt, runner: this.index }, link.signal)
-      const version = context.model.version
-      const running = execute(job.entry, context)
+      await untilAborted(timeSlice(), link.signal)
+      const running = seat.perform(job, { run, repeat, attempt, runner: this.index }, link.signal)
       work = running
-      const experiences = await untilAborted(running, link.signal)
+      const { experiences, drift, divergences } = await untilAborted(running, link.signal)
       const ms = performance.now() - begun
       if (job.kind === 'train') timeout.observe(ms)
-      stamp(experiences, job, { first: run, count: repeat }, seed, context.model.version - version)
+      stamp(experiences, job, { first: run, count: repeat }, seed, drift)
       this.#logger.debug(`run ${nameOf(job, run)}: ${ms.toFixed(0)} ms; ${experiences.map(inWords).join('; ')}`)
-      const extra = { 'time/run_execution': ms / 1000, token_divergences: context.model.stats.divergences }
+      const extra = { 'time/run_execution': ms / 1000, token_divergences: divergences }
       return resultsByRun(experiences, job, run, repeat, extra, attempt + 1)
     } catch (error) {
       const failure = failureOf(error, link.signal)
@@ -121,6 +118,7 @@ export class Runner {
       link.release()
       // Whatever the workflow left running must not go on sampling.
       if (!link.signal.aborted) link.abort(OVER)
+      seat.leave()
     }
   }
 
@@ -150,10 +148,6 @@ export class Runner {
   }
 }
 
-function nameOf(job: RolloutJob, run: number): string {
-  return `${job.batch}/${job.taskId}/${run} (${job.task.workflow})`
-}
-
 /** So much of an answer stands in a log. */
 const MOST_CHARACTERS = 400
 
@@ -166,24 +160,6 @@ interface FailedAttempt {
   readonly error: unknown
   readonly failure: NonNullable<RolloutResult['failure']>
   readonly hopeless: boolean
-}
-
-async function execute(entry: WorkflowEntry, context: WorkflowContext): Promise<Experience[]> {
-  const result = isWorkflowClass(entry) ? await executeClass(entry, context) : await entry(context)
-  const experiences = Array.isArray(result) ? [...result] : [result as Experience]
-  if (experiences.length > 0 && experiences.every((one) => one !== undefined)) return experiences
-  throw new TrinityError('workflow/no-experience', `workflow '${context.task.workflow}' returned no experience`, {
-    hint: 'return what model.chat, model.generate or model.toExperiences returned',
-  })
-}
-
-async function executeClass(entry: Extract<WorkflowEntry, { repeats: boolean }>, context: WorkflowContext) {
-  const workflow = new entry(context)
-  try {
-    return await workflow.run()
-  } finally {
-    await workflow.close()
-  }
 }
 
 /** The work's result, or the signal's reason as soon as it fires: a workflow that does not look at its signal is left behind. */

@@ -15,6 +15,7 @@ import { failuresOf, type RolloutBatchResult, type RolloutBatchSpec } from './ba
 import type { RunnerOptions } from './runner.js'
 import { RolloutScheduler } from './scheduler.js'
 import { AttemptTimeout } from './timeout.js'
+import { workHere } from './workplace.js'
 
 const OFF = { enable: false, warmup_min_steps: 1, ratio: 3 }
 let names = 0
@@ -28,7 +29,7 @@ function named(entry: WorkflowEntry): string {
 
 function scheduler(sampler: SampleModel, more: Partial<RunnerOptions> & { runners?: number; seconds?: number } = {}) {
   return new RolloutScheduler(more.runners ?? 4, {
-    contextOf: (job, { run, repeat, attempt }, signal) => ({
+    workplace: workHere((job, { run, repeat, attempt }, signal) => ({
       task: job.task,
       model: modelOf(sampler, {
         n: repeat,
@@ -41,7 +42,7 @@ function scheduler(sampler: SampleModel, more: Partial<RunnerOptions> & { runner
       signal,
       run,
       repeat,
-    }),
+    })),
     timeout: new AttemptTimeout({ max_timeout: more.seconds ?? 60, dynamic_timeout: OFF }),
     retries: 0,
     backoffMs: 1,
@@ -158,7 +159,7 @@ describe('RolloutScheduler', () => {
     const strict = { maxModelLen: 100, truncatePrompts: false }
     const rollouts = scheduler(sampler, {
       retries: 3,
-      contextOf: (job, { run, repeat }, signal) => ({
+      workplace: workHere((job, { run, repeat }, signal) => ({
         task: job.task,
         model: modelOf(sampler, { limits: strict, signal }),
         auxiliary: new AuxiliaryModels(),
@@ -167,7 +168,7 @@ describe('RolloutScheduler', () => {
         signal,
         run,
         repeat,
-      }),
+      })),
     })
     const result = await rollouts.submit(batch(tasks(long, 1))).done
     expect(calls).toBe(1)

@@ -5,4 +5,4 @@
 export { pluginDirs, pluginFiles } from './files.js'
 export type { Host } from './host.js'
 export { type LoadedPlugin, loadPlugins } from './load.js'
-export { pluginPlace } from './place.js'
+export { pluginFolders, pluginPlace } from './place.js'

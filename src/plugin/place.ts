@@ -9,6 +9,11 @@ export function rememberPlugin(file: string): void {
   folders.add(dirname(file) + sep)
 }
 
+/** Folders that plugins were loaded from, in order. */
+export function pluginFolders(): string[] {
+  return [...folders]
+}
+
 const FRAME = /((?:file:\/\/)?\/?[^\s():]*(?::[\\/][^\s():]*)?\.m?[jt]s):(\d+)(?::(\d+))?/g
 
 /** File, line and column of the first place in a stack that lies in one of the folders. */

@@ -32,28 +32,30 @@ export async function runBench(job: Job): Promise<ModeEnd> {
   let best: BestEval | undefined
   await mkdir(dir, { recursive: true })
   for (const name of [BEST_EVAL, BENCH_RESULTS]) await rm(join(dir, name), { force: true })
-  const explorer = new Explorer({
-    config,
-    model: samplers,
-    text: base.text,
-    auxiliary,
-    evalTasksets,
-    sync: {
-      get version() {
-        return version
+  const explorer = closers.add(
+    new Explorer({
+      config,
+      model: samplers,
+      text: base.text,
+      auxiliary,
+      evalTasksets,
+      sync: {
+        get version() {
+          return version
+        },
+        afterStep: async () => {},
       },
-      afterStep: async () => {},
-    },
-    monitor,
-    view,
-    logs,
-    bestEval: async ({ version: step, metrics }) => {
-      best = await recordEval(dir, step, metrics).catch((error) => {
-        note(`no best evaluation is kept: ${error.message}`)
-        return best
-      })
-    },
-  })
+      monitor,
+      view,
+      logs,
+      bestEval: async ({ version: step, metrics }) => {
+        best = await recordEval(dir, step, metrics).catch((error) => {
+          note(`no best evaluation is kept: ${error.message}`)
+          return best
+        })
+      },
+    }),
+  )
   const all = (await checkpoints.all()).map(({ step, dir }) => ({ step, path: weightsPath(dir) }))
   const latestOnly = config.explorer.bench_on_latest_checkpoint && all.length > 0
   const first =

@@ -9,11 +9,11 @@ type Needs = Pick<
 >
 
 /** An explorer that trains something: it keeps the best evaluation of the job, and says when the trainer falls behind. */
-export function makeExplorer({ config, view, logs, checkpoints, note }: Job, needs: Needs): Explorer {
+export function makeExplorer({ config, view, logs, checkpoints, closers, note }: Job, needs: Needs): Explorer {
   const bestEval = async ({ version, metrics }: EvaluationPlan) => {
     await checkpoints
       .recordEval(version, metrics)
       .catch((error) => note(`no best evaluation is kept: ${error.message}`))
   }
-  return new Explorer({ ...needs, config, view, logs, bestEval, made: backlogWatch(config, note) })
+  return closers.add(new Explorer({ ...needs, config, view, logs, bestEval, made: backlogWatch(config, note) }))
 }

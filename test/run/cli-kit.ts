@@ -6,6 +6,7 @@ export const cli = process.env.TRINITY_TEST_CLI ?? fileURLToPath(new URL('../../
 
 export interface Ended {
   code: number | null
+  signal: NodeJS.Signals | null
   stdout: string
   stderr: string
 }
@@ -27,5 +28,5 @@ export function trinity(
   child.stderr.on('data', (data) => {
     stderr += data
   })
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })))
+  return new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr })))
 }

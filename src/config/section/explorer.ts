@@ -21,6 +21,12 @@ export const explorer = record('ExplorerConfig', 'Rollouts.', {
   runner_prepare_max_retries: idle(int('Attempts to start a runner.', 3, { min: 0 }), 'runners need no start'),
   max_timeout: int('Seconds a rollout may take.', 1800, { min: 1 }),
   max_retry_times: int('Retries of a failed rollout.', 2, { min: 0 }),
+  isolation: oneOf(
+    ['none', 'thread', 'process'],
+    'Where workflows run: in the event loop of the explorer, or each rollout in a worker of its own.',
+    'none',
+  ),
+  isolation_memory: int('Megabytes of memory that a workflow in a worker may take.', 2048, { min: 64 }),
   env_vars: dict('Environment variables of the runners.', {}, { secret: 'entries' }),
   concurrent_mode: oneOf(
     ['sequential', 'asynchronous', 'multi-threading'],

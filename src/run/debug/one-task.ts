@@ -5,6 +5,7 @@ import { type ContextParts, contextFactory, rolloutSeed } from '../../explorer/c
 import type { RolloutResult } from '../../explorer/job.js'
 import { Runner } from '../../explorer/runner.js'
 import { AttemptTimeout } from '../../explorer/timeout.js'
+import { workHere } from '../../explorer/workplace.js'
 import { type Task, Taskset } from '../../task/index.js'
 import { needsOf, workflows } from '../../workflow/index.js'
 
@@ -42,7 +43,7 @@ export async function runTask(
 ): Promise<RolloutResult> {
   const { explorer } = parts.config
   const runner = new Runner(0, {
-    contextOf: contextFactory(parts, () => logger),
+    workplace: workHere(contextFactory(parts, () => logger)),
     timeout: new AttemptTimeout({ ...explorer, dynamic_timeout: { ...explorer.dynamic_timeout, enable: false } }),
     retries: 0,
     backoffMs: 0,

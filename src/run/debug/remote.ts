@@ -1,14 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { TrinityError } from '../../base/error.js'
-import type {
-  Call,
-  MemoryReport,
-  ModelInfo,
-  RewardModel,
-  Row,
-  SampleModel,
-  SampleRequest,
-} from '../../engine/contract.js'
+import type { Call, RewardModel, Row, SampleModel, SampleRequest } from '../../engine/contract.js'
+import { remoteReward, remoteSampler } from '../../engine/remote.js'
 import { fromWire, type SampleAnswer, type ScoreAnswer, type Served, type ServedModel, toWire } from './wire.js'
 
 export interface Connection {
@@ -30,28 +23,17 @@ export async function connectModels(socket: string): Promise<Connection | undefi
   }
   return {
     served,
-    sampler: (index) => remoteSampler(socket, index, served.models[index]),
-    reward: (index) => remoteReward(socket, index, served.models[index]),
+    sampler: (index) => samplerAt(socket, index, served.models[index]),
+    reward: (index) => rewardAt(socket, index, served.models[index]),
   }
 }
 
-const memory = (): MemoryReport => ({ weights: 0, gradients: 0, optimizer: 0, activations: 0, cache: 0 })
-
-function remoteSampler(socket: string, model: number, { info, version }: ServedModel): SampleModel {
-  let sampledTokens = 0
-  let promptTokens = 0
-  const refuse = async (): Promise<never> => {
-    throw new TrinityError('engine/unsupported', 'a model of the debug server keeps the weights it has')
-  }
-  return {
-    home: {},
-    info: info as ModelInfo,
+function samplerAt(socket: string, model: number, { info, version }: ServedModel): SampleModel {
+  return remoteSampler(info, {
     version,
     async sample(request: SampleRequest, call: Call, onToken) {
       const samples = await post<SampleAnswer>(socket, '/sample', { model, request, deadlineMs: call.deadlineMs }, call)
-      promptTokens += request.prompt.length
       for (const [index, { tokens, logprobs }] of samples.entries()) {
-        sampledTokens += tokens.length
         for (let i = 0; i < tokens.length; i++) onToken?.(index, tokens[i], logprobs[i])
       }
       return [...samples]
@@ -59,29 +41,13 @@ function remoteSampler(socket: string, model: number, { info, version }: ServedM
     score: async (rows: readonly Row[], call) => [
       ...(await post<ScoreAnswer>(socket, '/score', { model, rows, deadlineMs: call.deadlineMs }, call)),
     ],
-    saveWeights: refuse,
-    loadWeights: refuse,
-    stats: () => ({
-      running: 0,
-      waiting: 0,
-      cacheTokensUsed: 0,
-      cacheTokens: 0,
-      promptTokens,
-      cachedTokens: 0,
-      sampledTokens,
-    }),
-    memory,
-    close: async () => {},
-  }
+  })
 }
 
-function remoteReward(socket: string, model: number, { info }: ServedModel): RewardModel {
-  return {
-    info: info as ModelInfo,
-    memory,
-    close: async () => {},
-    reward: (rows, call) => post<Float32Array>(socket, '/reward', { model, rows, deadlineMs: call.deadlineMs }, call),
-  }
+function rewardAt(socket: string, model: number, { info }: ServedModel): RewardModel {
+  return remoteReward(info, (rows, call) =>
+    post<Float32Array>(socket, '/reward', { model, rows, deadlineMs: call.deadlineMs }, call),
+  )
 }
 
 function post<T>(socketPath: string, path: string, body: unknown, call?: Pick<Call, 'signal'>): Promise<T> {

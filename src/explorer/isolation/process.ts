@@ -1,0 +1,43 @@
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Channel, FromWorker, ToWorker } from './protocol.js'
+
+/** How V8 begins to speak when it runs out of memory; what follows are pages of addresses. */
+const OUT_OF_MEMORY = /<--- Last few GCs|FATAL ERROR: .*heap/
+
+/** A worker that is a process of its own. */
+export function openProcess(memoryMb: number): Channel {
+  const file = fileURLToPath(new URL('./worker.js', import.meta.url))
+  const child = fork(file, [], {
+    serialization: 'advanced',
+    execArgv: [`--max-old-space-size=${memoryMb}`],
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  })
+  child.unref()
+  child.channel?.unref()
+  let isFull = false
+  child.stderr?.on('data', (text: Buffer) => {
+    isFull ||= OUT_OF_MEMORY.test(String(text))
+    if (!isFull) process.stderr.write(text)
+  })
+  ;(child.stderr as unknown as { unref(): void } | null)?.unref()
+  const kill = () => void child.kill('SIGKILL')
+  // a loop does not notice that nobody is there any more
+  process.once('exit', kill)
+  return {
+    post: (message: ToWorker) => void child.send(message, () => {}),
+    onMessage: (hear) => void child.on('message', (message) => hear(message as FromWorker)),
+    onEnd(hear) {
+      let failure: string | undefined
+      child.on('error', (error) => {
+        failure = error.message
+      })
+      child.once('exit', (code, signal) => {
+        process.off('exit', kill)
+        const how = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`
+        hear(isFull ? `it took more than ${memoryMb} MB` : (failure ?? how))
+      })
+    },
+    kill,
+  }
+}

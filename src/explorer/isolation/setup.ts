@@ -1,0 +1,67 @@
+import { dirname } from 'node:path'
+import type { RewardModel, SampleModel } from '../../engine/contract.js'
+import { ChatTemplate, Tokenizer } from '../../model/index.js'
+import { pluginFolders } from '../../plugin/index.js'
+import type { ModelText } from '../../workflow/text.js'
+import type { ContextParts } from '../contexts.js'
+import type { PortModels } from './models.js'
+import type { Setup, TextSetup } from './protocol.js'
+
+/** What is open here, by number, and what a worker is told of it. */
+export function setupOf({ config, model, text, auxiliary = [] }: ContextParts): {
+  setup: Setup
+  models: readonly (SampleModel | RewardModel)[]
+} {
+  const models: (SampleModel | RewardModel)[] = []
+  const numberOf = (one: SampleModel | RewardModel) => {
+    const known = models.indexOf(one)
+    return known >= 0 ? known : models.push(one) - 1
+  }
+  const samplers = model.map(numberOf)
+  const others = auxiliary.map((one) => ({
+    config: one.config,
+    text: textSetup(one.text),
+    samplers: one.samplers?.map(numberOf),
+    reward: one.reward && numberOf(one.reward),
+  }))
+  const setup: Setup = {
+    explorer: config.explorer,
+    plugins: pluginFolders(),
+    samplers,
+    text: textSetup(text),
+    auxiliary: others,
+    models: models.map(({ info }) => info),
+  }
+  return { setup, models }
+}
+
+/** The same in a worker: models behind the port, texts opened again. */
+export async function openSetup(setup: Setup, models: PortModels): Promise<ContextParts> {
+  const sampler = (at: number) => models.sampler(at, setup.models[at])
+  return {
+    config: { explorer: setup.explorer },
+    model: setup.samplers.map(sampler),
+    text: await openText(setup.text),
+    auxiliary: await Promise.all(
+      setup.auxiliary.map(async ({ config, text, samplers, reward }) => ({
+        config,
+        text: await openText(text),
+        samplers: samplers?.map(sampler),
+        reward: reward === undefined ? undefined : models.reward(reward, setup.models[reward]),
+      })),
+    ),
+  }
+}
+
+function textSetup({ tokenizer, template }: ModelText): TextSetup {
+  return {
+    dir: dirname(tokenizer.path),
+    template: template && { source: template.source, path: template.path },
+  }
+}
+
+async function openText({ dir, template }: TextSetup): Promise<ModelText> {
+  const tokenizer = await Tokenizer.load(dir)
+  if (!template) return { tokenizer }
+  return { tokenizer, template: new ChatTemplate(template.source, tokenizer.specialTokens, template.path) }
+}
