@@ -3,23 +3,38 @@ import { currentScope, PLACEHOLDER, type Scope } from './scope.js'
 
 let isInstalled = false
 
-/** From now on requests to PLACEHOLDER go to the model of the rollout that makes them. */
+/**
+ * From now on requests to PLACEHOLDER go to the model of the rollout that makes them, and so do requests to the model of
+ * another rollout: libraries keep the first client that they make.
+ */
 export function installFetch(): void {
   if (isInstalled) return
   isInstalled = true
   const original = globalThis.fetch
   globalThis.fetch = (input, init) => {
     const url = input instanceof Request ? input.url : String(input)
-    if (!url.startsWith(`${PLACEHOLDER}/`)) return original(input, init)
     const target = currentScope()?.target
+    const path = pathBelow(url, target)
+    if (path === undefined) return original(input, init)
     if (!target) return Promise.reject(outside())
     const request = new Request(input instanceof Request ? input : url, init)
-    return original(redirected(request, target))
+    return original(redirected(request, path, target))
   }
 }
 
-function redirected(request: Request, { url, key }: NonNullable<Scope['target']>): Request {
-  const moved = new Request(url + request.url.slice(PLACEHOLDER.length), request)
+type Target = NonNullable<Scope['target']>
+
+/** What of an address is the model's to understand, where it has to be changed. */
+function pathBelow(url: string, target: Target | undefined): string | undefined {
+  if (url.startsWith(`${PLACEHOLDER}/`)) return url.slice(PLACEHOLDER.length)
+  if (!target || url.startsWith(`${target.url}/`)) return undefined
+  const siblings = target.url.slice(0, target.url.lastIndexOf('/') + 1)
+  const end = url.startsWith(siblings) ? url.indexOf('/', siblings.length) : -1
+  return end < 0 ? undefined : url.slice(end)
+}
+
+function redirected(request: Request, path: string, { url, key }: Target): Request {
+  const moved = new Request(url + path, request)
   if (moved.headers.has('x-api-key')) moved.headers.set('x-api-key', key)
   else moved.headers.set('authorization', `Bearer ${key}`)
   return moved

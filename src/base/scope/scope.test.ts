@@ -65,6 +65,15 @@ describe('a client that was made before the rollout', () => {
     expect(seen.at(-1)?.headers.authorization).toBeUndefined()
   })
 
+  it('or was made in another rollout and kept', async () => {
+    const other = `${url.slice(0, -1)}2/v1/chat/completions`
+    const ask = () => fetch(other, { headers: { authorization: 'Bearer of-the-other' } })
+    await inScope({ env: {}, target: { url, key: 'secret' } }, ask)
+    expect(seen.at(-1)).toMatchObject({ path: '/s/1/v1/chat/completions', headers: { authorization: 'Bearer secret' } })
+    await ask()
+    expect(seen.at(-1)).toMatchObject({ path: '/s/2/v1/chat/completions' })
+  })
+
   it('fails outside of one, and everything else is fetched as ever', async () => {
     await expect(fetch(`${PLACEHOLDER}/v1/models`)).rejects.toMatchObject({ code: 'agent/outside' })
     expect(await (await fetch(`${url}/other`)).text()).toBe('ok')

@@ -4,7 +4,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export interface Scope {
   /** What it reads in `process.env` instead of what is there. */
   readonly env: Readonly<Record<string, string>>
-  /** Where requests to PLACEHOLDER go; undefined: there is no model yet. */
+  /**
+   * Where requests to PLACEHOLDER go; undefined: there is no model yet. The models of other rollouts have the same address
+   * but for its last part.
+   */
   readonly target?: { readonly url: string; readonly key: string }
 }
 
