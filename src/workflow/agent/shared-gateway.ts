@@ -1,5 +1,5 @@
 import type { ChatModel } from '../../dialect/chat-model.js'
-import { Gateway, type Session } from '../../gateway/index.js'
+import type { Gateway, Session } from '../../gateway/index.js'
 
 /** How long it stays open for the next rollout. */
 const LINGER_MS = 1000
@@ -27,7 +27,8 @@ export async function withSession<T>(
 }
 
 async function shared(): Promise<Gateway> {
-  opened ??= Gateway.open()
+  // loaded where somebody needs it: other runs start without a server
+  opened ??= import('../../gateway/index.js').then(({ Gateway }) => Gateway.open())
   try {
     return await opened
   } catch (error) {
