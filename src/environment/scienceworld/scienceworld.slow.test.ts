@@ -10,6 +10,7 @@ import { call } from './py4j/command.js'
 import { JavaReference } from './py4j/value.js'
 import { realSimulator } from './real.fixture.js'
 import { SimulatorPool } from './simulator/pool.js'
+import { Session } from './simulator/session.js'
 
 const { jar, absent, note } = realSimulator()
 const opened: ScienceWorld[] = []
@@ -65,6 +66,29 @@ describe.skipIf(absent)(`the real simulator${note}`, { timeout: 900_000 }, () =>
     const next = await pool.take()
     expect(await next.load(setting)).toMatchObject({ frame })
     next.simulator.end()
+  })
+
+  it('an episode whose process was killed at the step of another goes on as if nothing had happened', async () => {
+    const pool = new SimulatorPool({ jar, heapMb: 256, timeoutMs: 300_000, processes: 1 })
+    const setting = { task: 'mendelian-genetics-known-plant', variation: 1, simplifications: 'easy' }
+    const begun = async () => {
+      const session = new Session(pool)
+      await session.begin(async () => setting)
+      return session
+    }
+    const [undisturbed, guilty, other] = [await begun(), await begun(), await begun()]
+    const expected = []
+    for (const action of WALK) expected.push(await undisturbed.step(action))
+    const seen = []
+    for (const action of WALK.slice(0, 8)) seen.push(await other.step(action))
+    const { simulator } = await pool.take()
+    const stepping = guilty.step('wait')
+    process.kill(simulator.pid as number, 'SIGKILL')
+    await expect(stepping).rejects.toMatchObject({ code: 'environment/simulator-died' })
+    await expect(guilty.step('wait')).rejects.toMatchObject({ code: 'environment/order' })
+    for (const action of WALK.slice(8)) seen.push(await other.step(action))
+    expect(seen).toEqual(expected)
+    ;(await pool.take()).simulator.end()
   })
 
   it('lets go of what it was given', async () => {
