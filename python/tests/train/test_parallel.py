@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -35,6 +36,20 @@ SQUARED = {
 }
 
 
+# of other tokens than those that were drawn
+OTHERS = {
+    "version": 1,
+    "nodes": [
+        node("score", name="logprob@other"),
+        node("score", name="sum_pi_squared"),
+        node("mul", 0, 1),
+        node("total", 2),
+    ],
+    "loss": 3,
+    "metrics": [],
+}
+
+
 def whole(x: Any) -> list[float]:
     return (x.full_tensor() if hasattr(x, "full_tensor") else x).detach().flatten().tolist()
 
@@ -44,6 +59,8 @@ def learn(world: World, spec: dict, options: dict, rows: Rows, coupling: str, bu
     model = open_model("train", spec, {**F32, **options}, world)
     value = spec.get("head") == "value"
     graph, wants = (SQUARED, ["value"]) if value else (CLIPPED, ["logprob", "entropy"])
+    if "other" in rows.token_columns:
+        graph, wants = OTHERS, ["logprob@other", "sum_pi_squared"]
     found: dict[str, Any] = {"loss": [], "norm": [], "metrics": [], "scores": []}
     for step in range(steps):
         result = model.forward_backward(rows, graph, {"tokens": 30.0}, wants, coupling, budget, never)
@@ -155,6 +172,7 @@ class Parallel(unittest.TestCase):
         critic = {"path": tiny("qwen2"), "head": "value", "seed": 3}
         both = {**critic, "lora": {"rank": 2, "alpha": 4, "targetModules": ["q_proj"]}}
         rows, few, one = batch(7), batch(1), batch(1, longest=40, seed=5)
+        asking = replace(rows, token_columns={"other": torch.arange(rows.mask.numel()).float() % 13})
         two = [
             (lm, {}, rows, "row", 20),
             (tied, {}, rows, "batch", 20),
@@ -162,6 +180,7 @@ class Parallel(unittest.TestCase):
             (critic, {}, rows, "bundle", 20),
             (both, {"ulysses": 2}, rows, "bundle", 20),
             (lm, {"ulysses": 2}, rows, "row", 12),
+            (lm, {"ulysses": 2}, asking, "row", 12),
             (lm, {"paramOffload": True, "optimizerOffload": True}, few, "row", 20),
         ]
         four = [
