@@ -101,13 +101,13 @@ describe('with the vocabulary of Qwen', () => {
     const validate = ajv.compile(SCHEMA)
     const random = new Pcg64(7)
     let ended = 0
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < 6; i++) {
       const drawn = draw(tokenizer, constraint, random, 40)
       if (!drawn.ended) continue
       ended++
       expect(validate(JSON.parse(drawn.text)), drawn.text).toBe(true)
     }
-    expect(ended).toBeGreaterThan(5)
+    expect(ended).toBeGreaterThan(3)
   })
 
   it('masks are what reading every token alone says', () => {
@@ -221,9 +221,9 @@ describe('with other vocabularies', () => {
         ended++
         expect(ajv.validate(schema, JSON.parse(drawn.text)), `${JSON.stringify(schema)} ${drawn.text}`).toBe(true)
       }),
-      { numRuns: 80 },
+      { numRuns: 30 },
     )
-    expect(ended).toBeGreaterThan(40)
+    expect(ended).toBeGreaterThan(12)
   })
 
   it('a blank that the tokenizer drops may come first', () => {
@@ -249,11 +249,12 @@ describe('with other vocabularies', () => {
     // every count of items is a place of its own
     const schema = { type: 'array', items: { const: 1 }, maxItems: 1_000_000 }
     const follow = constraintFor(bytes, bytes.vocabSize, { type: 'json_schema', schema }).follow()
-    const tokens = bytes.encode(`[${'1,'.repeat(60_000)}1`)
+    const tokens = bytes.encode(`[${'1,'.repeat(45_000)}`)
     const before = bits(follow(0, tokens.subarray(0, 1_000)))
-    for (const length of [50_000, 100_000]) expect(bits(follow(0, tokens.subarray(0, length)))).toEqual(before)
+    expect(bits(follow(0, tokens.subarray(0, 90_000)))).toEqual(before)
+    // a new machine: it reads the answer from its beginning
     expect(bits(follow(0, tokens.subarray(0, 1_000)))).toEqual(before)
-    expect(bits(follow(0, tokens)).map((id) => bytes.decode([id]))).toEqual(['\n', ' ', ',', ']'])
+    expect(bits(follow(0, tokens.subarray(0, 1_001))).map((id) => bytes.decode([id]))).toEqual(['\n', ' ', '1'])
   })
 })
 

@@ -1,4 +1,5 @@
 /** What a model may write, as a grammar over the bytes of its tokens: JSON that fits a schema, patterns, choices. */
+
 export { Constraint, type TokenSet } from './constraint.js'
 export { constraintFor } from './constraints.js'
 export { type Format, formatPart } from './format.js'
