@@ -140,6 +140,16 @@ describe('hostile SQL', () => {
     expect(await db.run('SELECT count(*) FROM t')).toEqual(rows([3n]))
   })
 
+  it('who ends the transaction has changed nothing', async () => {
+    const db = open('CREATE TABLE u (a PRIMARY KEY); INSERT INTO u VALUES (1)')
+    await db.run('INSERT INTO u VALUES (2)')
+    expect(await db.run('INSERT OR ROLLBACK INTO u VALUES (3), (1)')).toEqual(error('UNIQUE'))
+    expect(await db.run('SELECT * FROM u')).toEqual(rows([1n], [2n]))
+    expect(await db.run('INSERT OR IGNORE INTO u VALUES (1)')).toEqual({ rows: undefined })
+    db.journal = []
+    expect(await db.run('SELECT * FROM u')).toEqual(rows([1n]))
+  })
+
   it('ends at a limit of time, rows and memory, and holds nobody up', async () => {
     const db = open(SETUP, { steps: 100_000 })
     let lag = 0

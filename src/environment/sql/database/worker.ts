@@ -36,6 +36,8 @@ const ALLOWED = new Set<number>([
   ...[capi.SQLITE_DROP_TABLE, capi.SQLITE_DROP_INDEX, capi.SQLITE_DROP_VIEW, capi.SQLITE_DROP_TRIGGER],
   ...[capi.SQLITE_DROP_TEMP_TABLE, capi.SQLITE_DROP_TEMP_INDEX, capi.SQLITE_DROP_TEMP_VIEW],
 ])
+/** What may be wrong with a statement that leaves its transaction as it was. */
+const SOUND = new Set<number>([capi.SQLITE_ERROR, capi.SQLITE_AUTH, capi.SQLITE_TOOBIG])
 const PRAGMAS = new Set(['table_info', 'table_xinfo', 'table_list', 'index_list', 'index_info', 'foreign_key_list'])
 /** They tell what other episodes did, or something else each time. */
 const REFUSED = new Set(['last_insert_rowid', 'changes', 'total_changes', 'randomblob'])
@@ -67,12 +69,20 @@ function answer(request: Request): Answer {
     for (const [i, earlier] of request.journal.entries()) execute(db, earlier, i, request.limits)
     return execute(db, request.sql, request.journal.length, request.limits)
   } catch (error) {
-    isSound = (error as { resultCode?: number }).resultCode === capi.SQLITE_ERROR
+    isSound = SOUND.has((error as { resultCode?: number }).resultCode ?? -1)
     return { kind: 'error', message: messageOf(error) }
   } finally {
     // Memory that ran out, or a statement that was stopped, may have ended the transaction: nothing of it may stay.
-    if (isSound) db.exec('ROLLBACK')
-    else close(request.base)
+    if (!isSound || !rolledBack(db)) close(request.base)
+  }
+}
+
+function rolledBack(db: Database): boolean {
+  try {
+    db.exec('ROLLBACK')
+    return true
+  } catch {
+    return false
   }
 }
 
