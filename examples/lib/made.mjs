@@ -8,19 +8,22 @@ import { writeWordTokenizer } from './word-tokenizer.mjs'
 
 const lines = (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 
-/** Writes `made/` beside the script: `model`, `tasks/train.jsonl`, `tasks/test.jsonl` and `answers.jsonl`. */
-export async function make(script, { words, characters, train, test, answers }) {
+/**
+ * Writes `made/` beside the script: `model`, `tasks/train.jsonl`, `tasks/test.jsonl` and `answers.jsonl`. The rest of what is
+ * given goes to the tokenizer.
+ */
+export async function make(script, { train, test, answers, maxPositions = 64, ...tokenizer }) {
   const made = join(dirname(fileURLToPath(script)), 'made')
   rmSync(made, { recursive: true, force: true })
   mkdirSync(join(made, 'tasks'), { recursive: true })
-  writeWordTokenizer(join(made, 'tokenizer'), { words, characters })
+  writeWordTokenizer(join(made, 'tokenizer'), tokenizer)
   const { parameters } = await createModel({
     out: join(made, 'model'),
     layers: 2,
     hidden: 128,
     heads: 4,
     intermediate: 320,
-    maxPositions: 64,
+    maxPositions,
     tie: true,
     tokenizer: { kind: 'from', dir: join(made, 'tokenizer') },
   })

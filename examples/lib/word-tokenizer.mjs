@@ -21,10 +21,13 @@ const WORDS = ' ?[A-Za-z]+| ?[0-9]+|[^A-Za-z0-9]'
 
 /**
  * Writes tokenizer.json and tokenizer_config.json into `dir`. Characters of the words are known as well. `whole`: a text
- * is cut into words first, and those that are known are looked up as they are; for thousands of them. `special`: further
- * tokens that stand for themselves; `chat`: another template.
+ * is cut into words first, at `pattern`, and those that are known are looked up as they are; for thousands of them.
+ * `special`: further tokens that stand for themselves; `chat`: another template.
  */
-export function writeWordTokenizer(dir, { words, characters = '', whole = false, special = [], chat = CHAT }) {
+export function writeWordTokenizer(
+  dir,
+  { words, characters = '', whole = false, pattern = WORDS, special = [], chat = CHAT },
+) {
   const marks = [...SPECIAL, ...special]
   const vocab = new Set([...marks, ...characters, ...words.join(''), ...(whole ? words : [])])
   const merges = []
@@ -44,7 +47,7 @@ export function writeWordTokenizer(dir, { words, characters = '', whole = false,
     padding: null,
     added_tokens: marks.map((content, id) => ({ id, content, ...added })),
     normalizer: null,
-    pre_tokenizer: whole ? { type: 'Split', pattern: { Regex: WORDS }, behavior: 'Isolated', invert: false } : null,
+    pre_tokenizer: whole ? { type: 'Split', pattern: { Regex: pattern }, behavior: 'Isolated', invert: false } : null,
     post_processor: null,
     decoder: { type: 'Fuse' },
     model: {
