@@ -11,7 +11,7 @@ const src = fileURLToPath(new URL('../src/', import.meta.url))
  */
 const ORDER = [
   ...['base', 'plugin', 'machine', 'config', 'model', 'hub', 'grammar', 'graph'],
-  ...['task', 'reward', 'environment', 'dataset', 'engine', 'experience', 'dialect'],
+  ...['task', 'reward', 'environment', 'dataset', 'engine', 'experience', 'dialect', 'gateway'],
   ...['buffer', 'pipeline', 'algorithm', 'monitor', 'workflow', 'checkpoint', 'synchronizer'],
   ...['explorer', 'trainer', 'run', 'play', 'import-verl', 'cli', 'testing'],
 ]

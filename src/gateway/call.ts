@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { TrinityError } from '../base/error.js'
+import type { Answered, ChatModel, OnText } from '../dialect/chat-model.js'
+import type { Asked, Dialect, Head } from '../dialect/dialect.js'
+import { checkMediaType, parseBody, readBody } from './body.js'
+import { Delivery } from './delivery.js'
+import { EVENTS_TYPE, EventStream, eventText } from './event-stream.js'
+import type { GatewayLimits } from './limits.js'
+import { type Meter, tokensOf } from './meter.js'
+import type { Reply } from './replies.js'
+import { JSON_TYPE, replyHeaders, send } from './send.js'
+import type { OpenSession, Running } from './session.js'
+
+export interface CallParts {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+  readonly dialect: Dialect
+  readonly session: OpenSession
+  readonly limits: GatewayLimits
+  readonly meter: Meter
+}
+
+/**
+ * One request of a session on its way to an answer. Sampling stops when the client leaves, when the session or the
+ * server ends, and when time is up.
+ */
+export class Call implements Running {
+  readonly #parts: CallParts
+  readonly #begun = performance.now()
+  readonly #control = new AbortController()
+  readonly #delivery: Delivery
+  /** Sampled, and not yet part of a reply. */
+  #loose: readonly Answered[] | undefined
+  #over = false
+
+  constructor(parts: CallParts) {
+    this.#parts = parts
+    this.#delivery = new Delivery(parts.outgoing)
+  }
+
+  abort(reason: TrinityError): void {
+    this.#control.abort(reason)
+  }
+
+  /** Resolves when the client has its reply. What it throws is still to be told to the client, if there is one. */
+  async run(): Promise<void> {
+    const { outgoing, session, limits, meter } = this.#parts
+    const left = () => this.abort(new TrinityError('gateway/left', 'the client left'))
+    const late = () =>
+      this.abort(new TrinityError('gateway/call-time', `the call took longer than ${limits.callMs} ms`))
+    const timer = setTimeout(late, limits.callMs)
+    outgoing.once('close', left)
+    session.running.add(this)
+    meter.callsInFlight++
+    try {
+      await this.#answer()
+      meter.total.add(performance.now() - this.#begun)
+    } catch (error) {
+      if (this.#loose) session.unanswered(this.#loose)
+      // What stopped the sampling is the cause, whatever became of it on the way here.
+      throw this.#control.signal.aborted ? this.#control.signal.reason : error
+    } finally {
+      this.#over = true
+      meter.callsInFlight--
+      session.running.delete(this)
+      outgoing.off('close', left)
+      clearTimeout(timer)
+    }
+  }
+
+  async #answer(): Promise<void> {
+    const { incoming, outgoing, dialect, session, limits, meter } = this.#parts
+    checkMediaType(incoming)
+    const body = await this.#unlessAborted(readBody(incoming, limits))
+    const wire = parseBody(body, limits.depth)
+    const key = incoming.headers['idempotency-key']
+    if (typeof key !== 'string') {
+      const reply = await this.#reply(dialect.read(wire, session.recall), false)
+      await this.#reached(reply, () => session.unanswered(reply.answers))
+      return
+    }
+    const digest = createHash('sha256').update(dialect.path).update(body).digest('base64')
+    let reply = await this.#unlessAborted(session.replies.find(key, digest))
+    if (reply) {
+      meter.retries++
+      send(outgoing, 200, reply.record.streamed ? EVENTS_TYPE : JSON_TYPE, reply.text, replyHeaders(reply.record.id))
+    } else {
+      const settle = session.replies.begin(key, digest)
+      try {
+        reply = await this.#reply(dialect.read(wire, session.recall), true)
+      } finally {
+        settle(reply)
+      }
+    }
+    // It may be asked for again: whether it reached anybody is known when the session ends.
+    await this.#reached(reply)
+  }
+
+  /** Samples and sends. With `keep` also where the client left meanwhile: it may ask again. */
+  async #reply(asked: Asked, keep: boolean): Promise<Reply> {
+    const { dialect, session, outgoing } = this.#parts
+    const model = session.modelOf(asked.model)
+    const name = asked.model ?? model.name
+    const head: Head = { id: dialect.replyId(), created: Math.floor(Date.now() / 1000), model: name }
+    const stream = asked.stream ? new EventStream(outgoing, this.#parts.limits, replyHeaders(head.id)) : undefined
+    try {
+      const text = stream ? await this.#events(asked, head, model, stream, keep) : await this.#whole(asked, head, model)
+      const answers = this.#loose ?? []
+      if (asked.messages && answers.length > 0) {
+        const messages = [...asked.messages, asked.said(answers[0], head, 0, model)]
+        session.keep(head.id, { messages, carried: asked.carried })
+      }
+      const record: Reply['record'] = {
+        ...{ id: head.id, dialect: dialect.name, model: name, streamed: asked.stream, finished: false },
+        ...tokensOf(answers),
+        ms: performance.now() - this.#begun,
+      }
+      session.calls.push(record)
+      this.#loose = undefined
+      if (stream) stream.end()
+      else send(outgoing, 200, JSON_TYPE, text, replyHeaders(head.id))
+      return { record, text, answers }
+    } finally {
+      stream?.stop()
+    }
+  }
+
+  async #whole(asked: Asked, head: Head, model: ChatModel): Promise<string> {
+    return JSON.stringify(asked.reply(head, await this.#sample(asked, model, undefined), model))
+  }
+
+  async #events(asked: Asked, head: Head, model: ChatModel, stream: EventStream, keep: boolean): Promise<string> {
+    const sample = (onText: OnText, signal: AbortSignal) => {
+      signal.addEventListener('abort', () => this.#control.abort(signal.reason), { once: true })
+      return this.#sample(asked, model, (index, token, logprob) => {
+        if (!stream.begun) {
+          this.#parts.meter.firstToken.add(performance.now() - this.#begun)
+          stream.begin()
+        }
+        onText(index, token, logprob)
+      })
+    }
+    let kept = ''
+    for await (const event of asked.events(head, model, sample)) {
+      const text = eventText(event)
+      if (keep) kept += text
+      const room = stream.write(text)
+      if (room) await room
+    }
+    return kept
+  }
+
+  async #sample(asked: Asked, model: ChatModel, onText: OnText | undefined): Promise<Answered[]> {
+    const { session, meter } = this.#parts
+    const sampling = asked.sample(model, onText, this.#control.signal).then((answers) => {
+      meter.answered(answers)
+      // A model that does not stop when it is told to still has recorded what it said.
+      if (this.#over) session.unanswered(answers)
+      else this.#loose = answers
+      return answers
+    })
+    return this.#unlessAborted(sampling)
+  }
+
+  /** Waits until the client has all of a reply, or never will. */
+  async #reached({ record }: Reply, onLoss = () => {}): Promise<void> {
+    if (await this.#delivery.sent(this.#parts.limits.unreadMs)) {
+      record.finished = true
+      return
+    }
+    onLoss()
+    throw new TrinityError('gateway/left', 'the client left before it had its reply')
+  }
+
+  #unlessAborted<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this.#control
+    return new Promise((resolve, reject) => {
+      const abort = () => reject(signal.reason)
+      if (signal.aborted) abort()
+      signal.addEventListener('abort', abort, { once: true })
+      work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    })
+  }
+}

@@ -1,0 +1,104 @@
+import type { Answered, ChatModel } from '../dialect/chat-model.js'
+import { Histogram, type HistogramCounts } from './histogram.js'
+import type { OpenSession } from './session.js'
+
+/** What a gateway has done since it was opened. */
+export interface GatewayStats {
+  /** Requests for an answer. */
+  readonly requests: number
+  /** Answers that were sampled: `n` of a request count each. */
+  readonly answers: number
+  /** Requests of every kind that got no answer, by HTTP status; 499: the client left. */
+  readonly errors: Readonly<Record<number, number>>
+  readonly promptTokens: number
+  readonly completionTokens: number
+  /** Requests that got the answer of an earlier one with their idempotency key. */
+  readonly retries: number
+  readonly sessions: number
+  readonly openSessions: number
+  readonly callsInFlight: number
+  /** How often the history of a chat did not continue the tokens before it, in models that count this. */
+  readonly divergences: number
+  /** Newest version of the weights, of models that say it. */
+  readonly modelVersion?: number
+  /** From the request's arrival to the first token of a stream. */
+  readonly firstToken: HistogramCounts
+  /** From the request's arrival to the end of its answer. */
+  readonly total: HistogramCounts
+}
+
+/** Counts what happens on a gateway. */
+export class Meter {
+  requests = 0
+  retries = 0
+  callsInFlight = 0
+  sessions = 0
+  readonly firstToken = new Histogram()
+  readonly total = new Histogram()
+  readonly #errors: Record<number, number> = {}
+  #answers = 0
+  #promptTokens = 0
+  #completionTokens = 0
+  /** Of sessions that have ended. */
+  #divergences = 0
+  #modelVersion: number | undefined
+
+  error(status: number): void {
+    this.#errors[status] = (this.#errors[status] ?? 0) + 1
+  }
+
+  answered(answers: readonly Answered[]): void {
+    const { promptTokens, completionTokens } = tokensOf(answers)
+    this.#answers += answers.length
+    this.#promptTokens += promptTokens
+    this.#completionTokens += completionTokens
+  }
+
+  ended({ parts }: OpenSession): void {
+    this.#divergences += divergencesOf(parts.model)
+    this.#modelVersion = newer(this.#modelVersion, parts.model)
+  }
+
+  read(open: Iterable<OpenSession>): GatewayStats {
+    let openSessions = 0
+    let divergences = this.#divergences
+    let modelVersion = this.#modelVersion
+    for (const { parts } of open) {
+      openSessions++
+      divergences += divergencesOf(parts.model)
+      modelVersion = newer(modelVersion, parts.model)
+    }
+    const { requests, retries, sessions, callsInFlight } = this
+    return {
+      ...{ requests, retries, sessions, callsInFlight, openSessions, divergences, modelVersion },
+      answers: this.#answers,
+      errors: { ...this.#errors },
+      promptTokens: this.#promptTokens,
+      completionTokens: this.#completionTokens,
+      firstToken: this.firstToken.read(),
+      total: this.total.read(),
+    }
+  }
+}
+
+/** Answers of one call share their prompt. */
+export function tokensOf(answers: readonly Answered[]): { promptTokens: number; completionTokens: number } {
+  return {
+    promptTokens: answers[0]?.promptTokens ?? 0,
+    completionTokens: answers.reduce((sum, { sample }) => sum + sample.tokens.length, 0),
+  }
+}
+
+/** What models of a rollout tell beyond the contract. */
+interface Telling {
+  readonly version?: number
+  readonly stats?: { readonly divergences?: number }
+}
+
+function divergencesOf(model: ChatModel & Telling): number {
+  return model.stats?.divergences ?? 0
+}
+
+function newer(version: number | undefined, model: ChatModel & Telling): number | undefined {
+  return model.version === undefined ? version : Math.max(version ?? 0, model.version)
+}

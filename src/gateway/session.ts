@@ -1,0 +1,150 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { TrinityError } from '../base/error.js'
+import type { Answered, ChatModel } from '../dialect/chat-model.js'
+import type { Recall, Recalled } from '../dialect/dialect.js'
+import type { GatewayLimits } from './limits.js'
+import { Replies } from './replies.js'
+
+/** What a session answers with. */
+export interface SessionParts {
+  readonly model: ChatModel
+  /** Further models by the name that clients give. */
+  readonly models?: Readonly<Record<string, ChatModel>>
+  /** A name that no model has is 404. Else `model` answers to it: an unchanged agent names the model it was written for. */
+  readonly strictModels?: boolean
+  /** Ends the session. */
+  readonly signal?: AbortSignal
+  /** Default: random. Letters, digits, `.`, `_` and `-`. */
+  readonly id?: string
+  /** Told of answers that were sampled and recorded, and did not reach the client. */
+  readonly onUnanswered?: (answers: readonly Answered[]) => void
+}
+
+/** One call that a model answered. */
+export interface CallRecord {
+  /** Of the reply, as the client knows it. */
+  readonly id: string
+  readonly dialect: string
+  readonly model: string
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly ms: number
+  readonly streamed: boolean
+  /** The client has got the whole reply. */
+  readonly finished: boolean
+}
+
+/** The calls of one rollout: they have a URL and a key of their own, which are dead after `close`. */
+export interface Session {
+  readonly id: string
+  /** For clients of OpenAI's API: `…/s/<id>/v1`. */
+  readonly baseURL: string
+  /** For clients of Anthropic's API: `…/s/<id>`. */
+  readonly anthropicBaseURL: string
+  readonly apiKey: string
+  readonly calls: readonly CallRecord[]
+  close(): void
+}
+
+/** A call that goes on. */
+export interface Running {
+  abort(reason: TrinityError): void
+}
+
+/** A session as the server sees it. */
+export class OpenSession implements Session {
+  readonly id: string
+  readonly anthropicBaseURL: string
+  readonly apiKey: string
+  readonly calls: CallRecord[] = []
+  readonly parts: SessionParts
+  readonly running = new Set<Running>()
+  readonly #keyHash: Buffer
+  readonly #most: number
+  readonly #onClose: (session: OpenSession) => void
+  /** Made when first needed: most sessions never do. */
+  #replies: Replies | undefined
+  #recalled: Map<string, Recalled> | undefined
+  #closed = false
+
+  constructor(
+    { id, url, apiKey, keyHash }: { id: string; url: string; apiKey: string; keyHash: Buffer },
+    parts: SessionParts,
+    limits: GatewayLimits,
+    onClose: (session: OpenSession) => void,
+  ) {
+    this.id = id
+    this.anthropicBaseURL = `${url}/s/${id}`
+    this.apiKey = apiKey
+    this.parts = parts
+    this.#keyHash = keyHash
+    this.#most = limits.replies
+    this.#onClose = onClose
+    if (parts.signal?.aborted) this.#closed = true
+    else parts.signal?.addEventListener('abort', this.close, { once: true })
+  }
+
+  get baseURL(): string {
+    return `${this.anthropicBaseURL}/v1`
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  get replies(): Replies {
+    this.#replies ??= new Replies(this.#most, (answers) => this.unanswered(answers))
+    return this.#replies
+  }
+
+  opensWith(key: string): boolean {
+    return timingSafeEqual(this.#keyHash, hashOf(key))
+  }
+
+  /** The model that a client means. */
+  modelOf(name: string | undefined): ChatModel {
+    const { model, models = {}, strictModels = false } = this.parts
+    if (name !== undefined && Object.hasOwn(models, name)) return models[name]
+    if (!strictModels || name === undefined || name === model.name) return model
+    throw new TrinityError('gateway/model', `there is no model '${name}'`, {
+      path: 'model',
+      hint: `there are ${this.modelNames.join(', ')}`,
+    })
+  }
+
+  get modelNames(): string[] {
+    return [...new Set([this.parts.model.name, ...Object.keys(this.parts.models ?? {})])]
+  }
+
+  readonly recall: Recall = (replyId) => this.#recalled?.get(replyId)
+
+  /** Keeps where a reply stood. */
+  keep(replyId: string, recalled: Recalled): void {
+    this.#recalled ??= new Map()
+    this.#recalled.set(replyId, recalled)
+    if (this.#recalled.size > this.#most) this.#recalled.delete(this.#recalled.keys().next().value!)
+  }
+
+  unanswered(answers: readonly Answered[]): void {
+    this.parts.onUnanswered?.(answers)
+  }
+
+  readonly close = (): void => {
+    this.end(new TrinityError('gateway/session', `session ${this.id} has ended`))
+  }
+
+  end(reason: TrinityError): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.parts.signal?.removeEventListener('abort', this.close)
+    for (const call of this.running) call.abort(reason)
+    this.#recalled = undefined
+    this.#replies?.clear()
+    this.#onClose(this)
+  }
+}
+
+/** Hashes have one length, and comparing them says nothing of what was hashed. */
+export function hashOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
