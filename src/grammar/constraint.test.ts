@@ -29,6 +29,11 @@ const SCHEMA = {
   additionalProperties: { type: 'boolean' },
 }
 
+/** One token per byte. */
+function byteText(changes: object = {}, specialTokens: Record<string, string> = { eos_token: '<|end|>' }): Tokenizer {
+  return new Tokenizer({ path: 'bytes', tokenizer: { ...byteTokenizer(['<|end|>']), ...changes }, specialTokens })
+}
+
 /** SentencePiece as Llama has it: a blank before the text that is dropped again, bytes for unknown characters. */
 function sentencePiece(pieces: readonly string[]): Tokenizer {
   const bytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`)
@@ -178,11 +183,7 @@ function byteLetter(byte: number): string {
 }
 
 describe('with other vocabularies', () => {
-  const bytes = new Tokenizer({
-    path: 'bytes',
-    tokenizer: byteTokenizer(['<|end|>']),
-    specialTokens: { eos_token: '<|end|>' },
-  })
+  const bytes = byteText()
   const pieces = sentencePiece([
     '▁',
     '▁{',
@@ -234,15 +235,12 @@ describe('with other vocabularies', () => {
     expect(pieces.decode([pieces.tokenId('▁{')!, pieces.tokenId('}')!])).toBe('{}')
   })
 
-  it('words with blanks between them are refused', () => {
-    const words = new Tokenizer({
-      path: 'words',
-      tokenizer: { ...byteTokenizer([]), decoder: null },
-      specialTokens: {},
-    })
-    expect(() => constraintFor(words, 300, { type: 'json_object' })).toThrow(
-      expect.objectContaining({ code: 'grammar/tokenizer' }),
-    )
+  it('a tokenizer that puts blanks between words, or has no end token, is refused', () => {
+    for (const odd of [byteText({ decoder: null }), byteText({}, {})]) {
+      expect(() => constraintFor(odd, 300, { type: 'json_object' })).toThrow(
+        expect.objectContaining({ code: 'grammar/tokenizer' }),
+      )
+    }
   })
 
   it('goes on when it has seen too much to keep', () => {
@@ -261,7 +259,7 @@ describe('with other vocabularies', () => {
 describe('formats', () => {
   const accepts = (format: Format, text: string) => {
     const grammar = new Grammar()
-    const tokenizer = new Tokenizer({ path: 'bytes', tokenizer: byteTokenizer(['<|end|>']), specialTokens: {} })
+    const tokenizer = byteText()
     const tokens = { vocabulary: vocabularyOf(tokenizer), size: 257, ends: [] }
     return new Constraint(grammar, formatPart(grammar, format), tokens).accepts(text)
   }
@@ -301,7 +299,7 @@ describe('formats', () => {
   })
 
   it('the same format gives the same constraint', () => {
-    const tokenizer = new Tokenizer({ path: 'bytes', tokenizer: byteTokenizer(['<|end|>']), specialTokens: {} })
+    const tokenizer = byteText()
     const one = constraintFor(tokenizer, 300, { type: 'choice', choices: ['x'] })
     expect(constraintFor(tokenizer, 300, { type: 'choice', choices: ['x'] })).toBe(one)
     for (let i = 0; i < 40; i++) constraintFor(tokenizer, 300, { type: 'choice', choices: [`${i}`] })

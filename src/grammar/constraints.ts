@@ -1,3 +1,4 @@
+import { TrinityError } from '../base/error.js'
 import type { Tokenizer } from '../model/index.js'
 import { Constraint } from './constraint.js'
 import { type Format, formatPart } from './format.js'
@@ -29,8 +30,13 @@ export function constraintFor(tokenizer: Tokenizer, size: number, format: Format
 }
 
 function newConstraint(tokenizer: Tokenizer, size: number, format: Format): Constraint {
+  if (tokenizer.eosId === undefined) {
+    throw new TrinityError('grammar/tokenizer', 'the tokenizer names no token that ends an answer', {
+      path: tokenizer.path,
+      hint: 'set eos_token in its tokenizer_config.json: an answer that is complete could not end otherwise',
+    })
+  }
+  const vocabulary = vocabularyOf(tokenizer)
   const grammar = new Grammar()
-  const root = formatPart(grammar, format)
-  const ends = tokenizer.eosId === undefined ? [] : [tokenizer.eosId]
-  return new Constraint(grammar, root, { vocabulary: vocabularyOf(tokenizer), size, ends })
+  return new Constraint(grammar, formatPart(grammar, format), { vocabulary, size, ends: [tokenizer.eosId] })
 }

@@ -64,7 +64,7 @@ describe('patterns', () => {
     const fits = recognizer(all, patternExpression(all, pattern, { ...options, spelling: plainly }))
     const fitsInJson = recognizer(all, patternExpression(all, pattern, { ...options, spelling: inJson }))
     const check = (text: string) => {
-      if (!text.isWellFormed()) return
+      if (/\p{Surrogate}/u.test(text)) return
       expect(fits(text), JSON.stringify(text)).toBe(reference.test(text))
       expect(fitsInJson(JSON.stringify(text).slice(1, -1)), JSON.stringify(text)).toBe(reference.test(text))
     }
