@@ -4,7 +4,7 @@ import { modelOf, speaker } from '../../test/support/workflow-kit.js'
 import { TrinityError } from '../base/error.js'
 import { answerFold, backWire, questionWire } from './clients.fixture.js'
 import { Speaking } from './dialect.fixture.js'
-import { dialects } from './registry.js'
+import { dialects } from './dialects.js'
 import { keysOf } from './said.js'
 
 const word = fc.constantFrom('a', ' ', '\n', 'é🙂', '<', '"', '</', '{}', '<tool_call>', 'x y')

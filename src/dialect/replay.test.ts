@@ -5,7 +5,7 @@ import { testData } from '../../test/support/test-data.js'
 import { modelOf, speaker } from '../../test/support/workflow-kit.js'
 import { Speaking } from './dialect.fixture.js'
 import type { Wire } from './dialect.js'
-import { dialects } from './registry.js'
+import { dialects } from './dialects.js'
 
 /** Requests of real SDKs: a question, then the result of the tool that was called. */
 const { path, absent, note } = testData('../spec/captures/agents')

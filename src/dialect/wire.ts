@@ -52,13 +52,16 @@ export type TextParts = Readonly<Record<string, string>>
 /** A text, or the texts of a list of parts. Other parts (images, audio, files) are refused. */
 export function contentText(content: unknown, path: string, parts: TextParts, between: string): string {
   if (typeof content === 'string') return content
-  const texts = wireList(content, path).map((given, i) => {
-    const part = wireObject(given, `${path}[${i}]`)
-    const key = typeof part.type === 'string' && Object.hasOwn(parts, part.type) ? parts[part.type] : undefined
-    if (key !== undefined) return wireText(part[key], `${path}[${i}].${key}`)
-    throw unsupported(`${path}[${i}]`, `a part of type ${JSON.stringify(part.type)}`, 'give text')
-  })
-  return texts.join(between)
+  return wireList(content, path)
+    .map((part, i) => partText(part, `${path}[${i}]`, parts))
+    .join(between)
+}
+
+export function partText(given: unknown, path: string, parts: TextParts): string {
+  const part = wireObject(given, path)
+  const key = typeof part.type === 'string' && Object.hasOwn(parts, part.type) ? parts[part.type] : undefined
+  if (key !== undefined) return wireText(part[key], `${path}.${key}`)
+  throw unsupported(path, `a part of type ${JSON.stringify(part.type)}`, 'give text')
 }
 
 /** A session that a client names in its own keys or in what it may say of a request. */

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../../model/index.js'
 import type { Wire } from '../dialect.js'
 import { joinTurns } from '../turns.js'
-import { contentText, unsupported, wireObject, wireText } from '../wire.js'
+import { contentText, partText, unsupported, wireObject, wireText } from '../wire.js'
 
 export const TEXT = { text: 'text' }
 const ROLES = ['user', 'assistant', 'system']
@@ -59,7 +59,7 @@ function userMessages(blocks: readonly [Wire, string][]): ChatMessage[] {
       messages.push({ role: 'tool', tool_call_id: wireText(block.tool_use_id, `${path}.tool_use_id`), content })
       continue
     }
-    const text = contentText([block], path, TEXT, '')
+    const text = partText(block, path, TEXT)
     const last = messages.at(-1)
     if (last?.role === 'user') last.content += `\n${text}`
     else messages.push({ role: 'user', content: text })

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { modelOf, speaker } from '../../../test/support/workflow-kit.js'
+import { askedOf, obeyingStops, Speaking } from '../dialect.fixture.js'
+import { anthropic } from './anthropic.js'
+
+const hello = { role: 'user', content: 'hello' }
+const body = { model: 'm', max_tokens: 500, messages: [hello] }
+const tools = [{ name: 'add', description: 'adds', input_schema: { type: 'object' } }]
+const read = async (more: object) => askedOf(anthropic, { ...body, ...more })
+
+describe('anthropic messages', () => {
+  it('reads blocks as messages', async () => {
+    const { asked } = await read({
+      system: [
+        { type: 'text', text: 'be', cache_control: { type: 'ephemeral' } },
+        { type: 'text', text: 'brief' },
+      ],
+      messages: [
+        hello,
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'hm', signature: 's' },
+            { type: 'text', text: 'I add.' },
+            { type: 'tool_use', id: 't1', name: 'add', input: { a: 1 } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 't1', content: [{ type: 'text', text: '3' }] },
+            { type: 'text', text: 'and' },
+            { type: 'text', text: 'now?' },
+          ],
+        },
+      ],
+      metadata: { user_id: 'me' },
+    })
+    expect(asked.session).toBe('me')
+    expect(asked.messages).toEqual([
+      { role: 'system', content: 'be\nbrief' },
+      hello,
+      {
+        role: 'assistant',
+        content: 'I add.',
+        reasoning_content: 'hm',
+        tool_calls: [{ id: 't1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }],
+      },
+      { role: 'tool', tool_call_id: 't1', content: '3' },
+      { role: 'user', content: 'and\nnow?' },
+    ])
+  })
+
+  it('reads how to sample', async () => {
+    const { args } = await read({
+      ...{ tools, temperature: 0.5, top_p: 0.9, top_k: 5, stop_sequences: ['END'] },
+      ...{ tool_choice: { type: 'any', disable_parallel_tool_use: true }, thinking: { type: 'disabled' } },
+    })
+    expect(args).toMatchObject({
+      ...{ n: 1, temperature: 0.5, top_p: 0.9, top_k: 5, max_tokens: 500, stop: ['END'] },
+      ...{ tool_choice: 'required', parallel_tool_calls: false, enable_thinking: false },
+      tools: [{ type: 'function', function: { name: 'add', description: 'adds', parameters: { type: 'object' } } }],
+    })
+    expect((await read({ tools, tool_choice: { type: 'none' } })).args.tools).toBeUndefined()
+    const { args: one } = await read({ tools, tool_choice: { type: 'tool', name: 'add' } })
+    expect(one.tool_choice).toEqual({ type: 'function', function: { name: 'add' } })
+    const format = { type: 'json_schema', schema: { type: 'object' } }
+    expect((await read({ output_config: { format } })).args.response_format).toEqual({
+      type: 'json_schema',
+      json_schema: { schema: { type: 'object' } },
+    })
+  })
+
+  it.each([
+    ['max_tokens', { max_tokens: undefined }],
+    ['messages', { messages: [] }],
+    ['messages[0].content[0]', { messages: [{ role: 'user', content: [{ type: 'image', source: {} }] }] }],
+    ['messages[0].role', { messages: [{ role: 'tool', content: 'x' }] }],
+    ['tools[0]', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+    ['tool_choice', { tool_choice: { type: 'any' } }],
+    ['tool_choice.name', { tools, tool_choice: { type: 'tool' } }],
+    ['mcp_servers', { mcp_servers: [{}] }],
+    ['thread.previous_message_id', { thread: { type: 'continue', previous_message_id: 'gone' } }],
+  ])('refuses what it cannot do: %s', async (path, more) => {
+    await expect(read(more)).rejects.toMatchObject({ name: 'TrinityError', path })
+  })
+
+  it('says why an answer ended', async () => {
+    const ask = async (said: string, more: object) => {
+      const speaking = new Speaking(anthropic, modelOf(obeyingStops(await speaker(() => said))))
+      const { reply } = await speaking.ask({ ...body, ...more })
+      const { events } = await speaking.ask({ ...body, ...more, stream: true })
+      const { stop_reason, stop_sequence, content } = reply
+      expect(events.find(({ type }) => type === 'message_delta')).toMatchObject({
+        delta: { stop_reason, stop_sequence },
+      })
+      return [stop_reason, stop_sequence, (content as { text?: string }[])[0]?.text]
+    }
+    expect(await ask('yes', {})).toEqual(['end_turn', null, 'yes'])
+    expect(await ask('yes', { max_tokens: 2 })).toEqual(['max_tokens', null, 'ye'])
+    expect(await ask('yes END no', { stop_sequences: ['END', 'x'] })).toEqual(['stop_sequence', 'END', 'yes '])
+    expect(await ask('<tool_call>{"name":"add"}</tool_call>', { tools })).toEqual(['tool_use', null, undefined])
+  })
+
+  it('goes on from what the assistant began, also in the next turn', async () => {
+    const model = modelOf(obeyingStops(await speaker((prompt) => (prompt.includes('more') ? 'end' : ' four STOP'))))
+    const speaking = new Speaking(anthropic, model)
+    const begun = { ...body, messages: [hello, { role: 'assistant', content: 'It is' }], stop_sequences: ['STOP'] }
+    const { reply } = await speaking.ask(begun)
+    expect(reply.content).toMatchObject([{ text: ' four ' }])
+    const messages = [hello, { role: 'assistant', content: 'It is four ' }, { role: 'user', content: 'more' }]
+    await speaking.ask({ ...begun, messages })
+    expect(model.stats.divergences).toBe(0)
+  })
+
+  it('keeps the tools and the system prompt of a thread', async () => {
+    const model = modelOf(await speaker(() => '<tool_call>{"name":"add","arguments":{}}</tool_call>'))
+    const speaking = new Speaking(anthropic, model)
+    const { id, said } = await speaking.ask({ ...body, system: 'sys', tools, thread: { type: 'create' } })
+    const [{ id: tool_use_id }] = said.tool_calls as { id: string }[]
+    const messages = [{ role: 'user', content: [{ type: 'tool_result', tool_use_id, content: '3' }] }]
+    const thread = { type: 'continue', previous_message_id: id }
+    const { asked, args } = await askedOf(anthropic, { ...body, messages, thread }, speaking.recall)
+    expect(asked.messages?.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool'])
+    expect(args.tools).toHaveLength(1)
+  })
+
+  it('refuses in its own words', () => {
+    const refusal = anthropic.refusal({ status: 429, code: 'rate_limit_exceeded', message: 'wait' })
+    expect(refusal).toMatchObject({ type: 'error', error: { type: 'rate_limit_error', message: 'wait' } })
+    expect(refusal.request_id).toMatch(/^req_/)
+  })
+})
