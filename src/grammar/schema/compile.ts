@@ -8,6 +8,7 @@ import { ABOUT, below, type Located, listOf, unsupported } from './keywords.js'
 import { objectPart } from './object.js'
 import { literalExpression, numberExpression, stringExpression } from './scalar.js'
 import { checkSize } from './size.js'
+import { differByConstant, valuesOf } from './values.js'
 
 /** The values that fit a JSON Schema, as a part of a grammar. */
 export function schemaPart(grammar: Grammar, schema: unknown, whitespace?: Whitespace): Part {
@@ -134,7 +135,7 @@ export class SchemaCompiler {
     for (let found = this.#document.takeApart(); found.length > 0; found = this.#document.takeApart()) {
       for (const apart of found) {
         const key = apart.both.map(({ pointer }) => pointer).join('\n')
-        if (checked.has(key)) continue
+        if (checked.has(key) || differByConstant(apart.both)) continue
         checked.add(key)
         open.push({ rule: this.value(apart.both), apart })
       }
@@ -177,26 +178,6 @@ function typesIn(one: Located): Set<Type> {
 
 function says(all: Conjunction, kind: keyof typeof ABOUT): boolean {
   return all.some(({ schema }) => ABOUT[kind].some((key) => schema[key] !== undefined))
-}
-
-/** The values that every enum and const of some schemas names; undefined where there is none. */
-function valuesOf(all: Conjunction): unknown[] | undefined {
-  const lists = all.flatMap((one) => [
-    ...(one.schema.enum === undefined ? [] : [listOf(one, 'enum')!]),
-    ...(one.schema.const === undefined ? [] : [[one.schema.const]]),
-  ])
-  if (lists.length === 0) return undefined
-  const [first, ...others] = lists
-  const known = others.map((list) => new Set(list.map(canonical)))
-  return first.filter((value) => known.every((set) => set.has(canonical(value))))
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
 }
 
 function typeOf(value: unknown): Type {
