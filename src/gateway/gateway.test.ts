@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { TrinityError } from '../base/error.js'
+import { dialects } from '../dialect/registry.js'
 import { Gateway } from './index.js'
 import { FakeModel, heard, openGateway, plain } from './plain.fixture.js'
 
@@ -251,6 +252,18 @@ describe('the server', () => {
     expect(model.recorded).toBe(0)
     await expect(post(HELLO)).rejects.toThrow()
     expect(() => gateway.session({ model })).toThrow('closing')
+  })
+
+  it('speaks every API there is, and refuses in its shape', async () => {
+    const { post, model } = await opened({ dialects })
+    expect(dialects.length).toBeGreaterThan(1)
+    for (const { path, refusal } of dialects) {
+      const response = await post({}, { path })
+      expect([path, response.status]).toEqual([path, 400])
+      const shape = refusal({ status: 400, code: '', message: '' })
+      expect(Object.keys((await response.json()) as object)).toEqual(Object.keys(shape))
+    }
+    expect(model.begun).toBe(0)
   })
 
   it('says when it cannot listen', async () => {

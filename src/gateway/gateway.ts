@@ -51,14 +51,6 @@ export class Gateway {
   #closedBecause: TrinityError | undefined
   #closing: Promise<void> | undefined
 
-  /**
-   * @example
-   * import { Gateway } from 'trinity-rft'
-   *
-   * const gateway = await Gateway.open()
-   * console.log(gateway.url)
-   * await gateway.close()
-   */
   static async open(options: GatewayOptions = {}): Promise<Gateway> {
     const { host = '127.0.0.1', port = 0, tls, apiKey } = options
     if (!isLoopback(host) && !apiKey) {
