@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { TrinityError } from '../base/error.js'
-import { dialects } from '../dialect/registry.js'
+import { dialects } from '../dialect/dialects.js'
 import { Gateway } from './index.js'
 import { FakeModel, heard, openGateway, plain } from './plain.fixture.js'
 
