@@ -1,6 +1,6 @@
 /** What a worker runs: a thread, or a process. */
 
-import { isMainThread, parentPort } from 'node:worker_threads'
+import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { TrinityError } from '../../base/error.js'
 import type { FromWorker, Port, ToWorker } from './protocol.js'
 import { serveRollouts } from './serve.js'
@@ -21,6 +21,9 @@ if (isMainThread) {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
   const { exit } = process
   process.on('disconnect', () => exit.call(process, 0))
+  // a loop does not hear that the explorer is gone; a thread beside it does
+  const look = `setInterval(() => process.ppid === ${process.ppid} || process.kill(process.pid, 'SIGKILL'), 1000)`
+  new Worker(look, { eval: true, execArgv: [] }).unref()
 }
 
 const fatal = (error: unknown) => port.post({ kind: 'fatal', error: toWireError(error) })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { silent, taskOf } from '../../../test/support/workflow-kit.js'
-import { type Config, machineFacts, parseConfig, resolveConfig } from '../../config/index.js'
+import { parseConfig } from '../../config/index.js'
 import type { SampleModel } from '../../engine/contract.js'
 import { MockEngine } from '../../engine/mock/engine.js'
 import { createModel } from '../../model/index.js'
@@ -26,9 +26,8 @@ beforeAll(async () => {
   await createModel({ out: dir, layers: 1, hidden: 16, heads: 2, maxPositions: 64, tokenizer })
   const engine = new MockEngine({ vocabSize: 24, eos: 1, maxModelLen: 64 })
   sampler = await engine.openSample({ path: 'mock' }, { seq: 1, deadlineMs: 1000 })
-  const yaml = `{mode: explore, model: {model_path: ${dir}, max_response_tokens: 6}, checkpoint_root_dir: ${dir}}`
-  const facts = machineFacts({ cwd: dir, gpus: 0, pytorch: false })
-  const config: Config = resolveConfig(parseConfig(yaml, 'f.yaml', { env: {}, cwd: dir }), facts).stages[0].config
+  const yaml = 'explorer: {rollout_model: {max_response_tokens: 6}}'
+  const { config } = parseConfig(yaml, 'f.yaml', { env: {}, cwd: dir }).stages[0]
   parts = { config, model: [sampler], text: await openModelText(dir) }
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -69,7 +68,7 @@ it('a workflow gives the same in a worker as here, to the last bit', async () =>
     const streamed: number[] = []
     const experiences = await model.generate('1+1=', {}, (index, token) => void streamed.push(index, token))
     const logprobs = await model.logprobs(experiences[0].tokens)
-    experiences[0].info = { logprobs, streamed, drawn: random.double(), run, repeat, version: model.version }
+    experiences[0].info = { logprobs, streamed, drawn: random.random(), run, repeat, version: model.version }
     return experiences
   })
   const here = await performOn(await workHere(contextFactory(parts, () => silent)).take(signal), 'isolated_all')
