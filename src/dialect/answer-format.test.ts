@@ -41,6 +41,7 @@ describe('the format of an answer', () => {
     expect(fitting({ tools, tool_choice: 'none' }, answers)).toEqual(answers)
     expect(fitting({ tools, tool_choice: 'required' }, answers)).toEqual([CALL, GO, `${CALL}\n${GO}`])
     expect(fitting({ tools, tool_choice: 'required', parallel_tool_calls: false }, answers)).toEqual([CALL, GO])
+    expect(fitting({ tools, parallel_tool_calls: false }, answers)).toEqual([CALL, WRONG, GO, 'just text', ''])
     const named = { type: 'function', function: { name: 'look' } } as const
     expect(fitting({ tools, tool_choice: named }, answers)).toEqual([CALL])
   })

@@ -42,8 +42,9 @@ function withTools(own: Format | undefined, args: ChatArgs): Format | undefined 
   const several = parallel !== false && typeof choice === 'string'
   if (choice !== 'auto') return callsFormat(chosen(tools, choice), several, false)
   if (own) return { type: 'any_of', parts: [own, callsFormat(tools, several, false)] }
-  if (!tools.some(({ strict }) => strict)) return undefined
-  // text and calls are free; once a call begins, it is held to the schema of a tool that asks for it
+  if (several && !tools.some(({ strict }) => strict)) return undefined
+  // text and calls are free; once a call begins, it is held to the schema of a tool that asks for it, and to one call where
+  // that is asked for
   const held = tools.map((tool) => (tool.strict ? tool : { ...tool, parameters: { type: 'object' } }))
   const calls: Format = {
     type: 'sequence',
