@@ -35,7 +35,7 @@ const STATUS: Readonly<Record<string, number>> = {
 }
 
 /** Areas whose errors say that the request asks for what cannot be done, and the codes among them that do not. */
-const CLIENT = new Set(['gateway', 'dialect', 'openai', 'anthropic', 'chat', 'grammar', 'args'])
+const CLIENT = new Set(['gateway', 'dialect', 'chat', 'grammar', 'args'])
 const OURS = new Set(['chat/missing', 'chat/template', 'chat/offsets', 'grammar/strayed', 'grammar/tokenizer'])
 /** The same in areas that are otherwise ours. */
 const THEIRS = new Set([
