@@ -1,9 +1,23 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Channel, FromWorker, ToWorker } from './protocol.js'
 
 /** How V8 begins to speak when it runs out of memory; what follows are pages of addresses. */
 const OUT_OF_MEMORY = /<--- Last few GCs|FATAL ERROR: .*heap/
+
+/** Processes that run. A loop in one does not notice that nobody is there any more. */
+const running = new Set<ChildProcess>()
+let isListening = false
+
+function killWithUs(child: ChildProcess): void {
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  if (isListening) return
+  isListening = true
+  process.once('exit', () => {
+    for (const one of running) one.kill('SIGKILL')
+  })
+}
 
 /** A worker that is a process of its own. */
 export function openProcess(memoryMb: number): Channel {
@@ -21,9 +35,7 @@ export function openProcess(memoryMb: number): Channel {
     if (!isFull) process.stderr.write(text)
   })
   ;(child.stderr as unknown as { unref(): void } | null)?.unref()
-  const kill = () => void child.kill('SIGKILL')
-  // a loop does not notice that nobody is there any more
-  process.once('exit', kill)
+  killWithUs(child)
   return {
     post: (message: ToWorker) => void child.send(message, () => {}),
     onMessage: (hear) => void child.on('message', (message) => hear(message as FromWorker)),
@@ -33,11 +45,10 @@ export function openProcess(memoryMb: number): Channel {
         failure = error.message
       })
       child.once('exit', (code, signal) => {
-        process.off('exit', kill)
         const how = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`
         hear(isFull ? `it took more than ${memoryMb} MB` : (failure ?? how))
       })
     },
-    kill,
+    kill: () => void child.kill('SIGKILL'),
   }
 }

@@ -33,16 +33,22 @@ const unheard = new UnheardSignals()
 const beats = () => Atomics.load(shared, 0)
 const isDebugged = () => Atomics.load(shared, 1) !== 0
 let isBroken = false
-/** One line for each stretch of own work. */
+/** One line for each stretch of own work, which is looked at less and less often. */
 let notedAt = -1
+let patience = 1
 
 onSignals(['SIGINT', 'SIGTERM'], (name) => unheard.heard(name))
 for (;;) {
   await sleep(LOOK_MS)
   const blocked = pulse.look(beats())
-  if (blocked < 2 * LOOK_MS) unheard.clear()
-  const limit = unheard.limit(isBroken ? Math.min(limitMs, AGAIN_LIMIT_MS) : limitMs)
-  if (blocked >= limit && !isDebugged()) await act(blocked)
+  if (blocked < 2 * LOOK_MS) {
+    unheard.clear()
+    patience = 1
+  }
+  const limit = unheard.limit(patience * (isBroken ? Math.min(limitMs, AGAIN_LIMIT_MS) : limitMs))
+  if (blocked < limit || isDebugged()) continue
+  patience *= 2
+  await act(blocked)
 }
 
 /** The loop has stood still for too long. */
