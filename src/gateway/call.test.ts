@@ -115,14 +115,15 @@ describe('a request that is sent again with its idempotency-key', () => {
   })
 
   it('is sampled anew where the first try was not answered', async () => {
-    const { post, model } = await opened({ fake: { stepMs: 20 } })
+    const { post, model, gateway } = await opened({ fake: { stepMs: 100 } })
     const control = new AbortController()
     const first = post(HELLO, { ...again, signal: control.signal })
     await expect.poll(() => model.begun).toBe(1)
-    const second = post(HELLO, again)
+    const others = [post(HELLO, again), post(HELLO, again)]
+    await expect.poll(() => gateway.stats.callsInFlight).toBe(3)
     control.abort()
     await expect(first).rejects.toThrow()
-    expect((await second).status).toBe(200)
+    for (const other of others) expect((await other).status).toBe(200)
     expect([model.stopped, model.recorded]).toEqual([1, 1])
   })
 
@@ -145,7 +146,7 @@ describe('a request that is sent again with its idempotency-key', () => {
     expect(session.calls[0].finished).toBe(false)
     const text = await (await post(WIDE_TEXT, again)).text()
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
-    expect(session.calls[0].finished).toBe(true)
+    await expect.poll(() => session.calls[0].finished).toBe(true)
     await unread('two')
     await expect.poll(() => session.calls.length, { timeout: 5000 }).toBe(2)
     expect(model.recorded).toBe(2)

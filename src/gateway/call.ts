@@ -81,16 +81,17 @@ export class Call implements Running {
       return
     }
     const digest = createHash('sha256').update(dialect.path).update(body).digest('base64')
-    let reply = await this.#unlessAborted(session.replies.find(key, digest))
-    if (reply) {
+    const claimed = await session.replies.claim(key, digest, (work) => this.#unlessAborted(work))
+    let reply: Reply | undefined
+    if (typeof claimed !== 'function') {
+      reply = claimed
       meter.retries++
       send(outgoing, 200, reply.record.streamed ? EVENTS_TYPE : JSON_TYPE, reply.text, replyHeaders(reply.record.id))
     } else {
-      const settle = session.replies.begin(key, digest)
       try {
         reply = await this.#reply(dialect.read(wire, session.recall), true)
       } finally {
-        settle(reply)
+        claimed(reply)
       }
     }
     // It may be asked for again: whether it reached anybody is known when the session ends.

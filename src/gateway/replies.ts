@@ -16,6 +16,10 @@ interface Kept {
   readonly reply: Promise<Reply | undefined>
 }
 
+type Settle = (reply: Reply | undefined) => void
+/** Waits for another call, as long as the caller's own goes on. */
+type Wait = <T>(work: Promise<T>) => Promise<T>
+
 const LONGEST_KEY = 255
 
 /** Replies by the idempotency key of their request, so that a request that is sent again is not sampled again. */
@@ -30,8 +34,11 @@ export class Replies {
     this.#onLoss = onLoss
   }
 
-  /** The reply to this request, when there is one or will be; `body` tells whether it is the same request. */
-  async find(key: string, body: string): Promise<Reply | undefined> {
+  /**
+   * The reply to this request, when there is one or will be; `body` tells whether it is the same request. Else the caller
+   * is the one to answer it, and gets a function that tells how this ended.
+   */
+  async claim(key: string, body: string, wait: Wait): Promise<Reply | Settle> {
     if (key.length > LONGEST_KEY) {
       throw new TrinityError('gateway/idempotency', `the idempotency-key is longer than ${LONGEST_KEY} characters`)
     }
@@ -42,15 +49,14 @@ export class Replies {
           hint: 'a new request needs a new key',
         })
       }
-      const reply = await kept.reply
+      const reply = await wait(kept.reply)
       if (reply) return reply
     }
-    return undefined
+    return this.#begin(key, body)
   }
 
-  /** Says that a call with this key begins; what it returns tells how it ended. */
-  begin(key: string, body: string): (reply: Reply | undefined) => void {
-    let settle: (reply: Reply | undefined) => void = () => {}
+  #begin(key: string, body: string): Settle {
+    let settle: Settle = () => {}
     const kept = { body, reply: new Promise<Reply | undefined>((resolve) => (settle = resolve)) }
     this.#kept.set(key, kept)
     if (this.#kept.size > this.#most) this.#forget(this.#kept.keys().next().value!)
