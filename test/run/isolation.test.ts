@@ -73,7 +73,7 @@ describe.each([
         // one after the other: a loop would take the time of the rest
         'explorer.runner_per_model=1',
         'explorer.max_retry_times=0',
-        'explorer.max_timeout=3',
+        'explorer.max_timeout=4',
         'explorer.isolation_memory=96',
       ],
     )
