@@ -1,8 +1,10 @@
 import type { Task } from '../../task/index.js'
 
 /** A row of the task set, and `truth` as the task set's format finds it. */
-// biome-ignore lint/suspicious/noExplicitAny: an agent knows its own columns
-export type AgentTask = Record<string, any>
+export interface AgentTask {
+  // biome-ignore lint/suspicious/noExplicitAny: an agent knows its own columns
+  [column: string]: any
+}
 
 /** The columns of a task by their names. */
 export function rowOf({ raw, truth }: Pick<Task, 'raw' | 'truth'>): AgentTask {
