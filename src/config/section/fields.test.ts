@@ -28,6 +28,8 @@ const NEW = [
   ...['repetition_penalty', 'presence_penalty', 'frequency_penalty', 'logit_bias'].map(
     (key) => `GenerationConfig.${key}`,
   ),
+  'ExplorerConfig.isolation',
+  'ExplorerConfig.isolation_memory',
   'StageConfig.model',
   'StageConfig.cluster',
   'StageConfig.synchronizer',
