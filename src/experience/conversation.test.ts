@@ -94,3 +94,42 @@ it('one version needs no spans, and none is version 0', () => {
   expect(versionFields([]).modelVersion).toBe(0)
   expect(joined(Int32Array.of(1), Int32Array.of(2, 3))).toEqual(Int32Array.of(1, 2, 3))
 })
+
+describe('an answer that nobody got', () => {
+  const encode = (text: string) => Int32Array.from(text, (letter) => letter.charCodeAt(0))
+  const sampled = (text: string): Sample => ({
+    tokens: encode(text),
+    logprobs: new Float32Array(text.length),
+    finish: 'stop',
+    versions: [],
+    cachedTokens: 0,
+  })
+  const say = (conversation: Conversation, prompt: string, text: string) => {
+    const sample = sampled(text)
+    conversation.record(conversation.promptOf(prompt, 1, encode), sample, text)
+    return sample
+  }
+
+  it('is taken back; what was said before it stays, and can be gone on from', () => {
+    const conversation = new Conversation()
+    say(conversation, 'q', 'a')
+    const lost = say(conversation, 'qa;r', 'b')
+    conversation.withdraw(lost)
+    say(conversation, 'qa;r', 'c')
+    const [one, ...more] = conversation.experiences()
+    expect(more).toEqual([])
+    expect(String.fromCharCode(...one.tokens)).toBe('qa;rc')
+    expect([...one.actionMask]).toEqual([1, 0, 0, 1])
+    expect(conversation.divergences).toBe(0)
+  })
+
+  it('leaves nothing where nothing else was said, and stays where somebody went on from it', () => {
+    const conversation = new Conversation()
+    conversation.withdraw(say(conversation, 'q', 'a'))
+    expect(conversation.segments).toBe(0)
+    const first = say(conversation, 'q', 'a')
+    say(conversation, 'qa;', 'b')
+    conversation.withdraw(first)
+    expect(conversation.experiences().map(({ tokens }) => String.fromCharCode(...tokens))).toEqual(['qa;b'])
+  })
+})

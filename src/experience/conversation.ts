@@ -8,6 +8,8 @@ interface Written {
   /** Length of the segment's text up to here. */
   readonly textEnd: number
   readonly sample: Sample
+  /** All messages up to here. */
+  readonly messages?: ExperienceInit['messages']
 }
 
 /** One sequence of tokens as the model saw it, turn after turn. */
@@ -18,7 +20,6 @@ interface Segment {
   /** Length of the text before the model's first word. */
   readonly promptText: number
   readonly written: Written[]
-  messages?: ExperienceInit['messages']
 }
 
 /** The tokens of the next call, and which recorded turns they begin with. */
@@ -94,10 +95,11 @@ export class Conversation {
       end: prompt.tokens.length + sample.tokens.length,
       textEnd: prompt.text.length + text.length,
       sample,
+      messages,
     }
     const tokens = joined(prompt.tokens, sample.tokens)
     if (from && from.segment.written.length === from.turns) {
-      Object.assign(from.segment, { tokens, text: prompt.text + text, messages })
+      Object.assign(from.segment, { tokens, text: prompt.text + text })
       from.segment.written.push(written)
       return
     }
@@ -107,8 +109,19 @@ export class Conversation {
       temperature: prompt.temperature,
       promptText: from ? from.segment.promptText : prompt.text.length,
       written: [...(from?.segment.written.slice(0, from.turns) ?? []), written],
-      messages,
     })
+  }
+
+  /** Takes back an answer that nobody got. One that somebody went on from stays. */
+  withdraw(sample: Sample): void {
+    const at = this.#segments.findIndex(({ written }) => written.at(-1)?.sample === sample)
+    if (at < 0) return
+    const segment = this.#segments[at]
+    segment.written.pop()
+    const last = segment.written.at(-1)
+    if (!last) this.#segments.splice(at, 1)
+    else
+      Object.assign(segment, { tokens: segment.tokens.slice(0, last.end), text: segment.text.slice(0, last.textEnd) })
   }
 
   get segments(): number {
@@ -125,7 +138,7 @@ export class Conversation {
   }
 }
 
-function asExperience({ tokens, text, promptText, temperature, written, messages }: Segment): Experience {
+function asExperience({ tokens, text, promptText, temperature, written }: Segment): Experience {
   const promptLength = written[0].start
   const length = tokens.length - promptLength
   const actionMask = new Uint8Array(length)
@@ -151,10 +164,10 @@ function asExperience({ tokens, text, promptText, temperature, written, messages
     drawnLogprobs: drawn,
     temperature,
     ...versionFields(versions),
+    messages: written.at(-1)!.messages,
     truncateStatus: written.at(-1)!.sample.finish === 'length' ? 'response_truncated' : undefined,
     promptText: text.slice(0, promptText),
     responseText: text.slice(promptText),
-    messages,
   })
 }
 

@@ -199,6 +199,15 @@ export class RolloutModel implements ChatModel {
     })
   }
 
+  /** Takes back answers that did not reach whoever asked for them. What was asked again counts once. */
+  withdraw(answers: readonly Answered[]): void {
+    for (const { sample, experience } of answers) {
+      this.conversation.withdraw(sample)
+      const at = this.#history.indexOf(experience)
+      if (at >= 0) this.#history.splice(at, 1)
+    }
+  }
+
   /** From now on every call is recorded (`enable_history` does this for all workflows). */
   recordHistory(): void {
     this.#recording = true

@@ -10,10 +10,10 @@ export type AgentReward = number | boolean | Readonly<Record<string, number>> | 
 
 /** What the model said in a rollout, with what the agent says it was worth. */
 export function rewarded(reward: unknown, model: RolloutModel, name: string): Experience[] {
-  if (model.stats.calls === 0) throw noCall(name)
   if (Array.isArray(reward)) return byAnswer(reward, model, name)
-  const parts = partsOf(reward, name)
   const experiences = model.toExperiences()
+  if (experiences.length === 0) throw noCall(name)
+  const parts = partsOf(reward, name)
   for (const experience of experiences) {
     experience.reward = Object.values(parts).reduce((sum, part) => sum + part, 0)
     if (typeof reward === 'object') Object.assign(experience.metrics, parts)
@@ -23,6 +23,7 @@ export function rewarded(reward: unknown, model: RolloutModel, name: string): Ex
 
 function byAnswer(rewards: readonly unknown[], model: RolloutModel, name: string): Experience[] {
   const answers = model.takeHistory()
+  if (answers.length === 0) throw noCall(name)
   if (rewards.length !== answers.length) {
     throw new TrinityError(
       'agent/rewards',

@@ -1,6 +1,7 @@
 import { inScope, installScopes } from '../../base/scope/index.js'
 import { createOpenAI, type OpenAIClient } from '../../dialect/openai/client.js'
 import type { Experience } from '../../experience/index.js'
+import type { SessionParts } from '../../gateway/index.js'
 import type { WorkflowContext } from '../context.js'
 import { rewarded } from './rewards.js'
 import { sampledByRun } from './sampled-by-run.js'
@@ -32,7 +33,7 @@ export interface AgentOptions {
 }
 
 /** Lets an agent work on a task, and gives what the model said with the reward that came of it. */
-export function rollOut(
+export async function rollOut(
   context: WorkflowContext,
   play: (rollout: AgentRollout) => unknown | Promise<unknown>,
   { sampling = 'run' }: AgentOptions = {},
@@ -41,7 +42,8 @@ export function rollOut(
   installScopes()
   model.recordHistory()
   const reached = sampling === 'run' ? sampledByRun(model) : model
-  return withSession(reached, signal, async (session) => {
+  const onUnanswered: SessionParts['onUnanswered'] = (answers) => model.withdraw(answers)
+  const reward = await withSession({ model: reached, signal, onUnanswered }, (session) => {
     const { repeat: _, ...rest } = context
     const scope = scopeOf(session)
     const { baseURL, anthropicBaseURL, apiKey } = session
@@ -52,7 +54,7 @@ export function rollOut(
       openai: createOpenAI(reached),
       env: scope.env,
     }
-    const reward = await inScope(scope, async () => play(rollout))
-    return rewarded(reward, model, task.workflow)
+    return inScope(scope, async () => play(rollout))
   })
+  return rewarded(reward, model, task.workflow)
 }

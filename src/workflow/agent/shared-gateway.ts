@@ -1,5 +1,4 @@
-import type { ChatModel } from '../../dialect/chat-model.js'
-import type { Gateway, Session } from '../../gateway/index.js'
+import type { Gateway, Session, SessionParts } from '../../gateway/index.js'
 
 /** How long it stays open for the next rollout. */
 const LINGER_MS = 1000
@@ -9,16 +8,12 @@ let users = 0
 let closing: NodeJS.Timeout | undefined
 
 /** Runs work with a session of the gateway that all rollouts of this process share. */
-export async function withSession<T>(
-  model: ChatModel,
-  signal: AbortSignal,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
+export async function withSession<T>(parts: SessionParts, work: (session: Session) => Promise<T>): Promise<T> {
   users++
   clearTimeout(closing)
   let session: Session | undefined
   try {
-    session = (await shared()).session({ model, signal })
+    session = (await shared()).session(parts)
     return await work(session)
   } finally {
     session?.close()
