@@ -15,17 +15,26 @@ beforeAll(async () => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 describe('a workflow that does not let go of the event loop', { timeout: 180_000 }, () => {
-  it.each([
-    ['a synchronous loop', 'for (;;) JSON.parse("[1]")'],
-    ['a loop of promises', 'for (;;) await null'],
-  ])('%s fails the run at its limit, names workflow and place, saves', async (name, deed) => {
-    const { code, stderr, stdout, plugin, job } = await blockedRun(dir, name, deed, ['explorer.max_timeout=2'])
+  const told = /did not let go of the event loop for [2-9] s in rollout \S+ \(count_workflow\)/
+
+  it('in a synchronous loop fails the run at its limit, which names workflow and place, and saves', async () => {
+    const deed = 'for (;;) JSON.parse("[1]")'
+    const { code, stderr, stdout, plugin, job } = await blockedRun(dir, 'sync', deed, ['explorer.max_timeout=2'])
     expect(code, stdout + stderr).toBe(1)
-    expect(stderr).toMatch(/did not let go of the event loop for [2-9] s in rollout \S+ \(count_workflow\)/)
+    expect(stderr).toMatch(told)
     expect(stderr).toMatch(new RegExp(`${plugin}:\\d+:\\d+`))
     expect(stderr).not.toMatch(/debugger|^ {4}at /im)
     expect(stdout).not.toMatch(/^ *done/m)
     expect(Number(readFileSync(join(job, 'latest_checkpointed_iteration.txt'), 'utf8'))).toBeGreaterThan(0)
     expect(readFileSync(join(job, 'log', 'run.log'), 'utf8')).toContain('did not let go of the event loop')
+  })
+
+  it('in a loop of promises ends the process, which says why, if it cannot be made to save', async () => {
+    const deed = 'for (;;) await null'
+    const { code, signal, stderr, stdout, plugin } = await blockedRun(dir, 'promises', deed, ['explorer.max_timeout=2'])
+    expect([1, 'SIGKILL'], stdout + stderr).toContain(code ?? signal)
+    expect(stderr).toMatch(told)
+    expect(stderr).toMatch(new RegExp(`${plugin}:\\d+:\\d+`))
+    expect(stdout).not.toMatch(/^ *done/m)
   })
 })
