@@ -26,8 +26,10 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'src/environment/scienceworld/simulator/pool.test.ts': ['src/environment/scienceworld/simulator/owner.fixture.ts'],
   'src/environment/sql/database/database.test.ts': ['src/environment/sql/database/worker.ts'],
   'test/run/leave.test.ts': ['src/cli/leave.ts'],
-  'test/run/blocked.test.ts': ['signals', 'stack', 'thread', 'watchdog'].map((name) => `src/run/watchdog/${name}.ts`),
-  'test/run/isolation.test.ts': ['process', 'thread', 'worker'].map((name) => `src/explorer/isolation/${name}.ts`),
+  'test/run/blocked.gate.test.ts': ['signals', 'stack', 'thread', 'watchdog'].map(
+    (name) => `src/run/watchdog/${name}.ts`,
+  ),
+  'test/run/isolation.gate.test.ts': ['process', 'thread', 'worker'].map((name) => `src/explorer/isolation/${name}.ts`),
   'test/run/modes.test.ts': ['bench', 'both', 'explore', 'models', 'run', 'stage', 'train', 'catalog'].map(
     (name) => `src/run/${name}.ts`,
   ),
