@@ -1,10 +1,13 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { trinity } from '../run/cli-kit.js'
+import { cli, trinity } from '../run/cli-kit.js'
 import { exampleFiles, PLUGINS, root } from './kit.js'
+
+const FIXTURE = join(import.meta.dirname, 'dry-runs.fixture.mjs')
 
 /** Files that are told where things are by the environment. */
 const environment: Record<string, string[]> = {
@@ -17,13 +20,28 @@ describe('every example', { timeout: 60_000 }, () => {
     for (const file of exampleFiles()) expect(page, file).toContain(file)
   })
 
-  it.each(exampleFiles())('%s passes a dry run', async (file) => {
-    process.env.TRINITY_SFT_DATASET_PATH ??= join(root, 'examples/offline/answers.jsonl')
-    process.env.TRINITY_MODEL_PATH ??= join(root, 'examples/quickstart/model')
-    const set = (environment[file] ?? []).flatMap((pair) => ['--set', pair])
-    const ended = await trinity(root, ['run', '-c', `examples/${file}`, '--plugin-dir', PLUGINS, '--dry-run', ...set])
-    expect(ended.stderr + ended.stdout).toContain('Nothing was run')
-    expect(ended.code).toBe(0)
+  it('passes a dry run', () => {
+    const argsOf = (file: string) => {
+      const set = (environment[file] ?? []).flatMap((pair) => ['--set', pair])
+      return ['run', '-c', `examples/${file}`, '--plugin-dir', PLUGINS, '--dry-run', ...set]
+    }
+    const lines = execFileSync(process.execPath, [FIXTURE, join(dirname(cli), 'program.js')], {
+      cwd: root,
+      encoding: 'utf8',
+      input: JSON.stringify(exampleFiles().map(argsOf)),
+      env: {
+        TRINITY_SFT_DATASET_PATH: join(root, 'examples/offline/answers.jsonl'),
+        TRINITY_MODEL_PATH: join(root, 'examples/quickstart/model'),
+        ...process.env,
+      },
+    })
+      .trim()
+      .split('\n')
+    for (const [i, file] of exampleFiles().entries()) {
+      const { code, text } = JSON.parse(lines[i]) as { code: number; text: string }
+      expect(text, file).toContain('Nothing was run')
+      expect(code, file).toBe(0)
+    }
   })
 
   it('finds its data and its model from any folder', async () => {
