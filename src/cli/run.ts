@@ -19,6 +19,8 @@ export interface RunFlags {
   config: string
   /** The configuration itself, where it is in no file; `config` is its name then. */
   text?: string
+  /** Where its log is then. */
+  logDir?: string
   /** What to type to go on, where it is not `trinity run`. */
   command?: string
   pluginDir?: string[]
@@ -41,7 +43,7 @@ export async function run(options: RunFlags): Promise<ExitCode> {
 }
 
 async function runWatched(options: RunFlags, strays: StrayWatch): Promise<ExitCode> {
-  if (options.text === undefined) rememberFlags(options)
+  rememberFlags(options)
   await usePlugins(options.pluginDir)
   const { config, text, set } = options
   const parsed = text === undefined ? readConfig(config, { set }) : readText(text, config, { set })

@@ -6,6 +6,8 @@ export interface SharedFlags {
   config: string
   pluginDir?: string[]
   set?: string[]
+  /** Where its log is, of a run that has no file. */
+  logDir?: string
 }
 
 let current: SharedFlags | undefined
@@ -25,9 +27,14 @@ const SUGGESTED = new RegExp(`(?<![\\w./-])(npx )?trinity (${COMMANDS})\\b(?=([^
 export function typed(text: string, script: string | undefined = process.argv[1]): string {
   return text.replace(SUGGESTED, (_, _npx, command: string, rest: string) => {
     const isBare = /^(log|debug)$/.test(command) && !/(^|\s)(-c|--config|-d|--log-dir)\b/.test(rest)
-    const options = isBare && current ? ` ${optionsOf(current)}` : ''
+    const options = isBare && current ? ` ${sharedOptions(command, current)}` : ''
     return `${programOf(script)} ${command}${options}`
   })
+}
+
+function sharedOptions(command: string, flags: SharedFlags): string {
+  if (flags.logDir === undefined) return optionsOf(flags)
+  return command === 'log' ? `-d ${quoted([flags.logDir])}` : '-c FILE'
 }
 
 /** How this program is called: by its name where it is installed for all, otherwise through npx. */

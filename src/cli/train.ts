@@ -49,7 +49,8 @@ export async function train(file: string, flags: TrainFlags): Promise<ExitCode> 
   }
   const { set, fresh, yes, dryRun } = flags
   const command = `trinity train ${quoted([file, ...optionsOf(flags)])}`
-  return run({ config: `train ${basename(file)}`, text, command, pluginDir: [file], set, fresh, yes, dryRun })
+  const logDir = join('checkpoints', 'agents', flags.name ?? workflow, 'log')
+  return run({ config: `train ${basename(file)}`, logDir, text, command, pluginDir: [file], set, fresh, yes, dryRun })
 }
 
 /** What was asked for, to be typed again. */
@@ -93,7 +94,8 @@ function configuration(workflow: string, flags: TrainFlags): Record<string, unkn
     name: flags.name ?? workflow,
     checkpoint_root_dir: './checkpoints',
     algorithm: {
-      algorithm_type: 'grpo',
+      // rollouts are compared with each other, however many sequences they have
+      algorithm_type: 'multi_step_grpo',
       repeat_times: count('--repeat', flags.repeat),
       kl_loss_fn: 'none',
       optimizer: { lr: number('--lr', flags.lr) },

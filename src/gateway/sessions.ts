@@ -106,6 +106,6 @@ function keyOf(headers: IncomingHttpHeaders): string | undefined {
 
 function wrongKey(key: string | undefined): TrinityError {
   return new TrinityError('gateway/key', key === undefined ? 'the API key is missing' : 'the API key is wrong', {
-    hint: 'send the key of the session as Authorization: Bearer KEY, or as x-api-key',
+    hint: 'send the key of the session as a bearer token, or in the header x-api-key',
   })
 }

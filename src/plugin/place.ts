@@ -16,12 +16,17 @@ export function pluginFolders(): string[] {
 
 const FRAME = /((?:file:\/\/)?\/?[^\s():]*(?::[\\/][^\s():]*)?\.m?[jt]s):(\d+)(?::(\d+))?/g
 
+/** A message may hold anything, a whole answer of a model as well; a place is short, and does not stand far inside. */
+const LONGEST_LINE = 2000
+
 /** File, line and column of the first place in a stack that lies in one of the folders. */
 export function placeInStack(stack: string, inside: Iterable<string>): string | undefined {
   const all = [...inside]
-  for (const [, address, line, column] of stack.matchAll(FRAME)) {
-    const path = address.startsWith('file:') ? fileURLToPath(address) : address
-    if (all.some((folder) => path.startsWith(folder))) return [path, line, column].filter(Boolean).join(':')
+  for (const text of stack.split('\n')) {
+    for (const [, address, line, column] of text.slice(0, LONGEST_LINE).matchAll(FRAME)) {
+      const path = address.startsWith('file:') ? fileURLToPath(address) : address
+      if (all.some((folder) => path.startsWith(folder))) return [path, line, column].filter(Boolean).join(':')
+    }
   }
   return undefined
 }

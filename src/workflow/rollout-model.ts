@@ -53,7 +53,7 @@ export class RolloutModel implements ChatModel {
   readonly name: string
   readonly conversation = new Conversation()
   readonly #parts: RolloutModelParts
-  readonly #limits: ModelLimits
+  #limits: ModelLimits
   readonly #history: Experience[] = []
   /** Of the last prompt that was too long. */
   #standIns: Experience[] = []
@@ -197,6 +197,14 @@ export class RolloutModel implements ChatModel {
     throw new TrinityError('workflow/conversation', text, {
       hint: all.length === 0 ? 'call chat first' : 'use toExperiences(); the template changes earlier turns, or n > 1',
     })
+  }
+
+  /**
+   * From now on a conversation may fill the whole model, and one that is too long is an error: an agent would take the
+   * stand-in of a prompt that was cut for an answer.
+   */
+  refuseLong(): void {
+    this.#limits = { ...this.#limits, maxPromptTokens: null, truncatePrompts: false }
   }
 
   /** Takes back answers that did not reach whoever asked for them. What was asked again counts once. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -11,15 +11,12 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 it('the agent of the README runs as it stands there', { timeout: 60_000 }, async () => {
   const page = readFileSync(join(root, 'README.md'), 'utf8')
   const block = (language: string) => new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? ''
-  mkdirSync(join(dir, 'plugins'))
-  writeFileSync(join(dir, 'plugins/sums.ts'), block('ts'))
-  writeFileSync(join(dir, 'run.yaml'), block('yaml'))
+  writeFileSync(join(dir, 'agent.ts'), block('ts'))
   symlinkSync(join(root, 'examples'), join(dir, 'examples'))
-  const [, command] = /npx trinity (run --config .*)/.exec(page) ?? []
-  const short = ['buffer.total_steps=2', 'explorer.eval_interval=0', 'explorer.eval_on_startup=false']
-  const ended = await trinity(dir, [...command.split(' '), ...short.flatMap((one) => ['--set', one])])
+  const [, command] = /npx trinity (train .*)/.exec(page) ?? []
+  const ended = await trinity(dir, [...command.replace('--steps 100', '--steps 2').split(' ')])
   expect(ended.code, ended.stderr).toBe(0)
-  const rows = readFileSync(join(dir, 'checkpoints/quickstart/sums/monitor/explorer.jsonl'), 'utf8').trim().split('\n')
+  const rows = readFileSync(join(dir, 'checkpoints/agents/sums/monitor/explorer.jsonl'), 'utf8').trim().split('\n')
   const rewards = rows.map((row) => JSON.parse(row).metrics['rollout/reward/mean'])
   expect(Math.max(...rewards)).toBeGreaterThan(0)
 })

@@ -1,4 +1,4 @@
-import { currentScope } from './scope.js'
+import { currentScope, type Scope } from './scope.js'
 
 let isInstalled = false
 
@@ -12,6 +12,12 @@ export function installEnv(): void {
   }
   process.env = new Proxy(process.env, {
     get: (env, key) => own(key) ?? Reflect.get(env, key),
+    set: (env, key, value) => {
+      // what a rollout has of its own it changes for itself
+      if (own(key) === undefined) return Reflect.set(env, key, value)
+      ;(currentScope() as Scope).env[key as string] = String(value)
+      return true
+    },
     has: (env, key) => own(key) !== undefined || Reflect.has(env, key),
     ownKeys: (env) => [...new Set([...Reflect.ownKeys(env), ...Object.keys(currentScope()?.env ?? {})])],
     getOwnPropertyDescriptor: (env, key) => {

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 /** Where code that runs for one rollout finds the model, whatever library it asks with. */
 export interface Scope {
   /** What it reads in `process.env` instead of what is there. */
-  readonly env: Readonly<Record<string, string>>
+  readonly env: Record<string, string>
   /**
    * Where requests to PLACEHOLDER go; undefined: there is no model yet. The models of other rollouts have the same address
    * but for its last part.

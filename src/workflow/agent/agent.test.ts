@@ -122,6 +122,39 @@ describe('agent', () => {
     await expect(ask(kept.baseURL, kept.apiKey, [{ role: 'user', content: 'late' }])).rejects.toThrow(/^40[14]/)
   })
 
+  it('is told that its conversation is too long, and not given a stand-in for an answer', async () => {
+    const limits = { maxModelLen: 60, maxPromptTokens: 10, truncatePrompts: true }
+    const run: AgentFunction = async (_, { baseURL, apiKey }) => {
+      const said = (length: number) => ask(baseURL, apiKey, [{ role: 'user', content: 'x'.repeat(length) }])
+      await said(20)
+      await expect(said(100)).rejects.toThrow(/^400 .*the limit is 59/)
+      return 1
+    }
+    const experiences = await perform(agent('long', run), contextOf(modelOf(await speaker(() => 'yes'), { limits })))
+    expect(experiences.map(({ truncateStatus }) => truncateStatus)).toEqual([undefined])
+  })
+
+  it('may set what it found in the environment, for itself', async () => {
+    const run: AgentFunction = async (_, { baseURL, apiKey }) => {
+      process.env.OPENAI_API_KEY = 'mine'
+      expect(process.env.OPENAI_API_KEY).toBe('mine')
+      return (await ask(baseURL, apiKey, [{ role: 'user', content: '?' }])).choices.length
+    }
+    expect((await roll(run, () => 'yes'))[0].reward).toBe(1)
+    expect(process.env.OPENAI_API_KEY).toBeUndefined()
+  })
+
+  it('is checked when it is made', () => {
+    const made =
+      (...args: unknown[]) =>
+      () =>
+        (agent as (...args: unknown[]) => unknown)(...args)
+    expect(made('no-function')).toThrow(expect.objectContaining({ code: 'agent/wrong' }))
+    expect(made(() => 1)).toThrow(expect.objectContaining({ code: 'agent/wrong' }))
+    expect(made('wrong', () => 1, { smpling: 'agent' })).toThrow(/smpling/)
+    expect(made('wrong', () => 1, { sampling: 'agnt' })).toThrow(/sampling/)
+  })
+
   it('fails as it failed, or says that it has not called the model', async () => {
     const failing = roll(
       () => {

@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import { parseArguments } from '../../base/arguments.js'
+import { TrinityError } from '../../base/error.js'
 import { workflows } from '../registry.js'
 import type { WorkflowFunction } from '../workflow.js'
 import { type AgentTask, rowOf } from './agent-task.js'
@@ -24,8 +27,20 @@ export function agent<T = AgentTask>(
   run: AgentFunction<T>,
   options: AgentOptions = {},
 ): WorkflowFunction {
+  check(name, run, options)
   const workflow: WorkflowFunction = (context) =>
     rollOut(context, (rollout) => run(rowOf(context.task) as T, rollout), options)
   workflows.add(name, workflow)
   return workflow
+}
+
+const optionsSchema = z.strictObject({ sampling: z.enum(['run', 'agent']).optional() })
+
+function check(name: unknown, run: unknown, options: unknown): void {
+  if (typeof name !== 'string' || name.trim() === '' || typeof run !== 'function') {
+    throw new TrinityError('agent/wrong', 'agent() takes a name and a function', {
+      hint: "write agent('name', async (task, rollout) => …)",
+    })
+  }
+  parseArguments(`agent '${name}'`, optionsSchema, options as Record<string, unknown>, 'options')
 }

@@ -66,7 +66,14 @@ describe('command_workflow', () => {
     expect((await roll({ command: own }))[0].reward).toBe(0.75)
   })
 
+  it('takes the reward of a program that has left others running, or has printed without end', async () => {
+    const asking = `"${process.execPath}" -e '${PROGRAM.replaceAll("'", '"')}'`
+    expect((await roll({ command: `sleep 60 & ${asking}` }))[0].reward).toBe(0.75)
+    expect((await roll({ command: `yes | head -n 2000000; ${asking}` }))[0].reward).toBe(0.75)
+  })
+
   it('says what went wrong', async () => {
+    await expect(roll({ command: `echo '{"reward": 1}'; exit 4` })).rejects.toThrow(/exit code 4/)
     await expect(roll({ command: 'echo no good >&2; exit 4' })).rejects.toThrow(/exit code 4.*\nno good/s)
     await expect(roll({ command: ['no-such-program'] })).rejects.toThrow(/could not be started/)
     await expect(roll({ env: { MODE: 'quiet' } })).rejects.toMatchObject({ code: 'agent/no-reward' })

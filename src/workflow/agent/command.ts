@@ -28,8 +28,8 @@ const args = z.strictObject({
     .describe('output: the last line of JSON that it prints; exit: 1 if it ends with 0, else 0'),
 })
 
-/** So much of what it prints is kept. */
-const MOST_OUTPUT = 16 * 1024 * 1024
+/** So much of the end of what it prints is kept. */
+const MOST_OUTPUT = 1 << 20
 
 interface Ended {
   readonly exit: Exit
@@ -87,12 +87,15 @@ export class CommandWorkflow extends Workflow {
     signal.addEventListener('abort', kill, { once: true })
     try {
       child.input.end(`${task}\n`)
-      const [output, exit] = await Promise.all([textOf(child.output), child.exited])
+      const printed = textOf(child.output)
+      const exit = await child.exited
+      // what it has left running holds its output open
+      child.kill()
+      const output = await printed
       signal.throwIfAborted()
       return { exit, output, complaints: child.log.last() }
     } finally {
       signal.removeEventListener('abort', kill)
-      // and what it has left running
       child.kill()
     }
   }
@@ -101,17 +104,22 @@ export class CommandWorkflow extends Workflow {
     const { exit, output } = ended
     if (exit.error) throw failed(given.command, `could not be started: ${exit.error.message}`, ended)
     if (given.reward_from === 'exit') return exit.code === 0
-    const reward = outputReward(output)
-    if (reward !== undefined && !this.task.rewardFn) return reward
     if (exit.code !== 0) {
       const how = exit.signal ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`
       throw failed(given.command, how, ended)
     }
     if (!this.task.rewardFn) {
-      throw new TrinityError('agent/no-reward', 'the command printed no reward', {
-        path: 'workflow_args.command',
-        hint: 'print {"reward": 1} as its last line, set reward_from: exit, or name a reward function in default_reward_fn_type',
-      })
+      const reward = outputReward(output)
+      if (reward !== undefined) return reward
+      const last = output.trimEnd().split('\n').at(-1)?.slice(0, 200)
+      throw new TrinityError(
+        'agent/no-reward',
+        `the command printed no reward; its last line: ${JSON.stringify(last)}`,
+        {
+          path: 'workflow_args.command',
+          hint: 'print {"reward": 1} as its last line, set reward_from: exit, or name a reward function in default_reward_fn_type',
+        },
+      )
     }
     // the function reads what was printed as the answer, and finds the files that were left
     const task = { ...this.task, raw: { ...this.task.raw, output, folder } }
@@ -134,8 +142,11 @@ async function copied(files: string, folder: string): Promise<void> {
 async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
   let text = ''
   stream.setEncoding('utf8')
-  for await (const part of stream) if (text.length < MOST_OUTPUT) text += part
-  return text
+  for await (const part of stream) {
+    text += part
+    if (text.length > 2 * MOST_OUTPUT) text = text.slice(-MOST_OUTPUT)
+  }
+  return text.slice(-MOST_OUTPUT)
 }
 
 function failed(command: string | readonly string[], how: string, { output, complaints }: Ended): TrinityError {

@@ -35,9 +35,21 @@ describe('rewarded', () => {
     expect(() => rewarded([1], model, 'a')).toThrow(/1 rewards for 3 answers/)
   })
 
-  it.each([undefined, null, 'good', { right: 'yes' }])('%j is none', async (reward) => {
-    const model = await talked(1)
-    expect(() => rewarded(reward, model, 'a')).toThrow(expect.objectContaining({ code: 'agent/no-reward' }))
+  it.each([undefined, null, 'good', { right: 'yes' }, {}, new Map([['a', 1]]), new Date(0), () => 1, 1n])(
+    '%s is none',
+    async (reward) => {
+      const model = await talked(1)
+      expect(() => rewarded(reward, model, 'a')).toThrow(expect.objectContaining({ code: 'agent/no-reward' }))
+    },
+  )
+
+  it('sequences of one rollout are told apart', async () => {
+    const model = modelOf(await speaker(() => 'yes'))
+    for (const content of ['one thing?', 'another thing?']) await model.chat([{ role: 'user', content }])
+    expect(rewarded(1, model, 'a').map(({ eid, reward }) => [eid.step, reward])).toEqual([
+      [0, 1],
+      [1, 1],
+    ])
   })
 
   it('without a call there is nothing to reward', async () => {

@@ -1,4 +1,6 @@
+import { inspect } from 'node:util'
 import { TrinityError } from '../../base/error.js'
+import { isJsonObject } from '../../base/file/json-file.js'
 import type { Experience } from '../../experience/index.js'
 import type { RolloutModel } from '../rollout-model.js'
 
@@ -12,9 +14,10 @@ export type AgentReward = number | boolean | Readonly<Record<string, number>> | 
 export function rewarded(reward: unknown, model: RolloutModel, name: string): Experience[] {
   if (Array.isArray(reward)) return byAnswer(reward, model, name)
   const experiences = model.toExperiences()
-  if (experiences.length === 0) throw noCall(name)
+  if (experiences.length === 0) throw noCall(name, model.stats.calls)
   const parts = partsOf(reward, name)
-  for (const experience of experiences) {
+  for (const [step, experience] of experiences.entries()) {
+    experience.eid.step = step
     experience.reward = Object.values(parts).reduce((sum, part) => sum + part, 0)
     if (typeof reward === 'object') Object.assign(experience.metrics, parts)
   }
@@ -23,7 +26,7 @@ export function rewarded(reward: unknown, model: RolloutModel, name: string): Ex
 
 function byAnswer(rewards: readonly unknown[], model: RolloutModel, name: string): Experience[] {
   const answers = model.takeHistory()
-  if (answers.length === 0) throw noCall(name)
+  if (answers.length === 0) throw noCall(name, model.stats.calls)
   if (rewards.length !== answers.length) {
     throw new TrinityError(
       'agent/rewards',
@@ -39,7 +42,7 @@ function byAnswer(rewards: readonly unknown[], model: RolloutModel, name: string
 }
 
 function partsOf(reward: unknown, name: string): Record<string, number> {
-  if (typeof reward !== 'object' || reward === null) return { reward: numberOf(reward, name) }
+  if (!isJsonObject(reward) || Object.keys(reward).length === 0) return { reward: numberOf(reward, name) }
   return Object.fromEntries(Object.entries(reward).map(([part, value]) => [part, numberOf(value, name)]))
 }
 
@@ -47,13 +50,18 @@ function partsOf(reward: unknown, name: string): Record<string, number> {
 function numberOf(value: unknown, name: string): number {
   if (typeof value === 'number') return value
   if (typeof value === 'boolean') return value ? 1 : 0
-  const what = value === undefined ? 'no reward' : `${JSON.stringify(value)} as its reward`
+  const what = value === undefined ? 'no reward' : `${inspect(value, { depth: 1, breakLength: 120 })} as its reward`
   throw new TrinityError('agent/no-reward', `agent '${name}' returned ${what}`, {
     hint: 'return a number, named numbers, or a list with a number for each answer of the model',
   })
 }
 
-function noCall(name: string): TrinityError {
+function noCall(name: string, calls: number): TrinityError {
+  if (calls > 0) {
+    return new TrinityError('agent/no-answer', `agent '${name}' did not wait for an answer of the model`, {
+      hint: 'await the call before the function returns',
+    })
+  }
   return new TrinityError('agent/no-call', `agent '${name}' did not call the model`, {
     hint: 'give its client baseURL and apiKey of the rollout, or make the client inside the function, without arguments',
   })

@@ -41,6 +41,7 @@ export async function rollOut(
   const { model, signal, task } = context
   installScopes()
   model.recordHistory()
+  model.refuseLong()
   const reached = sampling === 'run' ? sampledByRun(model) : model
   const onUnanswered: SessionParts['onUnanswered'] = (answers) => model.withdraw(answers)
   const reward = await withSession({ model: reached, signal, onUnanswered }, (session) => {
