@@ -30,7 +30,8 @@ describe('an agent that knows nothing of training', { timeout: 300_000 }, () => 
   })
 
   it('may be written in Python and run as a program', async () => {
-    const set = { 'buffer.total_steps': 2, 'buffer.batch_size': 4, 'explorer.eval_on_startup': false }
+    const short = { 'buffer.total_steps': 2, 'buffer.batch_size': 2, 'algorithm.repeat_times': 2 }
+    const set = { ...short, 'explorer.eval_on_startup': false }
     const ended = await example.run('agents/python/agent.yaml', set)
     expect(ended, ended.stderr).toMatchObject({ code: 0 })
     const rewards = example.series('agents/python', 'explorer', 'rollout/reward/mean')
