@@ -25,7 +25,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'test/run/cli.test.ts': ['src/cli/main.ts'],
   'src/environment/scienceworld/simulator/pool.test.ts': ['src/environment/scienceworld/simulator/owner.fixture.ts'],
   'src/environment/sql/database/database.test.ts': ['src/environment/sql/database/worker.ts'],
-  'test/run/leave.test.ts': ['src/cli/leave.ts'],
+  'test/run/leave.gate.test.ts': ['src/cli/leave.ts'],
   'test/run/blocked.gate.test.ts': ['signals', 'stack', 'thread', 'watchdog'].map(
     (name) => `src/run/watchdog/${name}.ts`,
   ),
