@@ -80,7 +80,8 @@ describe.skipIf(!binaries)(
       expect((await buffer.state()).ready).toBe(0)
       expect(told[0]).toMatch(/is away .*; trying again/)
       await buffer.close()
-    }, 60_000)
+      // a statement that the crash has swallowed is given up after two minutes, and done again
+    }, 240_000)
 
     it('gives up a server that says nothing, and says so', async () => {
       const { path } = await fresh()
