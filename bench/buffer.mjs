@@ -3,8 +3,9 @@
 import { mkdtempSync, openSync, readdirSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { format, median, printTable } from './lib.mjs'
+import { loadSources } from './sources.mjs'
 
 export const title = 'Buffers: 512 tokens per experience'
 export const about = 'put and take per second and bytes per experience of every kind of buffer'
@@ -12,24 +13,7 @@ export const about = 'put and take per second and bytes per experience of every 
 const BATCH = 500
 const CHUNKS = 10
 
-/** The sources as one module, so that the benchmark needs no build. */
-async function load(folder) {
-  const { build } = await import('esbuild')
-  const root = fileURLToPath(new URL('..', import.meta.url))
-  const outfile = join(folder, 'buffer.mjs')
-  await build({
-    stdin: {
-      contents: "export * from './src/buffer/index.ts'; export * from './src/experience/index.ts'",
-      resolveDir: root,
-    },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-  })
-  return import(pathToFileURL(outfile).href)
-}
+const SOURCES = ['buffer/index', 'experience/index']
 
 /** 128 prompt tokens, 384 answer tokens, log-probs, advantages and returns, and texts of the usual length. */
 function makeExperiences(createExperience, count) {
@@ -60,7 +44,7 @@ export async function run(options = []) {
   const code = mkdtempSync(join(cache, 'bench-'))
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   try {
-    await measure(await load(code), folder, count, option('postgres'))
+    await measure(await loadSources(code, SOURCES), folder, count, option('postgres'))
   } finally {
     rmSync(folder, { recursive: true, force: true })
     rmSync(code, { recursive: true, force: true })

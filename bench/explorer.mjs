@@ -1,10 +1,10 @@
 // What the explorer costs beside sampling: thousands of multi-turn rollouts at once on the mock engine, against the same
 // requests sent straight to the engine. --rollouts=N at once (2000), --turns=N (4), --tokens=N of an answer (32).
 import { mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { format, median, printTable } from './lib.mjs'
+import { loadSources } from './sources.mjs'
 
 export const title = 'Explorer: many multi-turn rollouts at once'
 export const about = 'event-loop lag, memory and overhead of thousands of rollouts on the mock engine'
@@ -12,31 +12,16 @@ export const about = 'event-loop lag, memory and overhead of thousands of rollou
 const RESOLUTION_MS = 5
 const QUESTION = 'What do you do next? You see a door, a lamp and a table. '
 
-/** The sources as one module, so that the benchmark needs no build. */
-async function load(folder) {
-  const { build } = await import('esbuild')
-  const outfile = join(folder, 'explorer.mjs')
-  const parts = [
-    'explorer/scheduler',
-    'explorer/timeout',
-    'explorer/workplace',
-    'engine/mock/engine',
-    'model/character-tokenizer',
-  ]
-  const files = [...parts, 'model/index', 'workflow/index', 'random/index']
-  await build({
-    stdin: {
-      contents: files.map((file) => `export * from './src/${file}.ts'`).join('\n'),
-      resolveDir: fileURLToPath(new URL('..', import.meta.url)),
-    },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-  })
-  return import(pathToFileURL(outfile).href)
-}
+const SOURCES = [
+  'explorer/scheduler',
+  'explorer/timeout',
+  'explorer/workplace',
+  'engine/mock/engine',
+  'model/character-tokenizer',
+  'model/index',
+  'workflow/index',
+  'base/random/index',
+]
 
 /** Lower-case letters only: a small vocabulary keeps the mock model's own arithmetic small. */
 function textOf({ Tokenizer, ChatTemplate, characterTokenizer }) {
@@ -95,7 +80,7 @@ async function measured(work) {
 export async function measure({ rollouts = 2000, turns = 4, tokens = 32, rounds: count = 3 } = {}) {
   const folder = mkdtempSync(fileURLToPath(new URL('../node_modules/.trinity-bench-', import.meta.url)))
   try {
-    const api = await load(folder)
+    const api = await loadSources(folder, SOURCES)
     const text = textOf(api)
     const { vocabSize, eosId } = text.tokenizer
     const engine = new api.MockEngine({ vocabSize, eos: eosId, maxModelLen: 1 << 16 })

@@ -3,9 +3,9 @@
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { format, printTable } from './lib.mjs'
+import { loadSources } from './sources.mjs'
 
 export const title = 'Gateway: many streamed conversations at once'
 export const about =
@@ -13,24 +13,7 @@ export const about =
 
 const QUESTION = 'what do you do next? '
 
-/** The sources as one module, so that the benchmark needs no build. */
-async function load(folder) {
-  const { build } = await import('esbuild')
-  const outfile = join(folder, 'gateway.mjs')
-  const files = ['engine/mock/engine', 'model/character-tokenizer', 'model/index', 'workflow/index', 'gateway/index']
-  await build({
-    stdin: {
-      contents: files.map((file) => `export * from './src/${file}.ts'`).join('\n'),
-      resolveDir: fileURLToPath(new URL('..', import.meta.url)),
-    },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-  })
-  return import(pathToFileURL(outfile).href)
-}
+const SOURCES = ['engine/mock/engine', 'model/character-tokenizer', 'model/index', 'workflow/index', 'gateway/index']
 
 function textOf({ Tokenizer, ChatTemplate, characterTokenizer }) {
   const special = ['<|end|>', '<|unk|>', '<|user|>', '<|assistant|>']
@@ -125,7 +108,7 @@ export async function run(args) {
   const number = (name, fallback) => Number(args.find((arg) => arg.startsWith(`--${name}=`))?.split('=')[1] ?? fallback)
   const size = { sessions: number('sessions', 1000), turns: number('turns', 4), tokens: number('tokens', 32) }
   const folder = mkdtempSync(fileURLToPath(new URL('../node_modules/.trinity-bench-', import.meta.url)))
-  const api = await load(folder).finally(() => rmSync(folder, { recursive: true, force: true }))
+  const api = await loadSources(folder, SOURCES).finally(() => rmSync(folder, { recursive: true, force: true }))
   const text = textOf(api)
   const { vocabSize, eosId } = text.tokenizer
   const engine = new api.MockEngine({ vocabSize, eos: eosId, maxModelLen: 1 << 16 })
