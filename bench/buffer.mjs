@@ -4,8 +4,7 @@ import { mkdtempSync, openSync, readdirSync, readSync, rmSync, statSync, writeSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { format, median, printTable } from './lib.mjs'
-import { loadSources } from './sources.mjs'
+import { format, loadSources, median, printTable } from './lib.mjs'
 
 export const title = 'Buffers: 512 tokens per experience'
 export const about = 'put and take per second and bytes per experience of every kind of buffer'

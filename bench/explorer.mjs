@@ -3,8 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import { format, median, printTable } from './lib.mjs'
-import { loadSources } from './sources.mjs'
+import { format, loadSources, median, printTable } from './lib.mjs'
 
 export const title = 'Explorer: many multi-turn rollouts at once'
 export const about = 'event-loop lag, memory and overhead of thousands of rollouts on the mock engine'

@@ -4,8 +4,7 @@ import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { format, printTable } from './lib.mjs'
-import { loadSources } from './sources.mjs'
+import { format, loadSources, printTable } from './lib.mjs'
 
 export const title = 'Gateway: many streamed conversations at once'
 export const about =

@@ -2,6 +2,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b)
@@ -111,4 +113,22 @@ export function runOnce(file, args) {
   const { status, stderr, error } = spawnSync(file, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   if (error) throw error
   if (status !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${status}: ${stderr}`)
+}
+
+/** Everything that these files of `src` export, as one module in the folder: a benchmark needs no build. */
+export async function loadSources(folder, files) {
+  const { build } = await import('esbuild')
+  const outfile = join(folder, 'sources.mjs')
+  await build({
+    stdin: {
+      contents: files.map((file) => `export * from './src/${file}.ts'`).join('\n'),
+      resolveDir: fileURLToPath(new URL('..', import.meta.url)),
+    },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+  })
+  return import(pathToFileURL(outfile).href)
 }

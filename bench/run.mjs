@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { machineLine } from './lib.mjs'
 
 const folder = dirname(fileURLToPath(import.meta.url))
-const NOT_BENCHMARKS = new Set(['run', 'lib', 'sources'])
+const NOT_BENCHMARKS = new Set(['run', 'lib'])
 
 /** Name → file of every benchmark. */
 function benchmarks() {
