@@ -11,6 +11,7 @@ import type { GatewayStats, Meter } from './meter.js'
 import { prometheusText, referenceMetrics } from './metrics-text.js'
 import { modelList, modelWire } from './models.js'
 import { JSON_TYPE, refuse, send } from './send.js'
+import { busy, OpenSession } from './session.js'
 import type { SessionResolver } from './sessions.js'
 
 export interface AppParts {
@@ -43,7 +44,7 @@ export function gatewayApp(parts: AppParts): Hono<Env> {
   const { dialects, sessions, limits, meter, stats } = parts
   const app = new Hono<Env>()
   const dialectOf = (path: string) => dialects.find((one) => path.endsWith(`/v1${one.path}`)) ?? dialects[0]
-  const sessionOf = (c: Asking) => sessions.resolve({ id: c.req.param('session'), headers: c.env.incoming.headers })
+  const asking = (c: Asking) => ({ id: c.req.param('session'), headers: c.env.incoming.headers })
   const sendWire = (c: Asking, wire: Wire, status = 200) => {
     send(c.env.outgoing, status, JSON_TYPE, JSON.stringify(wire))
     return RESPONSE_ALREADY_SENT
@@ -71,10 +72,11 @@ export function gatewayApp(parts: AppParts): Hono<Env> {
   }
   for (const root of ROOTS) {
     for (const dialect of dialects) route('post', root + dialect.path, (c) => call(c, dialect))
-    route('get', `${root}/models`, (c) => sendWire(c, modelList(sessionOf(c).modelNames)))
+    route('get', `${root}/models`, (c) => sendWire(c, modelList(sessions.modelNames(asking(c)))))
     route('get', `${root}/models/:model{.+}`, (c) => {
       const name = c.req.param('model')!
-      sessionOf(c).modelOf(name)
+      const whose = sessions.resolve(asking(c))
+      if (whose instanceof OpenSession) whose.modelOf(name)
       return sendWire(c, modelWire(name))
     })
   }
@@ -95,15 +97,10 @@ export function gatewayApp(parts: AppParts): Hono<Env> {
     meter.requests++
     const closed = parts.closedBecause()
     if (closed) throw closed
-    const session = sessionOf(c)
-    if (session.running.size >= limits.callsPerSession) throw busy('this session', limits.callsPerSession)
+    const whose = sessions.resolve(asking(c))
     if (meter.callsInFlight >= limits.calls) throw busy('the server', limits.calls)
     const { incoming, outgoing } = c.env
-    await new Call({ incoming, outgoing, dialect, session, limits, meter }).run()
+    await new Call({ incoming, outgoing, dialect, whose, limits, meter }).run()
     return RESPONSE_ALREADY_SENT
   }
-}
-
-function busy(who: string, calls: number): TrinityError {
-  return new TrinityError('gateway/busy', `${who} has ${calls} calls in flight`, { hint: 'try again later' })
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TrinityError } from '../base/error.js'
 import type { Answered, ChatModel, OnText } from '../dialect/chat-model.js'
-import type { Asked, Dialect, Head } from '../dialect/dialect.js'
+import type { Asked, Dialect, Head, Wire } from '../dialect/dialect.js'
 import { checkMediaType, parseBody, readBody } from './body.js'
 import { Delivery } from './delivery.js'
 import { EVENTS_TYPE, EventStream, eventText } from './event-stream.js'
@@ -10,13 +10,15 @@ import type { GatewayLimits } from './limits.js'
 import { type Meter, tokensOf } from './meter.js'
 import type { Reply } from './replies.js'
 import { JSON_TYPE, replyHeaders, send } from './send.js'
-import type { OpenSession, Running } from './session.js'
+import { OpenSession, type Running } from './session.js'
+import type { Arrive } from './sessions.js'
 
 export interface CallParts {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
   readonly dialect: Dialect
-  readonly session: OpenSession
+  /** The session, or how to find it when the body is there. */
+  readonly whose: OpenSession | Arrive
   readonly limits: GatewayLimits
   readonly meter: Meter
 }
@@ -30,6 +32,8 @@ export class Call implements Running {
   readonly #begun = performance.now()
   readonly #control = new AbortController()
   readonly #delivery: Delivery
+  #session: OpenSession | undefined
+  #leave = () => {}
   /** Sampled, and not yet part of a reply. */
   #loose: readonly Answered[] | undefined
   #over = false
@@ -45,42 +49,47 @@ export class Call implements Running {
 
   /** Resolves when the client has its reply. What it throws is still to be told to the client, if there is one. */
   async run(): Promise<void> {
-    const { outgoing, session, limits, meter } = this.#parts
+    const { outgoing, whose, limits, meter } = this.#parts
+    if (whose instanceof OpenSession) this.#join(whose)
     const left = () => this.abort(new TrinityError('gateway/left', 'the client left'))
     const late = () =>
       this.abort(new TrinityError('gateway/call-time', `the call took longer than ${limits.callMs} ms`))
     const timer = setTimeout(late, limits.callMs)
     outgoing.once('close', left)
-    session.running.add(this)
     meter.callsInFlight++
     try {
       await this.#answer()
       meter.total.add(performance.now() - this.#begun)
     } catch (error) {
-      if (this.#loose) session.unanswered(this.#loose)
+      if (this.#loose) this.#session?.unanswered(this.#loose)
       // What stopped the sampling is the cause, whatever became of it on the way here.
       throw this.#control.signal.aborted ? this.#control.signal.reason : error
     } finally {
       this.#over = true
       meter.callsInFlight--
-      session.running.delete(this)
+      this.#leave()
       outgoing.off('close', left)
       clearTimeout(timer)
     }
   }
 
+  #join(session: OpenSession): void {
+    this.#leave = session.admit(this)
+    this.#session = session
+  }
+
   async #answer(): Promise<void> {
-    const { incoming, outgoing, dialect, session, limits, meter } = this.#parts
+    const { incoming, outgoing, limits, meter } = this.#parts
     checkMediaType(incoming)
     const body = await this.#unlessAborted(readBody(incoming, limits))
-    const wire = parseBody(body, limits.depth)
+    const { session, read } = this.#place(parseBody(body, limits.depth))
     const key = incoming.headers['idempotency-key']
     if (typeof key !== 'string') {
-      const reply = await this.#reply(dialect.read(wire, session.recall), false)
+      const reply = await this.#reply(session, read(), false)
       await this.#reached(reply, () => session.unanswered(reply.answers))
       return
     }
-    const digest = createHash('sha256').update(dialect.path).update(body).digest('base64')
+    const digest = createHash('sha256').update(this.#parts.dialect.path).update(body).digest('base64')
     const claimed = await session.replies.claim(key, digest, (work) => this.#unlessAborted(work))
     let reply: Reply | undefined
     if (typeof claimed !== 'function') {
@@ -89,7 +98,7 @@ export class Call implements Running {
       send(outgoing, 200, reply.record.streamed ? EVENTS_TYPE : JSON_TYPE, reply.text, replyHeaders(reply.record.id))
     } else {
       try {
-        reply = await this.#reply(dialect.read(wire, session.recall), true)
+        reply = await this.#reply(session, read(), true)
       } finally {
         claimed(reply)
       }
@@ -98,9 +107,18 @@ export class Call implements Running {
     await this.#reached(reply)
   }
 
+  /** The session of a request, and what it asks for. */
+  #place(wire: Wire): { session: OpenSession; read: () => Asked } {
+    const { dialect, whose } = this.#parts
+    if (whose instanceof OpenSession) return { session: whose, read: () => dialect.read(wire, whose.recall) }
+    const { session, asked } = whose((recall) => dialect.read(wire, recall))
+    this.#join(session)
+    return { session, read: () => asked }
+  }
+
   /** Samples and sends. With `keep` also where the client left meanwhile: it may ask again. */
-  async #reply(asked: Asked, keep: boolean): Promise<Reply> {
-    const { dialect, session, outgoing } = this.#parts
+  async #reply(session: OpenSession, asked: Asked, keep: boolean): Promise<Reply> {
+    const { dialect, outgoing } = this.#parts
     const model = session.modelOf(asked.model)
     const name = asked.model ?? model.name
     const head: Head = { id: dialect.replyId(), created: Math.floor(Date.now() / 1000), model: name }
@@ -108,9 +126,10 @@ export class Call implements Running {
     try {
       const text = stream ? await this.#events(asked, head, model, stream, keep) : await this.#whole(asked, head, model)
       const answers = this.#loose ?? []
-      if (asked.messages && answers.length > 0) {
-        const messages = [...asked.messages, asked.said(answers[0], head, 0, model)]
-        session.keep(head.id, { messages, carried: asked.carried })
+      const before = asked.messages
+      if (before && answers.length > 0) {
+        const threads = answers.map((answer, i) => [...before, asked.said(answer, head, i, model)])
+        session.keep(head.id, threads, asked.carried)
       }
       const record: Reply['record'] = {
         ...{ id: head.id, dialect: dialect.name, model: name, streamed: asked.stream, finished: false },
@@ -153,11 +172,11 @@ export class Call implements Running {
   }
 
   async #sample(asked: Asked, model: ChatModel, onText: OnText | undefined): Promise<Answered[]> {
-    const { session, meter } = this.#parts
+    const { meter } = this.#parts
     const sampling = asked.sample(model, onText, this.#control.signal).then((answers) => {
       meter.answered(answers)
       // A model that does not stop when it is told to still has recorded what it said.
-      if (this.#over) session.unanswered(answers)
+      if (this.#over) this.#session?.unanswered(answers)
       else this.#loose = answers
       return answers
     })

@@ -12,6 +12,7 @@ import { type GatewayLimits, limitsOf } from './limits.js'
 import { type GatewayStats, Meter } from './meter.js'
 import type { Session, SessionParts } from './session.js'
 import { Sessions } from './sessions.js'
+import type { VisitorOptions } from './visitors.js'
 
 /** How a gateway is opened. */
 export interface GatewayOptions {
@@ -25,6 +26,8 @@ export interface GatewayOptions {
   readonly logger?: Logger
   /** Opens every session, and guards `/metrics`. */
   readonly apiKey?: string
+  /** Lets clients in that have no session: one is found or opened for them. Default: they are refused. */
+  readonly visitors?: VisitorOptions
   /** The APIs that are spoken. Default: all. */
   readonly dialects?: readonly Dialect[]
 }
@@ -89,13 +92,17 @@ export class Gateway {
   private constructor(
     server: Server,
     url: string,
-    { host, apiKey, logger, dialects = all }: GatewayOptions & { host: string },
+    { host, apiKey, logger, visitors, dialects = all }: GatewayOptions & { host: string },
     limits: GatewayLimits,
   ) {
     this.url = url
     this.#server = server
     const meter = new Meter()
-    const sessions = new Sessions(limits, apiKey, (session) => meter.ended(session))
+    const sessions = new Sessions(url, {
+      ...{ limits, visitors, masterKey: apiKey },
+      onOpen: () => meter.sessions++,
+      onClose: (session) => meter.ended(session),
+    })
     this.#meter = meter
     this.#sessions = sessions
     const app = gatewayApp({
@@ -121,8 +128,7 @@ export class Gateway {
   /** A session for one rollout. */
   session(parts: SessionParts): Session {
     if (this.#closing) throw closed()
-    this.#meter.sessions++
-    return this.#sessions.open(this.url, parts)
+    return this.#sessions.open(parts)
   }
 
   get stats(): GatewayStats {

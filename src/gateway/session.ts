@@ -51,6 +51,13 @@ export interface Running {
   abort(reason: TrinityError): void
 }
 
+/** Told of what happens in a session. */
+export interface SessionWatch {
+  onClose(session: OpenSession): void
+  /** An answer was given: the conversation up to and with it. */
+  onAnswer(session: OpenSession, messages: Recalled['messages']): void
+}
+
 /** A session as the server sees it. */
 export class OpenSession implements Session {
   readonly id: string
@@ -60,8 +67,8 @@ export class OpenSession implements Session {
   readonly parts: SessionParts
   readonly running = new Set<Running>()
   readonly #keyHash: Buffer
-  readonly #most: number
-  readonly #onClose: (session: OpenSession) => void
+  readonly #limits: GatewayLimits
+  readonly #watch: SessionWatch
   /** Made when first needed: most sessions never do. */
   #replies: Replies | undefined
   #recalled: Map<string, Recalled> | undefined
@@ -71,15 +78,15 @@ export class OpenSession implements Session {
     { id, url, apiKey, keyHash }: { id: string; url: string; apiKey: string; keyHash: Buffer },
     parts: SessionParts,
     limits: GatewayLimits,
-    onClose: (session: OpenSession) => void,
+    watch: SessionWatch,
   ) {
     this.id = id
     this.anthropicBaseURL = `${url}/s/${id}`
     this.apiKey = apiKey
     this.parts = parts
     this.#keyHash = keyHash
-    this.#most = limits.replies
-    this.#onClose = onClose
+    this.#limits = limits
+    this.#watch = watch
     if (parts.signal?.aborted) this.#closed = true
     else parts.signal?.addEventListener('abort', this.close, { once: true })
   }
@@ -93,8 +100,16 @@ export class OpenSession implements Session {
   }
 
   get replies(): Replies {
-    this.#replies ??= new Replies(this.#most, (answers) => this.unanswered(answers))
+    this.#replies ??= new Replies(this.#limits.replies, (answers) => this.unanswered(answers))
     return this.#replies
+  }
+
+  /** Lets a call in, until it says that it is over. */
+  admit(call: Running): () => void {
+    const { callsPerSession } = this.#limits
+    if (this.running.size >= callsPerSession) throw busy('this session', callsPerSession)
+    this.running.add(call)
+    return () => this.running.delete(call)
   }
 
   opensWith(key: string): boolean {
@@ -118,11 +133,12 @@ export class OpenSession implements Session {
 
   readonly recall: Recall = (replyId) => this.#recalled?.get(replyId)
 
-  /** Keeps where a reply stood. */
-  keep(replyId: string, recalled: Recalled): void {
+  /** Keeps where a reply stood: a conversation for each of its answers. Who names the reply goes on from the first. */
+  keep(replyId: string, [messages, ...others]: readonly Recalled['messages'][], carried: Recalled['carried']): void {
     this.#recalled ??= new Map()
-    this.#recalled.set(replyId, recalled)
-    if (this.#recalled.size > this.#most) this.#recalled.delete(this.#recalled.keys().next().value!)
+    this.#recalled.set(replyId, { messages, carried })
+    if (this.#recalled.size > this.#limits.replies) this.#recalled.delete(this.#recalled.keys().next().value!)
+    for (const one of [messages, ...others]) this.#watch.onAnswer(this, one)
   }
 
   unanswered(answers: readonly Answered[]): void {
@@ -140,8 +156,12 @@ export class OpenSession implements Session {
     for (const call of this.running) call.abort(reason)
     this.#recalled = undefined
     this.#replies?.clear()
-    this.#onClose(this)
+    this.#watch.onClose(this)
   }
+}
+
+export function busy(who: string, calls: number): TrinityError {
+  return new TrinityError('gateway/busy', `${who} has ${calls} calls in flight`, { hint: 'try again later' })
 }
 
 /** Hashes have one length, and comparing them says nothing of what was hashed. */
