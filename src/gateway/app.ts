@@ -5,6 +5,7 @@ import { TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
 import type { Dialect, Wire } from '../dialect/dialect.js'
 import { Call } from './call.js'
+import { type Extension, extensionBody, gaugesText, wantsText } from './extension.js'
 import { checkSender } from './guard.js'
 import type { GatewayLimits } from './limits.js'
 import type { GatewayStats, Meter } from './meter.js'
@@ -23,6 +24,7 @@ export interface AppParts {
   /** The address that the server listens at. */
   readonly host: string
   readonly stats: () => GatewayStats
+  readonly extension?: Extension
   /** Why no call is taken now. */
   readonly closedBecause: () => TrinityError | undefined
 }
@@ -41,7 +43,7 @@ const ROOTS = ['/s/:session/v1', '/v1']
  * when it has left.
  */
 export function gatewayApp(parts: AppParts): Hono<Env> {
-  const { dialects, sessions, limits, meter, stats } = parts
+  const { dialects, sessions, limits, meter, stats, extension } = parts
   const app = new Hono<Env>()
   const dialectOf = (path: string) => dialects.find((one) => path.endsWith(`/v1${one.path}`)) ?? dialects[0]
   const asking = (c: Asking) => ({ id: c.req.param('session'), headers: c.env.incoming.headers })
@@ -86,11 +88,19 @@ export function gatewayApp(parts: AppParts): Hono<Env> {
   })
   route('get', '/metrics', (c) => {
     sessions.checkMaster(c.env.incoming.headers)
-    const json = c.req.query('format') === 'json' || c.req.header('accept')?.includes(JSON_TYPE)
-    if (json) return sendWire(c, referenceMetrics(stats()))
-    send(c.env.outgoing, 200, 'text/plain; version=0.0.4; charset=utf-8', prometheusText(stats()))
+    const more = extension?.metrics() ?? {}
+    const asked = { format: c.req.query('format'), accept: c.req.header('accept') }
+    if (!wantsText(asked, extension !== undefined)) return sendWire(c, { ...referenceMetrics(stats()), ...more })
+    const text = prometheusText(stats()) + gaugesText(more)
+    send(c.env.outgoing, 200, 'text/plain; version=0.0.4; charset=utf-8', text)
     return RESPONSE_ALREADY_SENT
   })
+  for (const [path, answer] of Object.entries(extension?.posts ?? {})) {
+    route('post', path, async (c) => {
+      sessions.checkMaster(c.env.incoming.headers)
+      return sendWire(c, await answer(await extensionBody(c.env.incoming, limits)))
+    })
+  }
   return app
 
   async function call(c: Asking, dialect: Dialect): Promise<Response> {

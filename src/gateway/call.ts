@@ -147,13 +147,13 @@ export class Call implements Running {
   }
 
   async #whole(asked: Asked, head: Head, model: ChatModel): Promise<string> {
-    return JSON.stringify(asked.reply(head, await this.#sample(asked, model, undefined), model))
+    return JSON.stringify(asked.reply(head, await this.#sample(asked, head, model, undefined), model))
   }
 
   async #events(asked: Asked, head: Head, model: ChatModel, stream: EventStream, keep: boolean): Promise<string> {
     const sample = (onText: OnText, signal: AbortSignal) => {
       signal.addEventListener('abort', () => this.#control.abort(signal.reason), { once: true })
-      return this.#sample(asked, model, (index, token, logprob) => {
+      return this.#sample(asked, head, model, (index, token, logprob) => {
         if (!stream.begun) {
           this.#parts.meter.firstToken.add(performance.now() - this.#begun)
           stream.begin()
@@ -171,13 +171,16 @@ export class Call implements Running {
     return kept
   }
 
-  async #sample(asked: Asked, model: ChatModel, onText: OnText | undefined): Promise<Answered[]> {
+  async #sample(asked: Asked, head: Head, model: ChatModel, onText: OnText | undefined): Promise<Answered[]> {
     const { meter } = this.#parts
-    const sampling = asked.sample(model, onText, this.#control.signal).then((answers) => {
+    const sampling = asked.sample(model, onText, this.#control.signal).then(async (answers) => {
       meter.answered(answers)
       // A model that does not stop when it is told to still has recorded what it said.
       if (this.#over) this.#session?.unanswered(answers)
-      else this.#loose = answers
+      else {
+        this.#loose = answers
+        await this.#session?.parts.onAnswers?.(answers, head.id)
+      }
       return answers
     })
     return this.#unlessAborted(sampling)

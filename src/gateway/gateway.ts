@@ -7,6 +7,7 @@ import type { Logger } from '../base/log/logger.js'
 import type { Dialect } from '../dialect/dialect.js'
 import { dialects as all } from '../dialect/dialects.js'
 import { gatewayApp } from './app.js'
+import type { Extension } from './extension.js'
 import { hostInUrl, isEverywhere, isLoopback } from './guard.js'
 import { type GatewayLimits, limitsOf } from './limits.js'
 import { type GatewayStats, Meter } from './meter.js'
@@ -28,6 +29,8 @@ export interface GatewayOptions {
   readonly apiKey?: string
   /** Lets clients in that have no session: one is found or opened for them. Default: they are refused. */
   readonly visitors?: VisitorOptions
+  /** Further routes and numbers. */
+  readonly extension?: Extension
   /** The APIs that are spoken. Default: all. */
   readonly dialects?: readonly Dialect[]
 }
@@ -92,7 +95,7 @@ export class Gateway {
   private constructor(
     server: Server,
     url: string,
-    { host, apiKey, logger, visitors, dialects = all }: GatewayOptions & { host: string },
+    { host, apiKey, logger, visitors, extension, dialects = all }: GatewayOptions & { host: string },
     limits: GatewayLimits,
   ) {
     this.url = url
@@ -106,7 +109,7 @@ export class Gateway {
     this.#meter = meter
     this.#sessions = sessions
     const app = gatewayApp({
-      ...{ dialects, sessions, limits, meter, logger, host },
+      ...{ dialects, sessions, limits, meter, logger, host, extension },
       stats: () => this.stats,
       closedBecause: () => this.#closedBecause,
     })

@@ -3,6 +3,7 @@
  * model by the API they were written for. It knows models that chat, and not who trains them.
  */
 
+export type { Extension } from './extension.js'
 export { Gateway, type GatewayOptions } from './gateway.js'
 export type { HistogramCounts } from './histogram.js'
 export type { GatewayLimits } from './limits.js'

@@ -15,6 +15,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'gateway/route': 404,
   'gateway/session': 404,
   'gateway/model': 404,
+  'serve/unknown-message': 404,
   'gateway/method': 405,
   'gateway/slow-body': 408,
   'gateway/too-large': 413,

@@ -16,6 +16,8 @@ export interface SessionParts {
   readonly signal?: AbortSignal
   /** Default: random. Letters, digits, `.`, `_` and `-`. */
   readonly id?: string
+  /** Told of answers before the client has the end of their reply, which waits for it. */
+  readonly onAnswers?: (answers: readonly Answered[], replyId: string) => Promise<void>
   /** Told of answers that were sampled and recorded, and did not reach the client. */
   readonly onUnanswered?: (answers: readonly Answered[]) => void
 }
