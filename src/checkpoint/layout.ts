@@ -20,6 +20,9 @@ export const BENCH_RESULTS = 'results.json'
 
 export const metaName = (name: string): string => `${name}_meta.json`
 
+/** Where agents find the server of an explorer (mode serve). */
+export const urlName = (explorer: string): string => `${explorer}_server_url.txt`
+
 export const stepName = (step: number): string => `global_step_${step}`
 
 /** Where the weights of a step lie for any loader of Hugging Face models. */

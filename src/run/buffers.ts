@@ -34,7 +34,7 @@ export async function openAuxiliaryBuffers(
 
 /** An explorer and a trainer that are two processes cannot share a queue in memory: they meet in its database. */
 function shared(given: ExperienceBufferConfig, { config, note }: BufferNeeds): ExperienceBufferConfig {
-  const apart = config.mode === 'explore' || config.mode === 'train'
+  const apart = config.mode === 'explore' || config.mode === 'train' || config.mode === 'serve'
   if (!apart || given.storage_type !== 'queue') return given
   note(`buffer '${given.name}': two processes share it through its database ${given.path}`)
   return { ...given, storage_type: 'sql' }

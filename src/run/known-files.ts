@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { finalName } from '../base/file/atomic-file.js'
 import { LEVELS } from '../base/log/log-dir.js'
-import { BEST_EVAL, JOB, LATEST_FULL, LATEST_WEIGHTS, metaName } from '../checkpoint/layout.js'
+import { BEST_EVAL, JOB, LATEST_FULL, LATEST_WEIGHTS, metaName, urlName } from '../checkpoint/layout.js'
 import { lockedRole } from '../checkpoint/lock.js'
 import { fileName } from '../monitor/names.js'
 import { beginning } from './evidence.js'
@@ -31,7 +31,7 @@ export function isJobFile(name: string, roles: readonly string[]): boolean {
   const whole = finalName(name)
   if ([LATEST_FULL, LATEST_WEIGHTS, JOB, BEST_EVAL, metaName('run')].includes(whole)) return true
   if (STATUS.test(whole) || lockedRole(name)) return true
-  return roles.some((role) => whole === metaName(role) || whole === metaName(`${role}_run`))
+  return roles.some((role) => [metaName(role), metaName(`${role}_run`), urlName(role)].includes(whole))
 }
 
 /** A file by which a run knows that it has finished, or how far it is. */

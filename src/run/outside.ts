@@ -11,12 +11,13 @@ import { jobName } from './job-name.js'
 import { isInside, realFolder } from './real-folder.js'
 
 /** Files that hold the experiences of a job, wherever they lie. A database on a server is left alone, and said so. */
-export function experienceFiles({ buffer, data_processor }: Config): string[] {
+export function experienceFiles({ buffer, data_processor, explorer, mode }: Config): string[] {
   const main = buffer.trainer_input.experience_buffer
   const own = [
     // a data set that is read is not ours to delete
     main?.schema_type === 'experience' && main.storage_type !== 'file' ? main.path : null,
     data_processor.experience_pipeline.save_input ? data_processor.experience_pipeline.input_save_path : null,
+    mode === 'serve' ? explorer.db_url : null,
   ]
   return own.flatMap((path) => {
     if (!path) return []

@@ -23,6 +23,7 @@ export function resolveExplorer(config: Config, engines: Engines, scope: Scope):
     runner_per_model: runners(config),
     rollout_model: rolloutModel(config, engines, scope),
     auxiliary_models: given.auxiliary_models.map((model, i) => auxiliaryModel(model, i, config, engines, scope)),
+    listen_address: given.listen_address ?? (given.proxy_api_key === null ? '127.0.0.1' : '0.0.0.0'),
     db_url:
       given.db_url ??
       (config.mode === 'serve' ? `sqlite:///${join(config.checkpoint_job_dir, 'buffer', 'proxy_history.db')}` : null),

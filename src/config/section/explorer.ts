@@ -41,8 +41,15 @@ export const explorer = record('ExplorerConfig', 'Rollouts.', {
   eval_on_startup: bool('Evaluate before the first step.', true),
   bench_on_latest_checkpoint: bool('Mode bench: only the newest checkpoint.', false),
   proxy_port: int('Mode serve: port.', 8010, { min: 0, max: 65535 }),
-  listen_address: str('Mode serve: address to listen on.', '0.0.0.0'),
-  service_status_check_interval: int('Mode serve: seconds between health checks.', 60, { min: 1 }),
+  listen_address: str('Mode serve: address to listen on.', null, {
+    auto: '127.0.0.1; with proxy_api_key 0.0.0.0, which others reach',
+  }),
+  proxy_api_key: str('Mode serve: key that clients give. Needed where others reach the server.', null, {
+    secret: 'value',
+  }),
+  proxy_tls_cert: str('Mode serve: file with a certificate (PEM); with proxy_tls_key the server speaks HTTPS.', null),
+  proxy_tls_key: str('Mode serve: file with the private key of the certificate (PEM).', null),
+  service_status_check_interval: int('Mode serve: seconds between two looks for new weights.', 60, { min: 1 }),
   min_running_model_num: int('Mode serve: engines that stay up during a weight update.', 1, { min: 0 }),
   db_url: str('Mode serve: database of the recorded calls.', null, {
     auto: 'sqlite:///<job>/buffer/proxy_history.db',

@@ -3,10 +3,10 @@
 import { TrinityError } from '../../base/error.js'
 import { type Config, type Facts, type ResolvedStage, tooFewTasks } from '../../config/index.js'
 import { missingEngines, unableEngines } from './engines.js'
-import { checkMode } from './mode.js'
 import { missingModels } from './models.js'
 import { unknownNames } from './names.js'
-import { type Refusal, refusalOf } from './refusal.js'
+import type { Refusal } from './refusal.js'
+import { unservable } from './serve.js'
 import { faultyTasks } from './task-data.js'
 import { untrainable } from './training.js'
 import { missingTrainingData } from './training-data.js'
@@ -16,12 +16,7 @@ export type { Refusal }
 
 /** What is wrong whatever the machine: a run refuses it before it does anything. */
 export function refusals(config: Config): Refusal[] {
-  return [
-    ...refusalOf(['mode'], () => checkMode(config)),
-    ...missingEngines(config),
-    ...unknownNames(config),
-    ...untrainable(config),
-  ]
+  return [...missingEngines(config), ...unknownNames(config), ...untrainable(config), ...unservable(config)]
 }
 
 /** What is not on this machine, or not as the file says. Nothing is downloaded for it. */

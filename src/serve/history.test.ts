@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { tempDir } from '../../test/support/temp-dir.js'
+import { createExperience } from '../experience/index.js'
+import { History } from './history.js'
+
+async function url(): Promise<string> {
+  return `sqlite:///${join(await tempDir(), 'proxy_history.db')}`
+}
+
+const answer = (suffix: string) =>
+  createExperience({ eid: { suffix }, tokens: [1, 2, 3], promptLength: 1, logprobs: [-1, -2], temperature: 0.7 })
+const feedback = (ids: string[], reward = 1, task = 't', run = 0) => ({ ids, reward, task, run })
+const told = ({ eid, reward, useCount }: ReturnType<typeof answer>) => ({ ...eid, reward, useCount })
+
+describe('History', () => {
+  it('gives what has feedback to one commit, with task, run and order', async () => {
+    const history = await History.open(await url())
+    await Promise.all(['a', 'b', 'c'].map((id) => history.record([answer(id)])))
+    await history.record([answer('n'), answer('n')])
+    expect(await history.rate(feedback(['a', 'c'], 0.5, 'x', 2))).toEqual({ rated: 2, before: 0 })
+    expect(await history.rate(feedback(['n'], -1))).toEqual({ rated: 2, before: 0 })
+    expect([history.total, history.rated]).toEqual([5, 4])
+    const first = await history.begin(1)
+    const given = { batch: 1, useCount: 0 }
+    expect(first.map(told)).toEqual([
+      { ...given, task: 'x', run: 2, step: 0, suffix: 'a', reward: 0.5 },
+      { ...given, task: 'x', run: 2, step: 1, suffix: 'c', reward: 0.5 },
+      { ...given, task: 't', run: 0, step: 0, suffix: 'n', reward: -1 },
+      { ...given, task: 't', run: 0, step: 1, suffix: 'n', reward: -1 },
+    ])
+    expect([...first[0].logprobs!]).toEqual([-1, -2])
+    await history.end(1)
+    expect(await history.begin(2)).toEqual([])
+    await history.close()
+  })
+
+  it('counts feedback once, also when it comes again after a restart', async () => {
+    const where = await url()
+    const history = await History.open(where)
+    await history.record([answer('a')])
+    await history.rate(feedback(['a'], 1))
+    expect(await history.rate(feedback(['a'], 0))).toEqual({ rated: 0, before: 1 })
+    await history.close()
+    const again = await History.open(where)
+    expect([again.total, again.rated]).toEqual([1, 1])
+    expect(await again.rate(feedback(['a'], 0))).toEqual({ rated: 0, before: 1 })
+    expect((await again.begin(1)).map(({ reward }) => reward)).toEqual([1])
+    await again.close()
+  })
+
+  it('changes nothing where an id is not known, and says which', async () => {
+    const history = await History.open(await url())
+    await history.record([answer('a')])
+    const strange = history.rate(feedback(['a', 'b', 'c', 'd', 'e']))
+    await expect(strange).rejects.toMatchObject({
+      code: 'serve/unknown-message',
+      message: "no answer has the id 'b', 'c', 'd' and 1 more",
+    })
+    expect(await history.begin(1)).toEqual([])
+    expect(history.rated).toBe(0)
+    await history.close()
+  })
+
+  it('takes an answer back that nobody got, even one on its way into the table, but none with feedback', async () => {
+    const history = await History.open(await url())
+    const recorded = history.record([answer('a')])
+    await history.withdraw(['a', 'never'])
+    await recorded
+    expect(history.total).toBe(0)
+    await expect(history.rate(feedback(['a']))).rejects.toMatchObject({ code: 'serve/unknown-message' })
+    await history.record([answer('b')])
+    await history.rate(feedback(['b']))
+    await history.withdraw(['b'])
+    expect(await history.begin(1)).toHaveLength(1)
+    await history.close()
+  })
+
+  it('keeps more ids apart than stand in one statement', async () => {
+    const history = await History.open(await url())
+    const ids = Array.from({ length: 1203 }, (_, i) => `id-${i}`)
+    await Promise.all(ids.map((id) => history.record([answer(id)])))
+    expect(await history.rate(feedback(ids))).toEqual({ rated: 1203, before: 0 })
+    await history.close()
+  })
+})

@@ -1,0 +1,210 @@
+import type { Transaction } from '../base/database/database.js'
+import { openDatabase } from '../base/database/database.js'
+import { quoted } from '../base/database/names.js'
+import { TrinityError } from '../base/error.js'
+import { claimJob } from '../buffer/sql/job.js'
+import { type Retry, retrying } from '../buffer/sql/retry.js'
+import { ExperienceTable } from '../buffer/sql/table.js'
+import type { Experience } from '../experience/index.js'
+import type { Feedback } from './feedback.js'
+
+/** As tools that read it know it. */
+export const PROXY_HISTORY = 'proxy_history'
+const RETRY: Retry = { times: 5, intervalMs: 200 }
+/** Ids that stand in one statement. */
+const AT_ONCE = 500
+/** Ids that an error names. */
+const SHOWN = 3
+
+export interface HistoryOptions {
+  readonly job?: string
+  /** Told when the server of the database is away for a while. */
+  readonly onAway?: (message: string) => void
+}
+
+interface Writing {
+  readonly experiences: readonly Experience[]
+  resolve(): void
+  reject(error: unknown): void
+}
+
+/**
+ * What was answered, in a table: one row for each answer, under the id of the reply. A row waits for its feedback
+ * (`consumed` 0), then for a commit (`ready` 1, with the number of the commit once one has begun), and then stays as it is.
+ * Whatever was confirmed survives the death of the process.
+ */
+export class History {
+  readonly #table: ExperienceTable
+  readonly #name: string
+  #waiting: Writing[] = []
+  #writing: Promise<void> | undefined
+  #total: number
+  #rated: number
+
+  private constructor(table: ExperienceTable, total: number, rated: number) {
+    this.#table = table
+    this.#name = quoted(table.name)
+    this.#total = total
+    this.#rated = rated
+  }
+
+  static async open(url: string, { job, onAway }: HistoryOptions = {}): Promise<History> {
+    const db = await openDatabase(url, onAway)
+    try {
+      await claimJob(db, job)
+      const table = await ExperienceTable.open(db, PROXY_HISTORY)
+      const name = quoted(table.name)
+      await db.transaction((tx) =>
+        tx.query(`CREATE INDEX IF NOT EXISTS ${quoted(`${table.name}_msg`)} ON ${name} (msg_id)`),
+      )
+      const [row] = await db.query(`SELECT count(*) AS total, coalesce(sum(consumed), 0) AS rated FROM ${name}`)
+      return new History(table, Number(row.total), Number(row.rated))
+    } catch (error) {
+      await db.close()
+      throw error
+    }
+  }
+
+  /** Answers that were recorded, ever. */
+  get total(): number {
+    return this.#total
+  }
+
+  /** Of these, the ones that have feedback. */
+  get rated(): number {
+    return this.#rated
+  }
+
+  /** Resolves when the answers are stored. Those that come while others are being written are written together. */
+  record(experiences: readonly Experience[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ experiences, resolve, reject })
+      this.#writing ??= this.#write()
+    })
+  }
+
+  async #write(): Promise<void> {
+    for (let batch = this.#waiting.splice(0); batch.length > 0; batch = this.#waiting.splice(0)) {
+      const all = batch.flatMap(({ experiences }) => experiences)
+      try {
+        // Without a priority nobody is handed them.
+        await this.#retrying(() =>
+          this.#table.insert(
+            all,
+            all.map(() => undefined),
+          ),
+        )
+        this.#total += all.length
+        for (const { resolve } of batch) resolve()
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    this.#writing = undefined
+  }
+
+  /** Takes back answers that did not reach whoever asked for them. */
+  async withdraw(ids: readonly string[]): Promise<void> {
+    // one of them may be on its way into the table
+    await this.#writing
+    await this.#retrying(() =>
+      this.#table.db.transaction(async (tx) => {
+        const rows = (await this.#find(tx, ids)).filter(({ isRated }) => !isRated).map(({ row }) => row)
+        const where = this.#table.db.dialect.idsIn('id', rows)
+        await tx.query(`DELETE FROM ${quoted(`${this.#table.name}_blob`)} WHERE ${where.sql}`, [where.value])
+        await tx.query(`DELETE FROM ${this.#name} WHERE ${where.sql}`, [where.value])
+        this.#total -= rows.length
+      }),
+    )
+  }
+
+  /**
+   * Notes what answers were worth. Feedback counts once: an answer that has some already keeps it. Where one of the ids is
+   * not known, nothing is changed.
+   */
+  async rate({ reward, ids, task, run }: Feedback): Promise<{ rated: number; before: number }> {
+    const rated = await this.#retrying(() =>
+      this.#table.db.transaction(async (tx) => {
+        const found = await this.#find(tx, ids)
+        const known = new Set(found.map(({ id }) => id))
+        const strange = ids.filter((id) => !known.has(id))
+        if (strange.length > 0) throw unknown(strange)
+        const rows = found.filter(({ isRated }) => !isRated).map(({ row }) => row)
+        const where = this.#table.db.dialect.idsIn('id', rows)
+        await tx.query(
+          `UPDATE ${this.#name} SET reward = ?, task_id = ?, run_id = ?, consumed = 1, ready = 1 WHERE ${where.sql}`,
+          [reward, task, run, where.value],
+        )
+        return { rated: rows.length, before: found.length - rows.length }
+      }),
+    )
+    this.#rated += rated.rated
+    return rated
+  }
+
+  /** Everything that has feedback and was not committed, under the number of a commit. */
+  async begin(commit: number): Promise<Experience[]> {
+    const rows = await this.#retrying(() =>
+      this.#table.db.transaction(async (tx) => {
+        await tx.query(`UPDATE ${this.#name} SET batch_id = ? WHERE ready = 1`, [String(commit)])
+        return tx.query(`SELECT id, task_id, run_id FROM ${this.#name} WHERE ready = 1 ORDER BY id`)
+      }),
+    )
+    const experiences = await this.#table.load(rows.map(({ id }) => Number(id)))
+    const steps = new Map<string, number>()
+    for (const [i, experience] of experiences.entries()) {
+      const [task, run] = [String(rows[i].task_id), Number(rows[i].run_id)]
+      const key = `${run}/${task}`
+      const step = steps.get(key) ?? 0
+      steps.set(key, step + 1)
+      Object.assign(experience.eid, { batch: commit, task, run, step })
+      // `consumed` counts feedback here, and uses elsewhere
+      experience.useCount = 0
+    }
+    return experiences
+  }
+
+  /** What has this number is with the trainer. */
+  async end(commit: number): Promise<void> {
+    await this.#retrying(() =>
+      this.#table.db.transaction((tx) =>
+        tx.query(`UPDATE ${this.#name} SET ready = 0 WHERE ready = 1 AND batch_id = ?`, [String(commit)]),
+      ),
+    )
+  }
+
+  async close(): Promise<void> {
+    await this.#writing
+    await this.#table.db.flush()
+    await this.#table.close()
+  }
+
+  async #find(tx: Transaction, ids: readonly string[]): Promise<{ row: number; id: string; isRated: boolean }[]> {
+    const found: { row: number; id: string; isRated: boolean }[] = []
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      const some = ids.slice(at, at + AT_ONCE)
+      const places = some.map(() => '?').join(', ')
+      const rows = await tx.query(
+        `SELECT id, msg_id, consumed FROM ${this.#name} WHERE msg_id IN (${places}) ${this.#table.db.dialect.lockRows}`,
+        some,
+      )
+      found.push(
+        ...rows.map((row) => ({ row: Number(row.id), id: String(row.msg_id), isRated: Number(row.consumed) > 0 })),
+      )
+    }
+    return found
+  }
+
+  #retrying<T>(work: () => Promise<T>): Promise<T> {
+    return retrying(RETRY, this.#table.db.where, work)
+  }
+}
+
+function unknown(ids: readonly string[]): TrinityError {
+  const shown = ids.slice(0, SHOWN).map((id) => `'${id}'`)
+  const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : ''
+  return new TrinityError('serve/unknown-message', `no answer has the id ${shown.join(', ')}${more}`, {
+    path: 'msg_ids',
+    hint: 'give the id of each reply, as the client got it, after its end; nothing was changed',
+  })
+}
