@@ -1,7 +1,7 @@
 /**
  * What the author of an agent needs: workflows, rewards, environments, experiences, errors.
  *
- * The rest of the package is in its subpaths: `trinity-rft/algorithm`, `/engine`, `/config`, `/data`, `/plugin` and
+ * The rest of the package is in its subpaths: `trinity-rft/agent`, `/algorithm`, `/engine`, `/config`, `/data`, `/plugin` and
  * `/testing`. Plugins import from all of them and get the modules of the running program.
  * @module
  */

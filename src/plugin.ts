@@ -26,6 +26,7 @@ export async function loadPlugins(dirs: readonly string[]): Promise<LoadedPlugin
 async function program(): Promise<Host> {
   return {
     '.': await import('./index.js'),
+    './agent': await import('./agent.js'),
     './algorithm': await import('./algorithm.js'),
     './engine': await import('./engine.js'),
     './config': await import('./config.js'),

@@ -13,6 +13,9 @@ import { ToolCallWorkflow } from './builtin/tool-call.js'
 import { EnvironmentWorkflow } from './environment/concatenated.js'
 import { StepWiseEnvironmentWorkflow } from './environment/step-wise.js'
 import { worldWorkflows } from './environment/worlds.js'
+import { studyWorkflows } from './r3l/names.js'
+import { ReactGsm8kWorkflow, ReactPythonMathWorkflow } from './react/math.js'
+import { ReactSearchWorkflow } from './react/search.js'
 import { SimpleWorkflow } from './simple.js'
 import type { WorkflowEntry } from './workflow.js'
 
@@ -46,6 +49,9 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   learn2ask_workflow: Learn2AskWorkflow,
   synthetic_workflow: SyntheticWorkflow,
   command_workflow: CommandWorkflow,
+  agentscope_react_workflow: ReactGsm8kWorkflow,
+  agentscope_react_math_workflow: ReactPythonMathWorkflow,
+  agentscope_v1_react_search_workflow: ReactSearchWorkflow,
   environment_workflow: EnvironmentWorkflow,
   step_wise_environment_workflow: StepWiseEnvironmentWorkflow,
   ...worldWorkflows,
@@ -58,5 +64,7 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   async_math_ruler_workflow: MathRulerWorkflow,
   toolcall_workflow: ToolCallWorkflow,
   BOTSMathBoxedWorkflow: BotsMathBoxedWorkflow,
+  as_react_workflow: ReactGsm8kWorkflow,
+  agentscopev0_react_math_workflow: ReactPythonMathWorkflow,
   Learn2AskWorkflow,
 })
