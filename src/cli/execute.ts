@@ -23,7 +23,8 @@ export async function execute(
   if (options.fresh && !(await deleteEarlier(resolved, options.yes ?? false))) return 0
   const command = options.command ?? `trinity run ${optionsOf(options)}`
   const stop = new Stop()
-  const view = createView({ title: titleOf(resolved), words: typed })
+  const words = options.words ?? ((text: string) => text)
+  const view = createView({ title: titleOf(resolved), words: (text) => typed(words(text)) })
   const signals = listenToSignals(stop, (text) => view.note(text), strays?.exit)
   if (strays) strays.onFailure = signals.fail
   let stay: NodeJS.Timeout | undefined

@@ -42,7 +42,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--eval <path>', 'tasks that are not trained on, to see what was learned')
     .option('--workflow <name>', 'which agent, where the file has several')
     .option('--name <name>', 'name of the run, default that of the agent')
-    .option('--steps <n>', 'steps to train; default: once through the data')
+    .option('--steps <n>', 'steps, each with all that its rollouts gave; default: once through the data')
     .option('--batch <n>', 'tasks in a step', '8')
     .option('--repeat <n>', 'rollouts of each task, compared with each other', '8')
     .option('--lr <x>', 'learning rate', '1e-5')

@@ -24,6 +24,8 @@ export interface RunFlags {
   /** What to type to go on, where it is not `trinity run`. */
   command?: string
   pluginDir?: string[]
+  /** Another way to say what names keys of the configuration. */
+  words?: (text: string) => string
   dryRun?: boolean
   json?: boolean
   yaml?: boolean

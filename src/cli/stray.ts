@@ -47,7 +47,8 @@ export function watchStrays(debug = process.argv.includes('--debug')): StrayWatc
   return watch
 }
 
-const AWAIT = 'await the promise, or catch its failure'
+const AWAIT =
+  'await the promise, or catch its failure; with explorer.isolation: thread it fails its own rollout and no other'
 const CATCH = "catch it where it happens; an emitter needs a listener for 'error'"
 
 function stray(what: string, cause: unknown, hint: string): TrinityError {

@@ -6,6 +6,7 @@ import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { run } from './run.js'
 import { quoted } from './suggestion.js'
+import { inOptions, words } from './train-words.js'
 
 export interface TrainFlags {
   data: string
@@ -50,7 +51,12 @@ export async function train(file: string, flags: TrainFlags): Promise<ExitCode> 
   const { set, fresh, yes, dryRun } = flags
   const command = `trinity train ${quoted([file, ...optionsOf(flags)])}`
   const logDir = join('checkpoints', 'agents', flags.name ?? workflow, 'log')
-  return run({ config: `train ${basename(file)}`, logDir, text, command, pluginDir: [file], set, fresh, yes, dryRun })
+  const config = `train ${basename(file)}`
+  try {
+    return await run({ config, logDir, text, command, words, pluginDir: [file], set, fresh, yes, dryRun })
+  } catch (error) {
+    throw inOptions(error)
+  }
 }
 
 /** What was asked for, to be typed again. */
@@ -98,6 +104,7 @@ function configuration(workflow: string, flags: TrainFlags): Record<string, unkn
       algorithm_type: 'multi_step_grpo',
       repeat_times: count('--repeat', flags.repeat),
       kl_loss_fn: 'none',
+      sample_strategy: 'whole_step',
       optimizer: { lr: number('--lr', flags.lr) },
     },
     model: {

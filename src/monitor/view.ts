@@ -18,6 +18,8 @@ export interface RunSummary {
   readonly stopped?: boolean
   /** An earlier run has done everything: there was nothing to do. */
   readonly isOld?: boolean
+  /** What has changed since then, a line each. */
+  readonly changed?: readonly string[]
   readonly steps: number
   readonly seconds: number
   readonly firstEval?: { readonly step: number; readonly metric: string; readonly score: number }

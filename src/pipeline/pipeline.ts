@@ -17,6 +17,8 @@ export interface PipelineOptions {
   advantage?: AdvantageStep
   output: ExperienceBuffer
   context?: OperatorContext
+  /** Key of `info` under which an experience says how many are put together with it. */
+  sizeKey?: string
 }
 
 /** What one operator did to a batch. */
@@ -94,6 +96,8 @@ export class ExperiencePipeline {
     let current: readonly Experience[] = experiences.filter(({ failure }) => failure === undefined)
     for (const [i, step] of this.#steps.entries()) current = await this.#apply(step, i, current, report, put.signal)
     const writing = performance.now()
+    const { sizeKey } = this.#options
+    if (sizeKey) current = current.map((one) => ({ ...one, info: { ...one.info, [sizeKey]: current.length } }))
     await output.put(current, markOf ? { ...put, mark: markOf(report.feedback, input?.end) } : put)
     const seconds = (from: number) => (performance.now() - from) / 1000
     report.metrics[`${PREFIX}experience_count`] = current.length

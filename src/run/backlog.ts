@@ -3,6 +3,8 @@ import { scheduleOf } from '../synchronizer/index.js'
 
 /** So many steps in a row that gave more than the trainer takes; one may be chance. */
 const IN_A_ROW = 3
+/** Sample strategies that leave nothing behind. */
+const KEEP_UP = ['staleness_control', 'whole_step']
 
 /**
  * Says once that the explorer makes more experiences than the trainer takes between two syncs: what is not taken waits,
@@ -13,7 +15,7 @@ export function backlogWatch(config: Config, note: (text: string) => void): (exp
   const { train_batch_size } = config.buffer
   const taken = (train_batch_size * trainer_sync_interval) / explorer_sync_interval
   let row = 0
-  let said = sync_style !== 'fixed' || config.algorithm.sample_strategy === 'staleness_control'
+  let said = sync_style !== 'fixed' || KEEP_UP.includes(config.algorithm.sample_strategy ?? '')
   return (experiences) => {
     row = experiences > taken ? row + 1 : 0
     if (said || row < IN_A_ROW) return

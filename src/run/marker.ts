@@ -1,5 +1,6 @@
 import type { Checkpoints } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
+import { changed, type Settings, settingsOf } from './changed.js'
 
 /** The end that a run is asked to get to, as far as explorers and trainers share it. */
 type Goal = Pick<Config['buffer'], 'total_steps' | 'total_epochs'>
@@ -9,9 +10,11 @@ export class FinishMarker {
   readonly #checkpoints: Checkpoints
   readonly #name: string
   readonly #goal: string
+  readonly #config: Config
 
   constructor(checkpoints: Checkpoints, config: Config) {
     this.#checkpoints = checkpoints
+    this.#config = config
     this.#name = config.mode === 'explore' ? `${config.explorer.name}_run` : 'run'
     const { total_steps, total_epochs } = config.buffer
     this.#goal = JSON.stringify({ total_steps, total_epochs, trainer_total_steps: config.trainer.total_steps })
@@ -26,6 +29,12 @@ export class FinishMarker {
   /** Of the trainer of this explorer's job. Alone, a trainer takes the steps of the job for its own. */
   static ofTrainer(checkpoints: Checkpoints, config: Config): FinishMarker {
     const total_steps = config.trainer.total_steps ?? config.buffer.total_steps
+  /** What has changed since the run got to its end. */
+  async changed(): Promise<string[]> {
+    const meta = await this.#checkpoints.readMeta(this.#name)
+    return meta?.settings ? changed(meta.settings as Settings, settingsOf(this.#config)) : []
+  }
+
     return new FinishMarker(checkpoints, { ...config, mode: 'train', trainer: { ...config.trainer, total_steps } })
   }
 
@@ -35,7 +44,10 @@ export class FinishMarker {
   }
 
   async write(steps: number): Promise<void> {
-    await this.#checkpoints.writeMeta(this.#name, { finished: true, steps, goal: this.#goal })
+    await this.#checkpoints.writeMeta(this.#name, {
+      ...{ finished: true, steps, goal: this.#goal },
+      settings: settingsOf(this.#config),
+    })
   }
 }
 

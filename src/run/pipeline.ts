@@ -1,4 +1,5 @@
-import { advantageFns } from '../algorithm/index.js'
+import { advantageFns, sampleStrategies } from '../algorithm/index.js'
+import { STEP_SIZE, wholeStep } from '../algorithm/sample-strategy/whole-step.js'
 import { Pcg64 } from '../base/random/index.js'
 import { type ExperienceBuffer, openKeeper } from '../buffer/index.js'
 import type { Config } from '../config/index.js'
@@ -29,11 +30,17 @@ export async function openPipeline(
       advantage: advantageStep(config),
       output,
       context: { service: config.service, models },
+      sizeKey: takesWholeSteps(config) ? STEP_SIZE : undefined,
     })
   } catch (error) {
     await input?.close()
     throw error
   }
+}
+
+/** Does a training step take all that a step of the explorer gave? */
+export function takesWholeSteps({ algorithm }: Config): boolean {
+  return algorithm.sample_strategy !== null && sampleStrategies.get(algorithm.sample_strategy) === wholeStep
 }
 
 /** The advantage function, where it belongs to the explorer. Its random numbers follow from the batch alone. */

@@ -50,12 +50,13 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
   const begun = performance.now()
   const meta = stages.length > 1 ? new StageMeta(stages) : undefined
   let bestOf: BestEval | undefined
+  const changes: string[] = []
   const ended: { name: string | null; end: StageEnd['end']; steps: number }[] = []
   for (const [i, stage] of stages.entries()) {
     await meta?.begin(i)
     if (stages.length > 1) view.phase('run', `stage ${i + 1} of ${stages.length}: ${stage.name}`)
     try {
-      const { end, steps, best } = await runStage(stage, {
+      const { end, steps, best, changed = [] } = await runStage(stage, {
         view,
         stop,
         openEngine: options.openEngine ?? openEngine,
@@ -64,6 +65,7 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
       })
       ended.push({ name: stage.name, end, steps })
       bestOf = best
+      changes.push(...changed)
     } catch (error) {
       // what a person has to change before anything can run leaves nothing to sum up
       if ((stop.failure !== undefined || !stop.now.aborted) && !isWrongUse(error))
@@ -76,7 +78,7 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
   const last = ended[ended.length - 1]
   const end = ended.every((one) => one.end === 'before') ? 'before' : last.end
   const summary = await summarize(stages[ended.length - 1], end, last.steps, begun, options.command, bestOf)
-  view.end(summary)
+  view.end(end === 'before' ? { ...summary, changed: changes } : summary)
   return { end, steps: last.steps, stages: ended, summary }
 }
 
@@ -105,7 +107,7 @@ async function summarize(
   if (end === 'stopped') next.push(`${command}   resumes from here`)
   else if (end === 'before') {
     const limit = config.buffer.total_steps ? 'buffer.total_steps' : 'buffer.total_epochs'
-    next.push(`${command} --set ${limit}=…   trains longer`, `${command} --fresh   starts over`)
+    next.push(`${command} --set ${limit}=…   trains longer, as it is set now`, `${command} --fresh   starts over`)
   }
   if (weights) next.push(`trinity model info ${weights.path}   describes the trained model; any loader reads it`)
   const brief = (one: { step: number; metric: string; score: number }) => ({

@@ -33,6 +33,8 @@ export interface StageEnd {
   readonly end: 'finished' | 'stopped' | 'before'
   readonly steps: number
   readonly best?: BestEval
+  /** What an earlier run that has finished was asked differently. */
+  readonly changed?: readonly string[]
 }
 
 const MODES: Readonly<Record<RunModeName, { run: RunMode; roles: (config: Config) => string[] }>> = {
@@ -72,8 +74,9 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       }),
     )
     const marker = new FinishMarker(checkpoints, config)
-    const before = config.mode === 'bench' ? undefined : await marker.read()
-    if (before !== undefined) return { end: 'before', steps: before }
+    const ends = config.mode !== 'bench' && config.mode !== 'serve'
+    const before = ends ? await marker.read() : undefined
+    if (before !== undefined) return { end: 'before', steps: before, changed: await marker.changed() }
     try {
       const startFrom = stage.startsFrom === null ? null : await newestModel(stage.startsFrom, note)
       await prepareTasks(config, checkpoints, stop.now, note)

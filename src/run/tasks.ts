@@ -6,6 +6,7 @@ import { Taskset, TasksetScheduler } from '../task/index.js'
 import { needsOf } from '../workflow/index.js'
 import type { Closers } from './closers.js'
 
+import { takesWholeSteps } from './pipeline.js'
 /** The tasks of the rollouts. */
 export async function openScheduler(config: Config, closers: Closers): Promise<TasksetScheduler> {
   const { batch_size, total_epochs, total_steps, explorer_input } = config.buffer
@@ -52,6 +53,7 @@ export function expectedSteps(config: Config, scheduler: Pick<TasksetScheduler, 
   const made = scheduler.steps * batch_size * (config.algorithm.repeat_times ?? 1)
   const ratio = Number(config.algorithm.sample_strategy_args?.expert_data_ratio ?? 0)
   const mixes = config.algorithm.sample_strategy === 'mix' && Object.keys(trainer_input.auxiliary_buffers).length > 0
+  if (takesWholeSteps(config)) return scheduler.steps
   const own = mixes ? train_batch_size - Math.ceil(ratio * train_batch_size) : train_batch_size
   return Math.max(1, Math.floor(made / Math.max(1, own)))
 }

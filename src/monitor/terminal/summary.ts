@@ -1,14 +1,18 @@
 import type { RunSummary } from '../view.js'
 import { duration, figure } from './number.js'
 
+const MOST_CHANGES = 8
+
 /** The last words of a run as lines: how it ended, what it reached, where the weights are, what to do now. */
 export function summaryLines(summary: RunSummary): { label: string; text: string }[] {
-  const { ok, stopped, isOld, steps, seconds, firstEval, bestEval, checkpoint, next = [] } = summary
+  const { ok, stopped, isOld, changed = [], steps, seconds, firstEval, bestEval, checkpoint, next = [] } = summary
   const label = ok ? (stopped ? 'stopped' : 'done') : 'failed'
   const text = isOld
     ? `nothing to do: this run already finished after ${figure(steps)} steps`
     : `${figure(steps)} steps in ${duration(seconds)}`
   const lines = [{ label, text }]
+  const shown = changed.length > MOST_CHANGES ? [...changed.slice(0, MOST_CHANGES), '…'] : changed
+  shown.forEach((change, i) => void lines.push({ label: i === 0 ? 'changed' : '', text: change }))
   if (bestEval) {
     const first = firstEval && firstEval.metric === bestEval.metric ? firstEval : undefined
     const from = first ? `first ${figure(first.score)} (step ${first.step}), ` : ''
