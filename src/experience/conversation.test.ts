@@ -20,6 +20,7 @@ const sample = (text: string, given: Partial<Sample> = {}): Sample =>
 function say(talk: Conversation, prompt: string, answer: string, given: Partial<Sample> = {}, temperature = 1) {
   asked.length = 0
   const found = talk.promptOf(prompt, temperature, encode)
+  talk.count(found)
   talk.record(found, sample(answer, given), answer)
   return found
 }
@@ -28,7 +29,8 @@ describe('a conversation', () => {
   it('tokenizes only what is new, and masks what the model wrote', () => {
     const talk = new Conversation()
     say(talk, 'Q1', 'AA')
-    expect(say(talk, 'Q1AAQ2', 'B').diverged).toBe(false)
+    say(talk, 'Q1AAQ2', 'B')
+    expect(talk.divergences).toBe(0)
     expect(asked).toEqual(['Q2'])
     const [experience, ...others] = talk.experiences()
     expect(others).toEqual([])
@@ -40,9 +42,9 @@ describe('a conversation', () => {
   it('begins anew where the text, or the temperature, is another', () => {
     const talk = new Conversation()
     say(talk, 'Q1', 'AA')
-    expect(say(talk, 'Q1A', 'B').diverged).toBe(true)
-    expect(say(talk, 'Q1AAQ2', 'C', {}, 0.5).diverged).toBe(true)
-    expect(talk.segments).toBe(3)
+    say(talk, 'Q1A', 'B')
+    say(talk, 'Q1AAQ2', 'C', {}, 0.5)
+    expect([talk.segments, talk.divergences]).toEqual([3, 2])
     talk.clear()
     expect(talk.segments).toBe(0)
   })
@@ -68,7 +70,7 @@ describe('a conversation', () => {
       1,
       decode,
     )
-    expect([prompt.from?.turns, prompt.diverged, prompt.text]).toEqual([1, false, 'Q1AAx'])
+    expect([prompt.from?.turns, prompt.text]).toEqual([1, 'Q1AAx'])
   })
 
   it('knows which weights wrote what', () => {
@@ -86,6 +88,115 @@ describe('a conversation', () => {
       { version: 4, from: 0 },
       { version: 5, from: 5 },
     ])
+  })
+})
+
+describe('a call that begins a sequence of its own', () => {
+  it.each([
+    ['beginning', 'Q0', 1],
+    ['beginning', 'QzAAQ2', 1],
+    ['answer', 'Q1AxQ2', 1],
+    ['answer', 'Q1AAQ2BxQ3', 1],
+    ['branch', 'Q1AAQx', 1],
+    ['branch', 'Q1AAQ2BBQx', 1],
+    ['again', 'Q1', 1],
+    ['again', 'Q1AAQ2', 1],
+    ['again', 'Q1A', 1],
+    ['temperature', 'Q1AAQ2BBQ3CCQ4', 0.5],
+  ])('is counted under %s: %s', (reason, prompt, temperature) => {
+    const talk = new Conversation()
+    say(talk, 'Q1', 'AA')
+    say(talk, 'Q1AAQ2', 'BB')
+    say(talk, 'Q1AAQ2BBQ3', 'CC')
+    say(talk, prompt, 'D', {}, temperature)
+    expect(talk.diverged).toEqual({ beginning: 0, answer: 0, branch: 0, again: 0, temperature: 0, [reason]: 1 })
+    expect(talk.divergences).toBe(1)
+  })
+
+  it('is judged by the sequence that is nearest, also by one that grew meanwhile', () => {
+    const talk = new Conversation()
+    say(talk, 'sub-agent', 'x')
+    say(talk, 'Q1', 'AA')
+    const late = talk.promptOf('Q1AAQz', 1, encode)
+    say(talk, 'Q1AAQ2', 'B')
+    talk.count(late)
+    talk.record(late, sample('C'), 'C')
+    expect(talk.diverged).toMatchObject({ beginning: 1, branch: 1 })
+    expect(talk.experiences().map(({ responseText }) => responseText)).toEqual(['x', 'AAQ2B', 'AAQzC'])
+  })
+})
+
+describe('an answer that a stop string ended', () => {
+  /** Says `answer`, of which those who asked see the first characters. */
+  const stopped = (talk: Conversation, prompt: string, answer: string, seen: number) => {
+    const found = talk.promptOf(prompt, 1, encode)
+    talk.count(found)
+    const said = sample(answer)
+    talk.record(found, said, answer, undefined, { tokens: seen, text: seen })
+    return said
+  }
+  const rows = (talk: Conversation) =>
+    talk.experiences().map(({ tokens, actionMask, promptLength, promptText, responseText }) => {
+      expect(`${promptText}${responseText}`).toBe(String.fromCharCode(...tokens))
+      const all = [...tokens.subarray(promptLength)].map((token) => String.fromCharCode(token))
+      return [promptText, all.map((letter, i) => (actionMask[i] ? letter : '-')).join('')]
+    })
+
+  it('is learned whole; the next turn goes on without what nobody saw, and every token is learned once', () => {
+    const talk = new Conversation()
+    stopped(talk, 'Q1;', 'AAstop!', 2)
+    asked.length = 0
+    stopped(talk, 'Q1;AA;Q2;', 'BBstop', 2)
+    expect(asked.pop()).toBe(';Q2;')
+    say(talk, 'Q1;AA;Q2;BB;Q3;', 'C')
+    say(talk, 'Q1;AA;Q2;BB;Q3;C;Q4;', 'D')
+    expect(rows(talk)).toEqual([
+      ['Q1;', 'AAstop!'],
+      ['Q1;AA;Q2;', 'BBstop'],
+      ['Q1;AA;Q2;BB;Q3;', 'C----D'],
+    ])
+    expect(talk.divergences).toBe(0)
+    const one = talk.whole()!
+    expect(String.fromCharCode(...one.tokens)).toBe('Q1;AA;Q2;BB;Q3;C;Q4;D')
+    expect([...one.actionMask].join('')).toBe('110000110000100001')
+    expect(one.logprobs).toHaveLength(18)
+  })
+
+  it('is gone on from as a whole by who writes the stop string himself', () => {
+    const talk = new Conversation()
+    stopped(talk, 'Q1;', 'AAstop', 2)
+    say(talk, 'Q1;AAstop it. ', 'B')
+    expect(rows(talk)).toEqual([['Q1;', 'AAstop-----B']])
+  })
+
+  it('is a branch where somebody goes back to it, and stays when its reply is lost afterwards', () => {
+    const talk = new Conversation()
+    const first = stopped(talk, 'Q1;', 'AAstop', 2)
+    say(talk, 'Q1;AA;Q2;', 'B')
+    say(talk, 'Q1;AA;Qx;', 'C')
+    talk.withdraw(first)
+    expect(rows(talk)).toEqual([
+      ['Q1;', 'AAstop'],
+      ['Q1;AA;Q2;', 'B'],
+      ['Q1;AA;Qx;', 'C'],
+    ])
+    expect(talk.whole()).toBeUndefined()
+    expect(talk.diverged).toMatchObject({ branch: 1 })
+    const lost = stopped(talk, 'Q1;AA;Q2;B;', 'Dstop', 1)
+    talk.withdraw(lost)
+    talk.withdraw(stopped(talk, 'Q1;AA;Qy;', 'E', 1))
+    expect(talk.segments).toBe(3)
+  })
+
+  it('of which nothing was seen is left out', () => {
+    const talk = new Conversation()
+    stopped(talk, 'Q1;', 'stop', 0)
+    say(talk, 'Q1;;Q2;', 'B')
+    expect(rows(talk)).toEqual([
+      ['Q1;', 'stop'],
+      ['Q1;;Q2;', 'B'],
+    ])
+    expect(talk.divergences).toBe(0)
   })
 })
 

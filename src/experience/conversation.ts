@@ -1,12 +1,21 @@
 import type { Sample, VersionSpan } from '../engine/contract.js'
 import { createExperience, type Experience, type ExperienceInit } from '../experience/index.js'
+import { type Divergence, divergenceOf, noDivergences } from './divergence.js'
+
+/** A place in a segment: so many tokens, and so many characters of its text. */
+interface Place {
+  readonly end: number
+  readonly textEnd: number
+}
 
 /** A stretch of a segment that the model wrote. */
-interface Written {
+interface Written extends Place {
   readonly start: number
-  readonly end: number
-  /** Length of the segment's text up to here. */
-  readonly textEnd: number
+  readonly textStart: number
+  /** Where those go on who did not see all of it; see `record`. */
+  readonly seen?: Place
+  /** Another segment has it with what nobody saw: it is learned there. */
+  readonly elsewhere?: boolean
   readonly sample: Sample
   /** All messages up to here. */
   readonly messages?: ExperienceInit['messages']
@@ -17,8 +26,6 @@ interface Segment {
   text: string
   tokens: Int32Array
   readonly temperature: number
-  /** Length of the text before the model's first word. */
-  readonly promptText: number
   readonly written: Written[]
 }
 
@@ -27,9 +34,8 @@ export interface Prompt {
   readonly tokens: Int32Array
   readonly text: string
   readonly temperature: number
-  readonly from?: { segment: Segment; turns: number }
-  /** There was something to go on from, and this does not: the template or the caller changed what was said. */
-  readonly diverged: boolean
+  /** `unseen`: from where the last of these turns was seen to end. */
+  readonly from?: { segment: Segment; turns: number; unseen: boolean }
 }
 
 /**
@@ -39,47 +45,63 @@ export interface Prompt {
  */
 export class Conversation {
   readonly #segments: Segment[] = []
-  /** Calls that could not go on from what was recorded. */
-  divergences = 0
+  /** Calls that could not go on from what was recorded, by their reason. */
+  readonly diverged = noDivergences()
 
   promptOf(text: string, temperature: number, encode: (text: string) => Int32Array): Prompt {
-    const from = this.#longest((segment, turn) => {
+    const from = this.#longest((segment, { textEnd }) => {
       if (segment.temperature !== temperature) return false
-      return text.length >= turn.textEnd && text.startsWith(segment.text.slice(0, turn.textEnd))
+      return text.length >= textEnd && text.startsWith(segment.text.slice(0, textEnd))
     })
-    const diverged = from === undefined && this.#segments.length > 0
-    if (!from) return { tokens: encode(text), text, temperature, diverged }
-    const last = from.segment.written[from.turns - 1]
-    const tokens = joined(from.segment.tokens.subarray(0, last.end), encode(text.slice(last.textEnd)))
-    return { tokens, text, temperature, from, diverged }
+    if (!from) return { tokens: encode(text), text, temperature }
+    const { end, textEnd } = placeOf(from)
+    const tokens = joined(from.segment.tokens.subarray(0, end), encode(text.slice(textEnd)))
+    return { tokens, text, temperature, from }
   }
 
   /** The same for a prompt that is given as tokens. */
   promptOfTokens(tokens: Int32Array, temperature: number, decode: (tokens: Int32Array) => string): Prompt {
-    const from = this.#longest((segment, turn) => {
-      if (segment.temperature !== temperature || tokens.length < turn.end) return false
-      for (let i = 0; i < turn.end; i++) if (tokens[i] !== segment.tokens[i]) return false
+    const from = this.#longest((segment, { end }) => {
+      if (segment.temperature !== temperature || tokens.length < end) return false
+      for (let i = 0; i < end; i++) if (tokens[i] !== segment.tokens[i]) return false
       return true
     })
-    const diverged = from === undefined && this.#segments.length > 0
-    return { tokens, text: decode(tokens), temperature, from, diverged }
+    return { tokens, text: decode(tokens), temperature, from }
   }
 
-  /** The recorded turn with the most tokens that fits. */
-  #longest(fits: (segment: Segment, turn: Written) => boolean): Prompt['from'] {
+  /** The recorded turn with the most tokens that fits, as a whole or as far as it was seen. */
+  #longest(fits: (segment: Segment, place: Place) => boolean): Prompt['from'] {
     let best: Prompt['from']
     let length = 0
     for (const segment of this.#segments) {
       for (let turns = segment.written.length; turns > 0; turns--) {
         const turn = segment.written[turns - 1]
         if (turn.end <= length) break
-        if (!fits(segment, turn)) continue
-        best = { segment, turns }
-        length = turn.end
+        const unseen = !fits(segment, turn)
+        const place = unseen ? turn.seen : turn
+        if (!place || place.end <= length || (unseen && !fits(segment, place))) continue
+        best = { segment, turns, unseen }
+        length = place.end
         break
       }
     }
     return best
+  }
+
+  /** Counts a call that begins a sequence of its own, though there were others to go on from. */
+  count(prompt: Prompt): void {
+    const reason = this.#divergence(prompt)
+    if (reason) this.diverged[reason]++
+  }
+
+  get divergences(): number {
+    return Object.values(this.diverged).reduce((sum, count) => sum + count, 0)
+  }
+
+  #divergence({ text, temperature, from }: Prompt): Divergence | undefined {
+    const last = from?.segment.written.length === from?.turns ? from?.segment.written.at(-1) : undefined
+    const goesOn = last && !(from?.unseen && this.#isGoneOnFrom(last.sample))
+    return goesOn || this.#segments.length === 0 ? undefined : divergenceOf(text, temperature, this.#segments)
   }
 
   /** Whether something recorded begins with this text. */
@@ -87,18 +109,32 @@ export class Conversation {
     return this.#segments.some((segment) => segment.text.startsWith(text))
   }
 
-  /** Several answers to one prompt branch: the first goes on in the segment, the others get segments of their own. */
-  record(prompt: Prompt, sample: Sample, text: string, messages?: ExperienceInit['messages']): void {
+  /**
+   * Several answers to one prompt branch: the first goes on in the segment, the others get segments of their own.
+   *
+   * `seen`: how much of an answer those saw who asked, where a stop string hides the rest. Whoever goes on from there does
+   * so in a segment without that rest, as the model will meet it when it is used; the answer is learned where it is whole.
+   */
+  record(
+    prompt: Prompt,
+    sample: Sample,
+    text: string,
+    messages?: ExperienceInit['messages'],
+    seen?: { readonly tokens: number; readonly text: number },
+  ): void {
     const { from } = prompt
+    const [start, textStart] = [prompt.tokens.length, prompt.text.length]
     const written: Written = {
-      start: prompt.tokens.length,
-      end: prompt.tokens.length + sample.tokens.length,
-      textEnd: prompt.text.length + text.length,
+      start,
+      end: start + sample.tokens.length,
+      textStart,
+      textEnd: textStart + text.length,
+      seen: seen && { end: start + seen.tokens, textEnd: textStart + seen.text },
       sample,
       messages,
     }
     const tokens = joined(prompt.tokens, sample.tokens)
-    if (from && from.segment.written.length === from.turns) {
+    if (from && from.segment.written.length === from.turns && !from.unseen) {
       Object.assign(from.segment, { tokens, text: prompt.text + text })
       from.segment.written.push(written)
       return
@@ -107,30 +143,43 @@ export class Conversation {
       text: prompt.text + text,
       tokens,
       temperature: prompt.temperature,
-      promptText: from ? from.segment.promptText : prompt.text.length,
-      written: [...(from?.segment.written.slice(0, from.turns) ?? []), written],
+      written: [...earlier(from), written],
     })
   }
 
   /** Takes back an answer that nobody got. One that somebody went on from stays. */
   withdraw(sample: Sample): void {
     const at = this.#segments.findIndex(({ written }) => written.at(-1)?.sample === sample)
-    if (at < 0) return
+    if (at < 0 || this.#isGoneOnFrom(sample)) return
     const segment = this.#segments[at]
     segment.written.pop()
     const last = segment.written.at(-1)
-    if (!last) this.#segments.splice(at, 1)
+    if (!last || last.elsewhere) this.#segments.splice(at, 1)
     else
       Object.assign(segment, { tokens: segment.tokens.slice(0, last.end), text: segment.text.slice(0, last.textEnd) })
+  }
+
+  /** Whether somebody went on from where an answer was seen to end. */
+  #isGoneOnFrom(sample: Sample): boolean {
+    return this.#segments.some(({ written }) => written.some((one) => one.elsewhere && one.sample === sample))
   }
 
   get segments(): number {
     return this.#segments.length
   }
 
-  /** One experience per segment, with a mask over what the model wrote. */
+  /** One experience per segment, with a mask over what the model wrote and no other segment has as well as more of it. */
   experiences(): Experience[] {
     return this.#segments.map(asExperience)
+  }
+
+  /** The conversation as one sequence, in which of what stop strings hid only the last is left. Undefined: it branches. */
+  whole(): Experience | undefined {
+    const last = this.#segments.at(-1)
+    if (!last) return undefined
+    const goesOn = ({ written }: Segment) => last.written.some(({ sample }) => sample === written.at(-1)!.sample)
+    if (!this.#segments.every(goesOn)) return undefined
+    return asExperience({ ...last, written: last.written.map((turn) => ({ ...turn, elsewhere: false })) })
   }
 
   clear(): void {
@@ -138,8 +187,23 @@ export class Conversation {
   }
 }
 
-function asExperience({ tokens, text, promptText, temperature, written }: Segment): Experience {
-  const promptLength = written[0].start
+function placeOf({ segment, turns, unseen }: NonNullable<Prompt['from']>): Place {
+  const turn = segment.written[turns - 1]
+  return unseen ? turn.seen! : turn
+}
+
+/** The turns that a new segment begins with. */
+function earlier(from: Prompt['from']): Written[] {
+  if (!from) return []
+  const turns = from.segment.written.slice(0, from.turns)
+  if (!from.unseen) return turns
+  const { seen, ...last } = turns.pop()!
+  return [...turns.map((turn) => ({ ...turn, elsewhere: true })), { ...last, ...seen!, elsewhere: true }]
+}
+
+function asExperience({ tokens, text, temperature, written: all }: Segment): Experience {
+  const written = all.filter(({ elsewhere }) => !elsewhere)
+  const [{ start: promptLength, textStart: promptText }] = written
   const length = tokens.length - promptLength
   const actionMask = new Uint8Array(length)
   const logprobs = new Float32Array(length)
@@ -147,10 +211,11 @@ function asExperience({ tokens, text, promptText, temperature, written }: Segmen
   const versions: VersionSpan[] = []
   for (const { start, end, sample } of written) {
     actionMask.fill(1, start - promptLength, end - promptLength)
-    logprobs.set(sample.logprobs, start - promptLength)
-    drawn?.set(sample.drawnLogprobs ?? sample.logprobs, start - promptLength)
+    const length = end - start
+    logprobs.set(sample.logprobs.subarray(0, length), start - promptLength)
+    drawn?.set((sample.drawnLogprobs ?? sample.logprobs).subarray(0, length), start - promptLength)
     for (const span of sample.versions) {
-      if (versions.at(-1)?.version === span.version) continue
+      if (versions.at(-1)?.version === span.version || span.from >= length) continue
       versions.push({ version: span.version, from: span.from + start - promptLength })
     }
   }

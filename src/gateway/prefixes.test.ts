@@ -5,7 +5,9 @@ import { Prefixes } from './prefixes.js'
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })
 const assistant = (content: string | null, more: object = {}): ChatMessage => ({ role: 'assistant', content, ...more })
-const call = (id: string, args: string) => ({ tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: args } }] })
+const call = (id: string, args: string) => ({
+  tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: args } }],
+})
 
 describe('prefixes', () => {
   it('find the longest beginning that somebody owns', () => {
@@ -46,7 +48,10 @@ describe('prefixes', () => {
   })
 
   it('tell conversations apart', () => {
-    const message = fc.record({ role: fc.constantFrom('user', 'assistant', 'tool'), content: fc.string({ maxLength: 3 }) })
+    const message = fc.record({
+      role: fc.constantFrom('user', 'assistant', 'tool'),
+      content: fc.string({ maxLength: 3 }),
+    })
     const talk = fc.array(message, { maxLength: 5 }).map((all) => [user('q'), ...all, user('.'), assistant('end')])
     fc.assert(
       fc.property(talk, talk, (a, b) => {
@@ -55,7 +60,8 @@ describe('prefixes', () => {
         expect(known.find([...a, user('more')])).toBe('a')
         const texts = (all: ChatMessage[]) => all.map(({ role, content }) => [role, String(content).trim()])
         // turns of the assistant that follow each other are one
-        const plain = (all: ChatMessage[]) => !all.some(({ role }, i) => role === 'assistant' && all[i - 1]?.role === role)
+        const plain = (all: ChatMessage[]) =>
+          !all.some(({ role }, i) => role === 'assistant' && all[i - 1]?.role === role)
         fc.pre(plain(a) && plain(b) && JSON.stringify(texts(a)) !== JSON.stringify(texts(b)))
         fc.pre(JSON.stringify(texts(b).slice(0, a.length)) !== JSON.stringify(texts(a)))
         expect(known.find(b)).toBeUndefined()

@@ -145,7 +145,12 @@ export class Sessions implements SessionResolver {
     })
     const name = namedInHeaders(headers) ?? asked.session
     const retry = headers['idempotency-key']
-    const visit = { name, replied, messages: asked.messages ?? [], retry: typeof retry === 'string' ? retry : undefined }
+    const visit = {
+      name,
+      replied,
+      messages: asked.messages ?? [],
+      retry: typeof retry === 'string' ? retry : undefined,
+    }
     const named = master && name !== undefined ? this.#byId.get(name) : undefined
     const session = named ?? (this.#visitors ? this.#visitors.place(visit) : replied)
     if (session) return { session, asked }

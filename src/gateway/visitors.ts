@@ -73,7 +73,7 @@ export class Visitors {
     const known =
       name !== undefined
         ? this.#byName.get(name)
-        : ((retry !== undefined && this.#byRetry.get(retry)) || replied) ?? this.#byPrefix.find(messages)
+        : (((retry !== undefined && this.#byRetry.get(retry)) || replied) ?? this.#byPrefix.find(messages))
     if (known && known.calls.length >= MOST_CALLS) this.#retire(known)
     const session = known && this.#traces.has(known) ? known : this.#open(name)
     this.#seen(session)

@@ -80,12 +80,29 @@ export class PluginHooks {
   #withoutTypes(source: string, path: string): string {
     this.#strip ??= (createRequire(this.#data.base)('sucrase') as { transform: Strip }).transform
     try {
-      return this.#strip(source, { transforms: ['typescript'], disableESTransforms: true }).code
+      const { code } = this.#strip(source, { transforms: ['typescript'], disableESTransforms: true })
+      checkNamespaces(source, code)
+      return code
     } catch (error) {
       const { message, loc } = error as { message: string; loc?: { line: number; column: number } }
       const at = loc ?? { line: Number(/\((\d+):/.exec(message)?.[1] ?? 1), column: 1 }
       throw new SyntaxError(`${path}:${at.line}:${at.column}: ${message.replace(/\s*\(\d+:\d+\)$/, '')}`)
     }
+  }
+}
+
+const NAMESPACE = /(?<!\bdeclare\s+)\b(?:namespace|module)\s+([A-Za-z_$][\w$.]*)\s*\{/g
+
+/** Refuses what is dropped with the types and is more than a type. In comments and texts the words are still there. */
+function checkNamespaces(source: string, code: string): void {
+  const after = code.split('\n')
+  for (const { 0: words, 1: name, index } of source.matchAll(NAMESPACE)) {
+    const before = source.slice(0, index)
+    const line = before.split('\n').length
+    // Every line stays where it is.
+    if (after[line - 1].includes(words.split('\n')[0])) continue
+    const text = `a plugin cannot have the namespace '${name}': put what it holds into the module itself or into a file of its own; 'declare namespace' is for types`
+    throw Object.assign(new SyntaxError(text), { loc: { line, column: index - before.lastIndexOf('\n') } })
   }
 }
 

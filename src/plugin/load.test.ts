@@ -102,6 +102,9 @@ describe('loading', () => {
         import three from './lib/three.ts'
         enum Level { Low = 1, High }
         interface Sum { total: number }
+        declare namespace Types { interface None { none: 1 } }
+        export declare module Older { type None = 1 } // namespace B {
+        const words = 'namespace C {' + \`module D {\`
         class Box<T> { constructor(private readonly value: T) {} get(): T { return this.value! } }
         const sum = { total: one + two + three } satisfies Sum
         const unused: NotUsedAsAValue | undefined = undefined
@@ -131,6 +134,12 @@ describe('loading', () => {
 describe('a plugin that fails', () => {
   it.each([
     ['throws', 'const a: number = 1\n\nthrow new Error("no luck")', 'no luck', 3],
+    [
+      'has a namespace',
+      'const a = 1\nexport namespace Low {\n  export const b = a\n}',
+      "a plugin cannot have the namespace 'Low'",
+      2,
+    ],
     ['has a syntax error', 'const a: number = 1\nconst = 3', 'Unexpected token', 2],
     [
       'has a syntax error that only the engine sees',

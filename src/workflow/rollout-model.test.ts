@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { modelOf, speaker, text } from '../../test/support/workflow-kit.js'
-import { responseLength } from '../experience/index.js'
+import { obeyingStops } from '../dialect/dialect.fixture.js'
+import { type Experience, responseLength } from '../experience/index.js'
 import type { ChatMessage } from '../model/index.js'
 import { TRUNCATED_NOTICE } from './experiences.js'
 
@@ -148,6 +149,31 @@ describe('a conversation', () => {
     await model.chat([user('one')])
     await model.chat([user('one'), assistant('answer'), user('two')], { temperature: 0.5 })
     expect(model.toExperiences().map(({ temperature }) => temperature)).toEqual([1, 0.5])
+  })
+
+  it('goes on without what a stop string hid', async () => {
+    const says = ['think. Action: go\nObservation: made up', 'done. Action: end']
+    const model = modelOf(obeyingStops(await speaker((prompt) => says[prompt.includes('a door') ? 1 : 0])))
+    const messages = [user('go')]
+    const [first] = await model.chat(messages, { stop: ['\nObservation:'] })
+    expect(first.responseText).toBe('think. Action: go')
+    expect(tokenizer.decode(first.tokens)).toContain('Observation:')
+    await model.chat([...messages, assistant(first.responseText!), user('a door')], { stop: ['\nObservation:'] })
+    const shown = '<|user|>go<|end|><|assistant|>think. Action: go<|end|><|user|>a door<|end|><|assistant|>'
+    const textOf = ({ tokens }: Experience) => tokenizer.decode(tokens, { skipSpecial: false })
+    const whole = model.toExperience()
+    expect(textOf(whole)).toBe(`${shown}done. Action: end<|end|>`)
+    const written = [...whole.tokens.subarray(whole.promptLength)].filter((_, i) => whole.actionMask[i])
+    expect(tokenizer.decode(written, { skipSpecial: false })).toBe('think. Action: godone. Action: end<|end|>')
+    // all that was sampled, each in the context it was sampled in
+    const all = model.toExperiences({ hidden: true })
+    expect(all.map(textOf)).toEqual([
+      '<|user|>go<|end|><|assistant|>think. Action: go\nObservation:',
+      `${shown}done. Action: end<|end|>`,
+    ])
+    expect(all.map(({ actionMask }) => actionMask.reduce((sum, one) => sum + one, 0))).toEqual([30, 18])
+    expect(all[1].promptText).toBe(shown)
+    expect(model.stats.divergences).toBe(0)
   })
 
   it('branches where several answers follow one prompt', async () => {

@@ -1,4 +1,5 @@
 import { TrinityError } from '../base/error.js'
+import { deriveSeed } from '../base/random/derive-seed.js'
 import { timeSlice } from '../base/time-slice.js'
 import { answerFormat } from '../dialect/answer-format.js'
 import type { ChatArgs, SamplingArgs } from '../dialect/chat-args.js'
@@ -9,17 +10,18 @@ import { Verbatim } from '../dialect/verbatim.js'
 import { nextCall } from '../engine/calls.js'
 import type { Sample, SampleModel } from '../engine/contract.js'
 import { Conversation, joined, type Prompt } from '../experience/conversation.js'
+import { DIVERGENCES, type DivergenceCounts } from '../experience/divergence.js'
 import type { Experience } from '../experience/index.js'
 import { constraintFor, type Format } from '../grammar/index.js'
 import type { ChatMessage, Tokenizer } from '../model/index.js'
 import { callExperience, truncatedExperience } from './experiences.js'
 import { linkSignals } from './link-signals.js'
-import { type Answer, sampleAnswers } from './sample.js'
+import { type Answer, sampleAnswers, wholeTokens } from './sample.js'
 import { endsByItself, type ModelLimits, merged, samplingParams } from './sampling.js'
 import { type ModelText, templateOf } from './text.js'
 
 export interface RolloutModelParts {
-  readonly sampler: SampleModel
+  readonly sampler: Pick<SampleModel, 'info' | 'version' | 'sample' | 'score'>
   readonly text: ModelText
   readonly limits: ModelLimits
   /** Sampling of the task set. */
@@ -36,6 +38,15 @@ export interface RolloutModelParts {
   readonly reasoningParser?: string | null
   /** What the OpenAI client says its model is called. */
   readonly name?: string
+}
+
+/** What a model was made to do. */
+export interface RolloutStats {
+  readonly calls: number
+  readonly sampledTokens: number
+  /** Calls that could not go on from what was said before, and their reasons. */
+  readonly divergences: number
+  readonly diverged: DivergenceCounts
 }
 
 /**
@@ -62,6 +73,7 @@ export class RolloutModel implements ChatModel {
   #calls = 0
   #sampledTokens = 0
   #openai: OpenAIClient | undefined
+  readonly #branches: RolloutModel[] = []
 
   constructor(parts: RolloutModelParts) {
     this.#parts = parts
@@ -100,8 +112,47 @@ export class RolloutModel implements ChatModel {
     return this.#parts.signal
   }
 
-  get stats(): { calls: number; sampledTokens: number; divergences: number } {
-    return { calls: this.#calls, sampledTokens: this.#sampledTokens, divergences: this.conversation.divergences }
+  /** Those of its branches are among them. */
+  get stats(): RolloutStats {
+    const { divergences, diverged } = this.conversation
+    const total = { calls: this.#calls, sampledTokens: this.#sampledTokens, divergences, diverged: { ...diverged } }
+    for (const { stats } of this.#branches) {
+      total.calls += stats.calls
+      total.sampledTokens += stats.sampledTokens
+      total.divergences += stats.divergences
+      for (const reason of DIVERGENCES) total.diverged[reason] += stats.diverged[reason]
+    }
+    return total
+  }
+
+  /**
+   * The same model with a conversation and random numbers of its own, for what a run says beside its main conversation.
+   * Answers come one at a time, and a prompt that is too long gives the stand-in.
+   */
+  branch(name: string): RolloutModel {
+    const { seedOf, limits, ...rest } = this.#parts
+    const branch = new RolloutModel({
+      ...rest,
+      n: 1,
+      limits: { ...limits, truncatePrompts: true },
+      seedOf: (call) => deriveSeed(seedOf(call), name),
+    })
+    this.#branches.push(branch)
+    return branch
+  }
+
+  /**
+   * An answer as if it had been given to these messages. Its tokens are those that were sampled, its log-probs those of
+   * the prompt that it was sampled for. What was said so far goes on with it.
+   */
+  retell(messages: readonly ChatMessage[], { sample, raw, experience }: Answered): Experience {
+    const { temperature, responseText = '' } = experience
+    const prompt = this.conversation.promptOf(this.#render(messages, {}), temperature, (text) => this.#encode(text))
+    this.conversation.count(prompt)
+    const { tokenizer } = this
+    const recorded = tokenizer.decode(sample.tokens, { skipSpecial: false })
+    const seen = typeof sample.stoppedBy === 'string' ? wholeTokens(raw, sample.tokens, tokenizer) : undefined
+    return this.#record(prompt, { sample, raw, text: responseText, recorded, seen }, messages)
   }
 
   /**
@@ -184,9 +235,14 @@ export class RolloutModel implements ChatModel {
   /**
    * What was said since the run began: one experience per unbroken sequence, usually one, masked to what the model wrote.
    * Where not even the first prompt fitted, the stand-in for its answer.
+   *
+   * The next turn does not see what a stop string hid of an answer, and so it is no part of the sequence. With `hidden`
+   * the answer is learned with it as well, in a sequence that ends there.
    */
-  toExperiences(): Experience[] {
-    return this.conversation.segments > 0 ? this.conversation.experiences() : [...this.#standIns]
+  toExperiences({ hidden = false }: { hidden?: boolean } = {}): Experience[] {
+    if (this.conversation.segments === 0) return [...this.#standIns]
+    const whole = hidden ? undefined : this.conversation.whole()
+    return whole ? [whole] : this.conversation.experiences()
   }
 
   /** The same where the conversation is known to be one sequence. */
@@ -290,7 +346,6 @@ export class RolloutModel implements ChatModel {
     const { sampler, deadlineMs, seedOf } = this.#parts
     const n = args.n ?? this.#parts.n ?? 1
     if (this.#tooLong(prompt)) return this.#truncated(prompt, n, messages)
-    if (prompt.diverged) this.conversation.divergences++
     const call = this.#calls++
     const params = samplingParams(args, prompt.tokens.length, this.#limits, seedOf(call))
     const request = {
@@ -309,17 +364,22 @@ export class RolloutModel implements ChatModel {
     }
     const answers = await sampleAnswers(sampler, this.tokenizer, request, options).finally(link.release)
     await timeSlice()
+    this.conversation.count(prompt)
     return answers.map((answer) => this.#keep(prompt, answer, messages, tools))
   }
 
   #keep(prompt: Prompt, answer: Answer, messages?: readonly ChatMessage[], tools?: readonly unknown[]): Answered {
     this.#sampledTokens += answer.sample.tokens.length
-    const said = messages && [...messages, { role: 'assistant', content: answer.text }]
-    this.conversation.record(prompt, answer.sample, answer.recorded, said as Experience['messages'])
-    if (said) this.remember(said[said.length - 1], answer.raw)
-    const experience = callExperience(prompt, joined(prompt.tokens, answer.sample.tokens), answer, said, tools)
+    const experience = this.#record(prompt, answer, messages, tools)
     if (this.#recording) this.#history.push(experience)
     return { experience, sample: answer.sample, raw: answer.raw, promptTokens: prompt.tokens.length }
+  }
+
+  #record(prompt: Prompt, answer: Answer, messages?: readonly ChatMessage[], tools?: readonly unknown[]): Experience {
+    const said = messages && [...messages, { role: 'assistant', content: answer.text }]
+    this.conversation.record(prompt, answer.sample, answer.recorded, said as Experience['messages'], answer.seen)
+    if (said) this.remember(said[said.length - 1], answer.raw)
+    return callExperience(prompt, joined(prompt.tokens, answer.sample.tokens), answer, said, tools)
   }
 
   /** The most tokens that a prompt may have. */

@@ -9,10 +9,12 @@ export interface Answer {
   readonly sample: Sample
   /** For the reader: special tokens and stop string left out. */
   readonly text: string
-  /** What the model wrote, special tokens inside included, the end token left out. */
+  /** What the model wrote, special tokens inside included; end token and what a stop string hides left out. */
   readonly raw: string
   /** Every token. */
   readonly recorded: string
+  /** Where a stop string hides the rest: tokens, and the characters of `recorded`, that come surely before it. */
+  readonly seen?: { readonly tokens: number; readonly text: number }
 }
 
 interface Options {
@@ -31,7 +33,7 @@ const MOST_CUTS = 20
  * signal fires, the engine stops and this fails with the signal's reason.
  */
 export async function sampleAnswers(
-  sampler: SampleModel,
+  sampler: Pick<SampleModel, 'sample'>,
   tokenizer: Tokenizer,
   request: SampleRequest,
   { signal, deadlineMs, onToken, keepStop }: Options,
@@ -66,10 +68,32 @@ function answerOf(sample: Sample, tokenizer: Tokenizer, keepStop: boolean): Answ
   const ended = finish === 'stop' && tokenizer.isSpecial(tokens[tokens.length - 1])
   const inner = ended ? tokens.subarray(0, -1) : tokens
   const raw = ended ? tokenizer.decode(inner, { skipSpecial: false }) : recorded
-  let text = inner.some((token) => tokenizer.isSpecial(token)) ? tokenizer.decode(tokens) : raw
-  if (typeof stoppedBy === 'string' && !keepStop) {
-    const at = text.lastIndexOf(stoppedBy)
-    if (at >= 0) text = text.slice(0, at)
+  const text = inner.some((token) => tokenizer.isSpecial(token)) ? tokenizer.decode(tokens) : raw
+  const hidden = typeof stoppedBy === 'string' ? hiddenBy(stoppedBy, raw, inner, tokenizer, keepStop) : 0
+  if (hidden === 0) return { sample, text, raw, recorded }
+  const visible = raw.slice(0, raw.length - hidden)
+  return {
+    sample,
+    text: text.slice(0, text.length - hidden),
+    raw: visible,
+    recorded,
+    seen: wholeTokens(visible, inner, tokenizer),
   }
-  return { sample, text, raw, recorded }
+}
+
+/** How many characters at the end of a text are not shown: from its stop string on, or behind it. */
+function hiddenBy(stop: string, text: string, tokens: Int32Array, tokenizer: Tokenizer, keepStop: boolean): number {
+  // The last token completed it: an earlier one was allowed to pass.
+  const before = tokenizer.decode(tokens.subarray(0, -1), { skipSpecial: false })
+  const at = text.indexOf(stop, Math.max(0, before.length - stop.length + 1))
+  if (at < 0) return 0
+  return text.length - (keepStop ? at + stop.length : at)
+}
+
+/** The most tokens whose text a visible text begins with. */
+export function wholeTokens(visible: string, tokens: Int32Array, tokenizer: Tokenizer): Answer['seen'] {
+  for (let count = tokens.length; ; count--) {
+    const text = tokenizer.decode(tokens.subarray(0, count), { skipSpecial: false })
+    if (visible.startsWith(text)) return { tokens: count, text: text.length }
+  }
 }

@@ -13,7 +13,7 @@ export type AgentReward = number | boolean | Readonly<Record<string, number>> | 
 /** What the model said in a rollout, with what the agent says it was worth. */
 export function rewarded(reward: unknown, model: RolloutModel, name: string): Experience[] {
   if (Array.isArray(reward)) return byAnswer(reward, model, name)
-  const experiences = model.toExperiences()
+  const experiences = model.toExperiences({ hidden: true })
   if (experiences.length === 0) throw noCall(name, model.stats.calls)
   const parts = partsOf(reward, name)
   for (const [step, experience] of experiences.entries()) {
