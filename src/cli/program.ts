@@ -30,7 +30,30 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--json', 'with --dry-run: the resolved configuration as JSON')
     .option('--yaml', 'with --dry-run: the resolved configuration alone, without the plan')
     .option('--gpu-memory <size>', 'with --dry-run: compare the memory plan with a GPU of this size, such as 80GB')
+    .option('--end-with-stdin', 'end when standard input closes: for programs that start runs')
     .action(async (options) => done(await (await import('./run.js')).run(options)))
+
+  program
+    .command('sweep')
+    .description('several runs, one table: configurations, values of keys, and seeds; the same command goes on')
+    .argument('[file]', 'sweep file (docs/sweep.md)')
+    .option('-c, --config <file>', 'instead of a sweep file: a configuration (may be repeated)', collect)
+    .option('--set <key=value>', 'override a key in every run (may be repeated)', collect)
+    .option(
+      '--grid <key=a,b>',
+      'one run for each value of a key (may be repeated: every one with every other)',
+      collect,
+    )
+    .option('--seeds <list>', 'every run once with each seed: 1,2,3 or 1-3')
+    .option('--metric <name>', 'the number that is compared; default the first evaluation')
+    .option('--axis <unit>', 'compare where runs have spent the same: steps, tokens or seconds')
+    .option('--parallel <n>', 'runs at a time, or auto; default 1')
+    .option('--name <name>', 'name of the sweep and of its folder')
+    .option('--plugin-dir <dir>', 'plugins of every run (may be repeated)', collect)
+    .option('--fresh', 'delete what earlier runs of the sweep left, and start over')
+    .option('--yes', 'with --fresh: do not ask')
+    .option('--dry-run', 'show the runs, run nothing')
+    .action(async (file, options) => done(await (await import('./sweep.js')).sweep(file, options)))
 
   program
     .command('train')

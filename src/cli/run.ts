@@ -7,6 +7,7 @@ import type { Facts } from '../config/resolve/facts.js'
 import { concealed } from '../config/secret.js'
 import { engineLookup } from '../engine/registry.js'
 import { loadCatalog } from '../run/catalog.js'
+import { endWithStdin } from './owner.js'
 import { usePlugins } from './plugins.js'
 import { certain, preflight } from './preflight.js'
 import type { ExitCode } from './print.js'
@@ -23,9 +24,9 @@ export interface RunFlags {
   logDir?: string
   /** What to type to go on, where it is not `trinity run`. */
   command?: string
-  pluginDir?: string[]
   /** Another way to say what names keys of the configuration. */
   words?: (text: string) => string
+  pluginDir?: string[]
   dryRun?: boolean
   json?: boolean
   yaml?: boolean
@@ -33,9 +34,11 @@ export interface RunFlags {
   set?: string[]
   fresh?: boolean
   yes?: boolean
+  endWithStdin?: boolean
 }
 
 export async function run(options: RunFlags): Promise<ExitCode> {
+  if (options.endWithStdin) endWithStdin()
   const strays = watchStrays()
   try {
     return await runWatched(options, strays)

@@ -248,6 +248,22 @@ describe('Explorer', () => {
     }
   })
 
+  it('ends at the first sync point at which so many tokens were sampled, also after a resume', async () => {
+    // a step takes 16: two tasks, two runs, four tokens
+    const keys = { 'buffer.total_steps': 9, 'buffer.total_tokens': 40, 'synchronizer.sync_interval': 2 }
+    const whole = await rig(keys)
+    await whole.explorer.run(never)
+    expect(whole.explorer.mark).toMatchObject({ step: 4, sampledTokens: 64 })
+    expect(whole.events.filter((event) => event === 'finish')).toHaveLength(1)
+    const sampled = whole.logged.flatMap(({ metrics }) => metrics['rollout/sampled_tokens/sum'] ?? [])
+    expect(sampled).toEqual([16, 16, 16, 16])
+    const again = await rig(keys)
+    again.explorer.restore(JSON.parse(JSON.stringify(whole.explorer.mark)))
+    await again.explorer.run(never)
+    expect(await all(again.buffer)).toEqual([])
+    expect(again.events).toContain('finish')
+  })
+
   it('a run in which everything of a step fails ends with the first causes', async () => {
     const { explorer, events } = await rig({
       'buffer.explorer_input.taskset.default_workflow_type': 'explorer_test_broken',

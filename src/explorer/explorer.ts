@@ -14,7 +14,7 @@ import { LoopLag } from './lag.js'
 import type { ExplorerMark } from './mark.js'
 import type { EvaluationPlan, ExplorerParts } from './parts.js'
 import { RolloutScheduler } from './scheduler.js'
-import { Speed, stepMetrics, trainExperiences } from './step.js'
+import { Speed, sampledTokens, stepMetrics, trainExperiences } from './step.js'
 import { isSyncPoint } from './sync-point.js'
 import { AttemptTimeout } from './timeout.js'
 import type { Workplace } from './workplace.js'
@@ -177,15 +177,15 @@ export class Explorer {
     const { config, buffer } = this.#parts
     const scheduler = this.#scheduler()
     await this.#begin(signal, stop, fail)
-    while (scheduler.step < scheduler.steps && !stop.aborted) {
+    while (!this.#isLast(this.#step) && !stop.aborted) {
       signal.throwIfAborted()
       const tasks = await scheduler.next()
       if (!tasks) break
       const step = ++this.#step
       this.#submit(step, tasks, scheduler.state(), signal, fail)
-      const last = scheduler.step >= scheduler.steps
       const syncs = isSyncPoint(step, config)
-      if (syncs || last) await this.#settle(0, signal)
+      if (syncs || scheduler.step >= scheduler.steps) await this.#settle(0, signal)
+      const last = this.#isLast(step)
       // before the trainer hears of the end: it would end well
       if (last && this.#isWhole) this.#harvest.check(true)
       if (last) await buffer?.finish(config.explorer.name)
@@ -207,6 +207,15 @@ export class Explorer {
     return 1 + Math.ceil(this.#rollouts.runners.length / this.#parts.config.buffer.batch_size)
   }
 
+  /** Tokens are counted where nothing is under way: what a run contains does not depend on when a step is finished. */
+  #isLast(step: number): boolean {
+    const { config } = this.#parts
+    const most = config.buffer.total_tokens ?? Number.POSITIVE_INFINITY
+    const scheduler = this.#scheduler()
+    const isSpent = isSyncPoint(step, config) && (this.#mark?.sampledTokens ?? 0) >= most
+    return scheduler.step >= scheduler.steps || isSpent
+  }
+
   #scheduler() {
     const { scheduler } = this.#parts
     if (scheduler) return scheduler
@@ -221,8 +230,7 @@ export class Explorer {
       if (config.explorer.eval_on_startup) this.#beginEvaluation(0, signal, fail)
       return
     }
-    const scheduler = this.#scheduler()
-    if (scheduler.step >= scheduler.steps) await buffer?.finish(config.explorer.name)
+    if (this.#isLast(this.#step)) await buffer?.finish(config.explorer.name)
     await this.#sync(this.#step, signal, stop)
     if (isSyncPoint(this.#step, config)) this.#tellSelectors()
     if (this.#evalDue(this.#step)) this.#beginEvaluation(this.#step, signal, fail)
@@ -258,7 +266,15 @@ export class Explorer {
     const experiences = trainExperiences(step, result)
     const markOf = (feedback: SelectorFeedback, inputEnd?: number): ExplorerMark => {
       if (Object.keys(feedback).length > 0) this.#feedback.push(feedback)
-      this.#mark = { version: 1, step, scheduler: state, feedback: [...this.#feedback], inputEnd }
+      const sampled = (this.#mark?.sampledTokens ?? 0) + sampledTokens(result)
+      this.#mark = {
+        version: 1,
+        step,
+        scheduler: state,
+        feedback: [...this.#feedback],
+        inputEnd,
+        sampledTokens: sampled,
+      }
       return this.#mark
     }
     // Only the fixed style pairs explorer steps with training steps.

@@ -14,4 +14,6 @@ export interface ExplorerMark {
   readonly feedback: readonly SelectorFeedback[]
   /** Where the kept raw experiences of this step end: what lies behind it is made again. */
   readonly inputEnd?: number
+  /** Tokens that were sampled for training up to here. */
+  readonly sampledTokens?: number
 }

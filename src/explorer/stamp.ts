@@ -18,7 +18,8 @@ export function stamp(
     const { eid, info } = experience
     eid.batch = job.batch
     if (eid.task === '') eid.task = job.taskId
-    if (runs.count === 1) eid.run = runs.first
+    // a second attempt in the same run has a number of its own
+    if (runs.count === 1) eid.run ||= runs.first
     else checkRun(eid.run, runs)
     const number = deriveSeed(seed, job.batch, job.taskId, eid.run, eid.step, i)
     eid.suffix = (number % 0x1000000).toString(16).padStart(6, '0')
@@ -34,12 +35,17 @@ function checkRun(run: number, { first, count }: { first: number; count: number 
   })
 }
 
+/** Tokens that the policy has written in a run; a step has those of all its runs. */
+export const SAMPLED_TOKENS = 'sampled_tokens:sum'
+
 /** The numbers of one run, from its experiences. */
 export function runMetrics(experiences: readonly Experience[], extra: Metrics): Metrics {
+  // What a workflow calls the reward of its run is not averaged with what it made beside.
+  const isTold = experiences.some(({ metrics }) => metrics.reward !== undefined)
   const each = experiences.map(({ tokens, promptLength, reward, metrics }) => ({
     prompt_length: promptLength,
     response_length: tokens.length - promptLength,
-    ...(reward === undefined ? {} : { reward }),
+    ...(reward === undefined || isTold ? {} : { reward }),
     ...metrics,
   }))
   return { ...combine(each), ...extra }

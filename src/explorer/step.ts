@@ -5,6 +5,7 @@ import { combine } from '../monitor/combine.js'
 import { allFailed } from './all-failed.js'
 import { failuresOf, type RolloutBatchResult } from './batch.js'
 import { type Metrics, ofBatch } from './metrics.js'
+import { SAMPLED_TOKENS } from './stamp.js'
 
 /** The experiences of a step in order of task and run. A step in which every run failed is a failure of the whole. */
 export function trainExperiences(step: number, result: RolloutBatchResult): Experience[] {
@@ -38,6 +39,11 @@ export function stepMetrics(result: RolloutBatchResult): Metrics {
   }
   for (const [reason, count] of Object.entries(reasons)) counts[`rollout/failed/${reason}`] = count
   return { ...ofBatch('rollout', tasks), ...counts }
+}
+
+/** Tokens that were sampled for the runs of a step that ended well. */
+export function sampledTokens({ tasks }: RolloutBatchResult): number {
+  return tasks.flatMap(({ runs }) => runs).reduce((sum, { metrics }) => sum + (metrics[SAMPLED_TOKENS] ?? 0), 0)
 }
 
 /** Tokens per second of the samplers, from one step to the next. */

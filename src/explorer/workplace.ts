@@ -21,6 +21,8 @@ export interface Performed {
   /** By how many versions the weights went on meanwhile. */
   readonly drift: number
   readonly divergences: number
+  /** Tokens that the policy was made to write, also those that no experience holds. */
+  readonly sampledTokens: number
 }
 
 /** Where workflows run: in this process, or in workers. */
@@ -43,8 +45,8 @@ export function workHere(contextOf: ContextFactory): Workplace {
       const context = contextOf(job, place, signal)
       const { version } = context.model
       const experiences = await underWay(nameOf(job, place.run), context, () => perform(job.entry, context))
-      const { model } = context
-      return { experiences, drift: model.version - version, divergences: model.stats.divergences }
+      const { divergences, sampledTokens } = context.model.stats
+      return { experiences, drift: context.model.version - version, divergences, sampledTokens }
     },
     leave() {},
   }

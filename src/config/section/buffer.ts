@@ -26,6 +26,7 @@ export const buffer = record('BufferConfig', 'Tasks in, experiences out, and how
   }),
   total_epochs: int('Passes over the task sets.', 1, { min: 1 }),
   total_steps: int('Explore steps; replaces total_epochs when set.', null, { min: 1 }),
+  total_tokens: int('Tokens sampled for training, after which no further step is explored.', null, { min: 1 }),
   explorer_input: section(explorerInput, 'Tasks.'),
   trainer_input: section(trainerInput, 'Experiences.'),
   explorer_output: unset(section(experienceBuffer, 'Where the explorer writes.', { derived: true })),

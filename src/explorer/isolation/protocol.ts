@@ -2,9 +2,8 @@
 
 import type { Config, InferenceModelConfig } from '../../config/index.js'
 import type { ModelInfo, SampleRequest } from '../../engine/contract.js'
-import type { Experience } from '../../experience/index.js'
 import type { RolloutJob } from '../job.js'
-import type { RunPlace } from '../workplace.js'
+import type { Performed, RunPlace } from '../workplace.js'
 import type { WireError } from './wire-error.js'
 
 /** A tokenizer with its template: a worker opens its own. */
@@ -66,7 +65,7 @@ export type FromWorker =
       readonly text: string
       readonly cause?: WireError
     }
-  | { readonly kind: 'done'; readonly experiences: Experience[]; readonly divergences: number }
+  | ({ readonly kind: 'done' } & Omit<Performed, 'drift'>)
   | { readonly kind: 'undone'; readonly error: WireError }
   /** Something happened outside of every call: the worker is not to be used any more. */
   | { readonly kind: 'fatal'; readonly error: WireError }

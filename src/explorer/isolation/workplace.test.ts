@@ -11,7 +11,7 @@ import { createModel } from '../../model/index.js'
 import { openModelText, workflows } from '../../workflow/index.js'
 import type { ContextParts } from '../contexts.js'
 import { contextFactory } from '../contexts.js'
-import { type Seat, workHere } from '../workplace.js'
+import { type Performed, type Seat, workHere } from '../workplace.js'
 import type { Channel, FromWorker, ToWorker } from './protocol.js'
 import { serveRollouts } from './serve.js'
 import { workInWorkers } from './workplace.js'
@@ -75,7 +75,9 @@ it('a workflow gives the same in a worker as here, to the last bit', async () =>
   const there = await performOn(await workers().take(signal), 'isolated_all')
   expect(here.experiences).toHaveLength(2)
   expect(there.experiences).toEqual(here.experiences)
-  expect([there.drift, there.divergences]).toEqual([here.drift, here.divergences])
+  const numbers = ({ drift, divergences, sampledTokens }: Performed) => [drift, divergences, sampledTokens]
+  expect(numbers(there)).toEqual(numbers(here))
+  expect(here.sampledTokens).toBeGreaterThan(0)
 })
 
 it('a worker is used again after its rollout, and ended when it does not come to its end', async () => {
