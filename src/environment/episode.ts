@@ -1,3 +1,4 @@
+import { TrinityError } from '../base/error.js'
 import type { ChatMessage } from '../model/index.js'
 import type { EpisodeSpec, PastTurn, Persona, Transition, Turn } from './environment.js'
 import type { OpenEnvironment, Snapshot } from './open.js'
@@ -72,14 +73,23 @@ export class Episode {
   /** The conversation up to this turn, with at most so many earlier turns. */
   messages(history: number = Number.POSITIVE_INFINITY): ChatMessage[] {
     const { past } = this.#turn
-    const kept = history === 0 ? [] : past.slice(-history)
+    return this.#told(history === 0 ? [] : past.slice(-history), this.#prompt)
+  }
+
+  /** The conversation as it was before the reply of an earlier step. */
+  messagesAt(step: number): ChatMessage[] {
+    const { past } = this.#turn
+    return this.#told(past.slice(0, step), past[step].prompt)
+  }
+
+  #told(past: readonly PastTurn[], prompt: string): ChatMessage[] {
     return [
       ...(this.#system === undefined ? [] : [{ role: 'system', content: this.#system }]),
-      ...kept.flatMap(({ prompt, reply }) => [
+      ...past.flatMap(({ prompt, reply }) => [
         { role: 'user', content: prompt },
         { role: 'assistant', content: reply },
       ]),
-      { role: 'user', content: this.#prompt },
+      { role: 'user', content: prompt },
     ]
   }
 
@@ -91,6 +101,15 @@ export class Episode {
   /** Takes an action as it is, from somebody who is not asked for the form of a reply. */
   act(action: string): Promise<Transition> {
     return this.#take(action, action)
+  }
+
+  /** Takes the first replies of an episode again. A world in which they lead elsewhere is an error. */
+  async repeat(past: readonly PastTurn[], steps: number): Promise<void> {
+    for (let step = 0; ; step++) {
+      if (step < past.length && past[step].prompt !== this.#prompt) throw notTheSame(this.#parts.environment.name, step)
+      if (step === steps) return
+      await this.reply(past[step].reply)
+    }
   }
 
   async #take(reply: string, said: string | Transition): Promise<Transition> {
@@ -125,6 +144,12 @@ export class Episode {
     this.#turn = turn
     this.#prompt = this.#parts.persona.prompt(turn)
   }
+}
+
+function notTheSame(world: string, step: number): TrinityError {
+  return new TrinityError('environment/replay', `environment '${world}': step ${step} is not what it was before`, {
+    hint: 'the same row and seed, and then the same actions, must give the same episode',
+  })
 }
 
 /** A place of an episode to come back to. */

@@ -2,6 +2,7 @@ import type { Failure } from '../experience/index.js'
 import type { Task } from '../task/index.js'
 import { manyListeners } from '../workflow/link-signals.js'
 import { workflows } from '../workflow/registry.js'
+import { runsOf } from '../workflow/workflow.js'
 import { RolloutCancelled } from './failure.js'
 import type { RolloutJob, RolloutResult } from './job.js'
 
@@ -129,11 +130,12 @@ export class RolloutBatch {
 /** A task in portions of `maxRepeat` runs. An unknown workflow is found here, before anything runs. */
 function jobsOf({ id, kind, maxRepeat }: RolloutBatchSpec, task: Task, taskId: number): RolloutJob[] {
   const entry = workflows.get(task.workflow)
-  const size = maxRepeat ?? task.repeatTimes
+  const runs = runsOf(entry, task)
+  const size = maxRepeat ?? runs
   const jobs: RolloutJob[] = []
   const named = { ...task, batchId: id, taskId }
-  for (let first = 0; first < task.repeatTimes; first += size) {
-    jobs.push({ batch: id, kind, task: named, taskId, entry, first, count: Math.min(size, task.repeatTimes - first) })
+  for (let first = 0; first < runs; first += size) {
+    jobs.push({ batch: id, kind, task: named, taskId, entry, first, count: Math.min(size, runs - first) })
   }
   return jobs
 }

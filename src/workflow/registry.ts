@@ -55,6 +55,7 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   environment_workflow: EnvironmentWorkflow,
   step_wise_environment_workflow: StepWiseEnvironmentWorkflow,
   ...worldWorkflows,
+  ...studyWorkflows,
   // Everything is asynchronous here; the names exist in configuration files.
   async_simple_workflow: SimpleWorkflow,
   async_math_workflow: MathWorkflow,
@@ -63,8 +64,8 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   async_math_rm_workflow: MathRewardModelWorkflow,
   async_math_ruler_workflow: MathRulerWorkflow,
   toolcall_workflow: ToolCallWorkflow,
-  BOTSMathBoxedWorkflow: BotsMathBoxedWorkflow,
   as_react_workflow: ReactGsm8kWorkflow,
   agentscopev0_react_math_workflow: ReactPythonMathWorkflow,
+  BOTSMathBoxedWorkflow: BotsMathBoxedWorkflow,
   Learn2AskWorkflow,
 })

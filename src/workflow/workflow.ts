@@ -27,6 +27,8 @@ export abstract class Workflow {
    * Such a workflow sets `eid.run` itself, from `context.run` on. Others are run once per repetition and never see n.
    */
   static readonly repeats: boolean = false
+  /** A run gives any number of experiences: nobody knows how many training steps come of so many tasks. */
+  static readonly givesAny: boolean = false
   /** One line for people, of this class alone. */
   static readonly doc?: string
   /**
@@ -36,6 +38,11 @@ export abstract class Workflow {
   static readonly reads?: readonly ('prompt' | 'reward')[]
   /** What may stand in `workflow_args`, checked before anything runs. Of this class alone: subclasses give their own. */
   static readonly args?: z.ZodObject
+
+  /** How many runs a task takes. */
+  static runsOf(task: Task): number {
+    return task.repeatTimes
+  }
 
   readonly context: WorkflowContext
 
@@ -71,10 +78,12 @@ export abstract class Workflow {
 export interface WorkflowClass {
   new (context: WorkflowContext): Workflow
   readonly repeats: boolean
+  readonly givesAny: boolean
   readonly doc?: string
   readonly reads?: readonly ('prompt' | 'reward')[]
   readonly args?: z.ZodObject
   readonly prototype: Workflow
+  runsOf(task: Task): number
 }
 
 /** A workflow without a class. */
@@ -95,4 +104,9 @@ export function argsOf(entry: WorkflowEntry | undefined): z.ZodObject | undefine
 /** Does one run of the workflow make all repetitions of a task? */
 export function repeatsItself(entry: WorkflowEntry): boolean {
   return isWorkflowClass(entry) && entry.repeats
+}
+
+/** How many runs a task takes. */
+export function runsOf(entry: WorkflowEntry, task: Task): number {
+  return isWorkflowClass(entry) ? entry.runsOf(task) : task.repeatTimes
 }

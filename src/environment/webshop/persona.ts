@@ -4,7 +4,7 @@ import { firstTag } from '../reply.js'
 import { type Controls, readAction } from './action.js'
 import { refusal, type WorldArgs } from './world.js'
 
-export type PersonaArgs = Omit<WorldArgs, 'show_attrs'>
+export type PersonaArgs = Omit<WorldArgs, 'show_attrs'> & { readonly end_on_invalid?: boolean }
 
 /** What can be done on the page of a turn. */
 function controlsOf({ admissible }: Turn): Controls {
@@ -42,7 +42,8 @@ export function studyPersona(args: PersonaArgs): Persona {
         return end(`The action ${said} was repeated.`)
       }
       const action = readAction(said, controlsOf(turn))
-      return action.kind === 'invalid' ? refusal(action.why, args) : said
+      if (action.kind !== 'invalid') return said
+      return args.end_on_invalid ? end(action.why) : refusal(action.why, args)
     },
   }
 }

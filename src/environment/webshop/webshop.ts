@@ -17,6 +17,8 @@ const args = z.strictObject({
   seed: z.int().min(0).default(0),
   /** What an action costs that the page does not allow. */
   invalid_reward: z.number().default(-0.1),
+  /** Whether such an action ends the visit (prompt r3l only). */
+  end_on_invalid: z.boolean().default(false),
   /** What a visit without a purchase is worth; null: what its last step earned. */
   unfinished_reward: z.number().nullable().default(null),
   /** Whose prompt, tags and rules for wrong replies. */

@@ -17,14 +17,16 @@ function known({ environment, environment_args }: Given, context: z.RefinementCt
   }
 }
 
-export const environmentArgs = z.strictObject(shape).superRefine(known)
+/** An environment by its name and its arguments, and what else a workflow takes. */
+export function withEnvironment<S extends z.ZodRawShape>(more: S) {
+  return z.strictObject({ ...shape, ...more }).superRefine((given, context) => known(given as Given, context))
+}
 
-export const stepWiseEnvironmentArgs = z
-  .strictObject({
-    ...shape,
-    /** `step`: each step has its own. `final`: what the episode was worth, at every step. */
-    reward: z.enum(['step', 'final']).default('step'),
-    /** Earlier turns that stand in the prompt; null: all. */
-    history: z.number().int().min(0).nullable().default(0),
-  })
-  .superRefine(known)
+export const environmentArgs = withEnvironment({})
+
+export const stepWiseEnvironmentArgs = withEnvironment({
+  /** `step`: each step has its own. `final`: what the episode was worth, at every step. */
+  reward: z.enum(['step', 'final']).default('step'),
+  /** Earlier turns that stand in the prompt; null: all. */
+  history: z.number().int().min(0).nullable().default(0),
+})

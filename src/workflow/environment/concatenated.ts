@@ -6,6 +6,7 @@ import type { Metrics } from '../../monitor/monitor.js'
 import { MultiTurnWorkflow, type Outcome } from '../multi-turn.js'
 import { workflowArgs } from '../workflow-args.js'
 import { environmentArgs } from './args.js'
+import { converse } from './converse.js'
 import { type EnvironmentPlan, EnvironmentRun, episodeMetrics } from './run.js'
 
 /** An episode as one conversation, which becomes one experience. A subclass may say which environment (`plan`). */
@@ -30,16 +31,9 @@ export class EnvironmentWorkflow extends MultiTurnWorkflow {
     return { reward: episode.score, info: { ...steps, ...this.metrics(episode) } }
   }
 
-  /** Asks the model with these messages, turn by turn, until the episode is over or the next reply does not fit. */
-  protected async converse(episode: Episode, messagesOf: () => ChatMessage[]): Promise<void> {
-    while (!episode.over) {
-      const messages = messagesOf()
-      const room = this.room(messages)
-      if (room !== undefined && room < 1) break
-      const [answer] = await this.model.chat(messages, room === undefined ? {} : { max_tokens: room })
-      if (answer.truncateStatus === 'prompt_truncated') break
-      await episode.reply(answer.responseText ?? '')
-    }
+  /** Asks the model with these messages, turn by turn. */
+  protected async converse(episode: Episode, messages: () => ChatMessage[]): Promise<void> {
+    await converse(this.model, episode, { messages, room: (asked) => this.room(asked) })
   }
 
   /** The most tokens of the next reply; undefined: what holds for every reply. None left: the episode ends here. */

@@ -37,7 +37,7 @@ export function conversationIn(
   Kind: typeof EnvironmentWorkflow = EnvironmentWorkflow,
   more: z.ZodRawShape = {},
 ): WorkflowClass {
-  const args = argsOf(named, more)
+  const args = namedArgs(named, more)
   return class extends Kind {
     static override readonly doc = named.doc
     static override readonly args = args
@@ -68,7 +68,7 @@ export function stepsIn(
   Kind: typeof StepWiseEnvironmentWorkflow = StepWiseEnvironmentWorkflow,
   more: z.ZodRawShape = {},
 ): WorkflowClass {
-  const args = argsOf(named, more)
+  const args = namedArgs(named, more)
   const { history = 0, reward = 'final' } = named
   return class extends Kind {
     static override readonly doc = named.doc
@@ -88,7 +88,8 @@ function numbers({ counts, metrics }: NamedWorld, episode: Episode): Metrics {
   return { ...(counts !== undefined && { [counts]: episode.turn.step }), ...metrics?.(episode) }
 }
 
-function argsOf(
+/** The arguments of a named world, beside those of its workflow. */
+export function namedArgs(
   { environment, settled = {}, defaults = {}, maxSteps, limit = 'max_env_steps' }: NamedWorld,
   more: z.ZodRawShape = {},
 ): z.ZodObject {
@@ -117,7 +118,8 @@ function argsOf(
     })
 }
 
-function planOf(named: NamedWorld, args: z.ZodObject, task: Task): EnvironmentPlan {
+/** What the arguments of a task ask of a named world. */
+export function planOf(named: NamedWorld, args: z.ZodObject, task: Task): EnvironmentPlan {
   const { environment, settled, limit = 'max_env_steps' } = named
   const given = workflowArgs(task, args)
   const own = ownOf(given, environments.get(environment).args.shape)

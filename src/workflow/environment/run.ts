@@ -29,10 +29,16 @@ export class EnvironmentRun {
     return this.#episode
   }
 
+  /** The same episode from its beginning, in the same world; the one before is over. */
+  again(): Promise<Episode> {
+    this.#episode = this.#begin()
+    return this.#episode
+  }
+
   async #begin(): Promise<Episode> {
     const { task, signal, logger } = this.#context
     const { environment: name, environment_args: given } = this.#plan
-    this.#opening = openEnvironment(name, given, { signal, logger })
+    this.#opening ??= openEnvironment(name, given, { signal, logger })
     const { entry, args } = environmentOf(name, given)
     const parts = {
       environment: await this.#opening,

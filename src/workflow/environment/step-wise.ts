@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Episode } from '../../environment/index.js'
 import type { Experience } from '../../experience/index.js'
@@ -9,6 +8,7 @@ import { Workflow } from '../workflow.js'
 import { workflowArgs } from '../workflow-args.js'
 import { stepWiseEnvironmentArgs } from './args.js'
 import { type EnvironmentPlan, EnvironmentRun, episodeMetrics } from './run.js'
+import { stepFacts } from './step-facts.js'
 
 /** What step-wise workflows want: `history` is how many earlier turns the model sees, null for all. */
 export interface StepWisePlan extends EnvironmentPlan {
@@ -38,9 +38,7 @@ class Steps {
     const { model, logger } = this.#context
     const episode = await this.run.episode()
     const [answer] = await model.chat(episode.messages(this.#history))
-    answer.info.env_state = episode.turn.observation
-    // GiGPO compares steps that began alike.
-    answer.info.env_state_hash = createHash('sha256').update(episode.prompt).digest('hex')
+    Object.assign(answer.info, stepFacts({ observation: episode.turn.observation, prompt: episode.prompt }))
     this.earned = 0
     // Nothing was said, so nothing happens; the next prompt would be the same.
     if (answer.truncateStatus === 'prompt_truncated') return false

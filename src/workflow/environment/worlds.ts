@@ -1,6 +1,5 @@
 import type { WorkflowClass } from '../workflow.js'
 import { alfworldWorkflows } from './alfworld.js'
-import { attemptWorkflows } from './attempts.js'
 import { EmailSearchWorkflow, emailJudgeArgs } from './email-search.js'
 import { conversationIn, stepsIn } from './named.js'
 
@@ -60,6 +59,5 @@ export const worldWorkflows: Readonly<Record<string, WorkflowClass>> = {
     EmailSearchWorkflow,
     emailJudgeArgs,
   ),
-  ...attemptWorkflows,
   ...alfworldWorkflows,
 }

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import type { StudyWorld } from './study-world.js'
+
+/** Of workflows that reflect and try again. Where the paper and its code differ, the paper's rule is the default. */
+export function reflectRetryArgs({ retry }: Pick<StudyWorld, 'retry'>) {
+  return {
+    /** false: only first attempts, as many as the task is repeated. */
+    reflect_retry: z.boolean().default(true),
+    /** `report`: the model writes one. `schema`: it is held to the form while it writes. `random`: a step at random and no word. */
+    reflection: z.enum(['report', 'schema', 'random']).default('report'),
+    /** What is reflected on; the code: `all`. */
+    reflect_on: z.enum(['failures', 'all']).default('failures'),
+    retry_from: z.enum(['pivot', 'start']).default(retry),
+    /** The context in which a retry is learned; the code, step by step: `guided`. */
+    context: z.enum(['distilled', 'guided']).default('distilled'),
+    /** Steps that are not learned: the shared ones; those of the first attempt behind them (the code, step by step); none. */
+    credit: z.enum(['prefix', 'inverted', 'none']).default('prefix'),
+    /** When reflection and retry are imitated: the retry earned more; it reached the goal and is better (the code); never. */
+    imitate: z.enum(['better', 'solved', 'never']).default('better'),
+    reflection_max_tokens: z.int().min(1).default(4096),
+    /** Absent: that of the rollouts. */
+    reflection_temperature: z.number().min(0).nullable().default(null),
+  }
+}
+
+const shape = z.object(reflectRetryArgs({ retry: 'pivot' }))
+export type ReflectRetryArgs = z.output<typeof shape>

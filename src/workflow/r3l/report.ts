@@ -1,0 +1,71 @@
+import { z } from 'zod'
+
+/** What a reflection says of a trajectory. */
+export const REPORT_SCHEMA = {
+  type: 'object',
+  properties: {
+    trajectory_summary: { type: 'string', maxLength: 600 },
+    root_cause_analysis: { anyOf: [{ type: 'string', maxLength: 600 }, { type: 'null' }] },
+    trajectory_outcome: { enum: ['success', 'success_but_inefficient', 'failure'] },
+    improvement_suggestion: { anyOf: [{ type: 'string', maxLength: 600 }, { type: 'null' }] },
+    retry_from_step: { anyOf: [{ type: 'integer', minimum: 0, maximum: 999 }, { type: 'null' }] },
+  },
+  required: [
+    'trajectory_summary',
+    'root_cause_analysis',
+    'trajectory_outcome',
+    'improvement_suggestion',
+    'retry_from_step',
+  ],
+} as const
+
+/** Why a reflection cannot be used. */
+export const UNUSABLE = ['too_long', 'cut', 'no_json', 'no_field', 'outcome', 'no_advice', 'pivot'] as const
+export type Unusable = (typeof UNUSABLE)[number]
+
+/** What came of a reflection. */
+export type Verdict =
+  | { readonly unusable: Unusable }
+  /** Nothing could have been done better. */
+  | { readonly isPerfect: true }
+  /** The whole report, and the step from which on to do it otherwise. */
+  | { readonly isPerfect: false; readonly report: Readonly<Record<string, unknown>>; readonly pivot: number }
+
+const FIELDS = ['trajectory_summary', 'root_cause_analysis', 'trajectory_outcome'] as const
+
+/** A whole number, also in digits or with an empty fraction: models write both. */
+const step = z.union([
+  z.int(),
+  z
+    .string()
+    .regex(/^\s*\d{1,9}\s*$/)
+    .transform(Number),
+])
+
+/** Reads a report on a trajectory of so many steps, from the first brace of the text to its last. */
+export function readReport(text: string, steps: number): Verdict {
+  const report = objectIn(text)
+  if (!report) return { unusable: 'no_json' }
+  if (FIELDS.some((name) => !Object.hasOwn(report, name))) return { unusable: 'no_field' }
+  const { trajectory_outcome: outcome, improvement_suggestion: advice, retry_from_step } = report
+  if (outcome === 'success') return { isPerfect: true }
+  if (outcome !== 'success_but_inefficient' && outcome !== 'failure') return { unusable: 'outcome' }
+  if (advice === null || advice === undefined) return { unusable: 'no_advice' }
+  const pivot = step.safeParse(retry_from_step)
+  if (!pivot.success || pivot.data < 0 || pivot.data >= steps) return { unusable: 'pivot' }
+  return { isPerfect: false, report, pivot: pivot.data }
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  const from = text.indexOf('{')
+  const to = text.lastIndexOf('}')
+  if (from < 0 || to < from) return undefined
+  try {
+    const value: unknown = JSON.parse(text.slice(from, to + 1))
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
