@@ -45,7 +45,7 @@ const ROOTS = ['/s/:session/v1', '/v1']
 export function gatewayApp(parts: AppParts): Hono<Env> {
   const { dialects, sessions, limits, meter, stats, extension } = parts
   const app = new Hono<Env>()
-  const dialectOf = (path: string) => dialects.find((one) => path.endsWith(`/v1${one.path}`)) ?? dialects[0]
+  const dialectOf = (path: string) => dialects.find((one) => path.includes(`/v1${one.path}`)) ?? dialects[0]
   const asking = (c: Asking) => ({ id: c.req.param('session'), headers: c.env.incoming.headers })
   const sendWire = (c: Asking, wire: Wire, status = 200) => {
     send(c.env.outgoing, status, JSON_TYPE, JSON.stringify(wire))
@@ -61,7 +61,11 @@ export function gatewayApp(parts: AppParts): Hono<Env> {
   }
 
   app.onError((error, c) => fail(c, error))
-  app.notFound((c) => fail(c, new TrinityError('gateway/route', `there is nothing at ${c.req.path}`)))
+  app.notFound((c) => {
+    const there = [...dialects.map(({ path }) => `POST /v1${path}`), 'GET /v1/models', 'GET /health', 'GET /metrics']
+    const hint = `there are ${there.join(', ')}; before /v1 may stand /s/<session>`
+    return fail(c, new TrinityError('gateway/route', `there is nothing at ${c.req.path}`, { hint }))
+  })
   app.use(async (c, next) => {
     checkSender(c.env.incoming.headers, parts.host)
     await next()

@@ -297,12 +297,32 @@ describe('the server', () => {
     expect(status).toBe(200)
   })
 
+  it('says what there is to who asks for something else, as his API does', async () => {
+    const gateway = await Gateway.open({ dialects })
+    open.push(gateway)
+    const answer = async (path: string) => {
+      const response = await fetch(gateway.url + path, { method: 'POST', body: '{}' })
+      expect(response.status).toBe(404)
+      return response.json()
+    }
+    const hint = expect.stringMatching(/nothing at .*there are POST \/v1\/chat\/completions, .*GET \/v1\/models/)
+    const openai = { error: { message: hint, type: 'not_found_error', param: null, code: 'gateway/route' } }
+    for (const path of ['/v1/embeddings', '/s/x/v1/embeddings', '/chat/completions', '/v1/v1/responses', '/']) {
+      expect(await answer(path)).toEqual(openai)
+    }
+    expect(await answer('/v1/messages/count_tokens')).toMatchObject({
+      type: 'error',
+      error: { type: 'not_found_error', message: hint },
+    })
+  })
+
   it('shows its numbers to Prometheus, and under the names of the reference', async () => {
-    const { post, gateway } = await opened({ fake: { divergences: 2 } })
+    const { post, gateway } = await opened({ fake: { diverged: { answer: 2, again: 1 } } })
     await post(HELLO)
     const text = await (await fetch(`${gateway.url}/metrics`)).text()
     expect(text).toContain('trinity_gateway_requests_total 1\n')
-    expect(text).toContain('trinity_gateway_divergences_total 2\n')
+    expect(text).toContain('trinity_gateway_divergences_total{reason="answer"} 2\n')
+    expect(gateway.stats).toMatchObject({ divergences: 3, diverged: { answer: 2, again: 1, beginning: 0 } })
     const names = {
       'rollout/model_0/total_request_count': 1,
       'rollout/model_0/model_version': 7,

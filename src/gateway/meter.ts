@@ -1,4 +1,5 @@
 import type { Answered, ChatModel } from '../dialect/chat-model.js'
+import { DIVERGENCES, type DivergenceCounts, noDivergences } from '../experience/divergence.js'
 import { Histogram, type HistogramCounts } from './histogram.js'
 import type { OpenSession } from './session.js'
 
@@ -17,8 +18,10 @@ export interface GatewayStats {
   readonly sessions: number
   readonly openSessions: number
   readonly callsInFlight: number
-  /** How often the history of a chat did not continue the tokens before it, in models that count this. */
+  /** How often a call began a sequence of its own though there were others to go on from, in models that count this. */
   readonly divergences: number
+  /** The same by reason. */
+  readonly diverged: DivergenceCounts
   /** Newest version of the weights, of models that say it. */
   readonly modelVersion?: number
   /** From the request's arrival to the first token of a stream. */
@@ -40,7 +43,7 @@ export class Meter {
   #promptTokens = 0
   #completionTokens = 0
   /** Of sessions that have ended. */
-  #divergences = 0
+  readonly #diverged = noDivergences()
   #modelVersion: number | undefined
 
   error(status: number): void {
@@ -55,22 +58,23 @@ export class Meter {
   }
 
   ended({ parts }: OpenSession): void {
-    this.#divergences += divergencesOf(parts.model)
+    addDiverged(this.#diverged, parts.model)
     this.#modelVersion = newer(this.#modelVersion, parts.model)
   }
 
   read(open: Iterable<OpenSession>): GatewayStats {
     let openSessions = 0
-    let divergences = this.#divergences
+    const diverged = { ...this.#diverged }
     let modelVersion = this.#modelVersion
     for (const { parts } of open) {
       openSessions++
-      divergences += divergencesOf(parts.model)
+      addDiverged(diverged, parts.model)
       modelVersion = newer(modelVersion, parts.model)
     }
     const { requests, retries, sessions, callsInFlight } = this
     return {
-      ...{ requests, retries, sessions, callsInFlight, openSessions, divergences, modelVersion },
+      ...{ requests, retries, sessions, callsInFlight, openSessions, diverged, modelVersion },
+      divergences: Object.values(diverged).reduce((sum, count) => sum + count, 0),
       answers: this.#answers,
       errors: { ...this.#errors },
       promptTokens: this.#promptTokens,
@@ -92,11 +96,11 @@ export function tokensOf(answers: readonly Answered[]): { promptTokens: number; 
 /** What models of a rollout tell beyond the contract. */
 interface Telling {
   readonly version?: number
-  readonly stats?: { readonly divergences?: number }
+  readonly stats?: { readonly diverged?: DivergenceCounts }
 }
 
-function divergencesOf(model: ChatModel & Telling): number {
-  return model.stats?.divergences ?? 0
+function addDiverged(total: Record<keyof DivergenceCounts, number>, { stats }: ChatModel & Telling): void {
+  for (const reason of DIVERGENCES) total[reason] += stats?.diverged?.[reason] ?? 0
 }
 
 function newer(version: number | undefined, model: ChatModel & Telling): number | undefined {

@@ -24,7 +24,8 @@ export function prometheusText(stats: GatewayStats): string {
     ['{kind="completion"}', stats.completionTokens],
   ])
   metric('retries_total', 'counter', 'Requests that got the answer of an earlier one.', [['', stats.retries]])
-  metric('divergences_total', 'counter', 'Histories that did not continue their tokens.', [['', stats.divergences]])
+  const diverged = Object.entries(stats.diverged).map(([reason, count]) => [`{reason="${reason}"}`, count] as const)
+  metric('divergences_total', 'counter', 'Calls that began a sequence of their own, by reason.', diverged)
   metric('sessions_total', 'counter', 'Sessions that were opened.', [['', stats.sessions]])
   metric('sessions_open', 'gauge', 'Sessions that are open.', [['', stats.openSessions]])
   metric('calls_in_flight', 'gauge', 'Calls that are being answered.', [['', stats.callsInFlight]])

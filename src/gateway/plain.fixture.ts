@@ -4,6 +4,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { TrinityError } from '../base/error.js'
 import type { Answered, ChatModel } from '../dialect/chat-model.js'
 import type { Answering, Asked, Dialect, ServerEvent } from '../dialect/dialect.js'
+import { type DivergenceCounts, noDivergences } from '../experience/divergence.js'
 import { createExperience, makeEid } from '../experience/index.js'
 import type { Tokenizer } from '../model/index.js'
 import { Gateway, type GatewayOptions, type Session, type SessionParts } from './index.js'
@@ -16,14 +17,14 @@ export interface FakeOptions {
   readonly error?: Error
   /** The error comes after this many tokens. */
   readonly errorAt?: number
-  readonly divergences?: number
+  readonly diverged?: Partial<DivergenceCounts>
 }
 
 /** Says its text one letter at a time, and counts what became of its calls. */
 export class FakeModel implements ChatModel {
   readonly name: string
   readonly version = 7
-  readonly stats: { divergences: number }
+  readonly stats: { readonly diverged: DivergenceCounts }
   readonly tokenizer = undefined as unknown as Tokenizer
   begun = 0
   recorded = 0
@@ -32,7 +33,7 @@ export class FakeModel implements ChatModel {
 
   constructor(options: FakeOptions = {}) {
     this.name = options.name ?? 'policy'
-    this.stats = { divergences: options.divergences ?? 0 }
+    this.stats = { diverged: { ...noDivergences(), ...options.diverged } }
     this.#options = options
   }
 

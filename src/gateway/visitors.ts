@@ -14,6 +14,8 @@ export interface VisitorOptions {
   readonly most?: number
   /** Silence after which a session may end. Default: an hour. */
   readonly idleMs?: number
+  /** Calls after which a session is given up for a new one: some give one name to all they ever do. Default: 1000. */
+  readonly calls?: number
 }
 
 /** What a request says of its session. */
@@ -28,8 +30,7 @@ export interface Visit {
 
 const MOST = 4096
 const IDLE_MS = 3_600_000
-/** Calls after which a session is given up for a new one: some clients give one name to all that they ever do. */
-const MOST_CALLS = 1000
+const CALLS = 1000
 
 /** By what a session can be found again. */
 interface Trace {
@@ -74,7 +75,7 @@ export class Visitors {
       name !== undefined
         ? this.#byName.get(name)
         : (((retry !== undefined && this.#byRetry.get(retry)) || replied) ?? this.#byPrefix.find(messages))
-    if (known && known.calls.length >= MOST_CALLS) this.#retire(known)
+    if (known && known.calls.length >= (this.#options.calls ?? CALLS)) this.#retire(known)
     const session = known && this.#traces.has(known) ? known : this.#open(name)
     this.#seen(session)
     if (name === undefined && retry !== undefined) this.#noteRetry(session, retry)

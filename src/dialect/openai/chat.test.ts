@@ -67,6 +67,15 @@ describe('chat completions', () => {
     await expect(read(more)).rejects.toMatchObject({ name: 'TrinityError', path })
   })
 
+  it('says what to use instead of the older form of tools', async () => {
+    const functions = { functions: [{ name: 'add' }] }
+    await expect(read(functions)).rejects.toThrow("describe functions in 'tools'")
+    await expect(read({ function_call: { name: 'add' } })).rejects.toThrow("use 'tools' and 'tool_choice'")
+    const called = { role: 'assistant', content: null, function_call: { name: 'add', arguments: '{}' } }
+    await expect(read({ messages: [called] })).rejects.toMatchObject({ hint: "use 'tool_calls'" })
+    expect((await read({ functions: [], function_call: 'none' })).args.tools).toBeUndefined()
+  })
+
   it('streams several answers with their log-probs and tokens', async () => {
     const speaking = new Speaking(chat, modelOf(await speaker(() => ['hi', 'hey you'])))
     const body = { messages, n: 2, logprobs: true, return_token_ids: true }

@@ -24,7 +24,8 @@ const SCHEMA = z.object({
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).optional(),
   // understood only where they ask for nothing
   modalities: z.array(z.literal('text')).optional(),
-  functions: z.array(z.unknown()).max(0).optional(),
+  functions: z.array(z.unknown()).max(0, "an older form: describe functions in 'tools'").optional(),
+  function_call: z.enum(['auto', 'none'], { error: "an older form: use 'tools' and 'tool_choice'" }).optional(),
   verbosity: z.unknown().optional(),
   prediction: z.unknown().optional(),
 })
@@ -77,6 +78,7 @@ export function toolArgs(tools: readonly unknown[], choice: unknown): Pick<ChatA
 
 const TEXT = { text: 'text', refusal: 'refusal' }
 const ROLES = ['system', 'user', 'assistant', 'tool']
+const NOT_READ = { audio: undefined, function_call: "use 'tool_calls'" }
 
 function readMessage(given: unknown, path: string): ChatMessage {
   const message = wireObject(given, path)
@@ -85,8 +87,8 @@ function readMessage(given: unknown, path: string): ChatMessage {
   if (typeof role !== 'string' || !ROLES.includes(role)) {
     throw unsupported(`${path}.role`, `the role ${JSON.stringify(role)}`, `use ${ROLES.join(', ')}`)
   }
-  for (const key of ['audio', 'function_call']) {
-    if (message[key] !== undefined && message[key] !== null) throw unsupported(`${path}.${key}`, `'${key}'`)
+  for (const [key, hint] of Object.entries(NOT_READ)) {
+    if (message[key] !== undefined && message[key] !== null) throw unsupported(`${path}.${key}`, `'${key}'`, hint)
   }
   if (role !== 'assistant')
     return { ...message, role, content: contentText(message.content, `${path}.content`, TEXT, '\n') }
