@@ -3,6 +3,7 @@ import { TrinityError } from '../base/error.js'
 import { nextCall } from '../engine/calls.js'
 import type { OnToken, Sample, SampleModel, SampleRequest } from '../engine/contract.js'
 import type { Tokenizer } from '../model/index.js'
+import { goesOnExactly, rejoined, restOf } from './cut-sample.js'
 
 /** A sample with its text. */
 export interface Answer {
@@ -29,8 +30,8 @@ const BUSY_MS = 20
 const MOST_CUTS = 20
 
 /**
- * Samples until every answer is whole. What an update of the weights cut off is sampled again; when the caller's own
- * signal fires, the engine stops and this fails with the signal's reason.
+ * Samples until every answer is whole. What an update of the weights cut off goes on from where it was; when the caller's
+ * own signal fires, the engine stops and this fails with the signal's reason.
  */
 export async function sampleAnswers(
   sampler: Pick<SampleModel, 'sample'>,
@@ -38,23 +39,48 @@ export async function sampleAnswers(
   request: SampleRequest,
   { signal, deadlineMs, onToken, keepStop }: Options,
 ): Promise<Answer[]> {
-  for (let cuts = 0; cuts < MOST_CUTS; ) {
+  const sample = (asked: SampleRequest, told?: OnToken) => patiently(sampler, asked, { signal, deadlineMs }, told)
+  // Somebody who reads along cannot be told another beginning.
+  const goesOn = onToken !== undefined || goesOnExactly(request)
+  let samples = await sample(request, onToken)
+  for (let cuts = 1; samples.some(isCut); cuts++) {
+    if (cuts === MOST_CUTS) throw cutOff()
+    samples = goesOn ? await Promise.all(samples.map(whole)) : await sample(request)
+  }
+  return samples.map((one) => answerOf(one, tokenizer, keepStop))
+
+  async function whole(one: Sample, index: number): Promise<Sample> {
+    if (!isCut(one)) return one
+    const told = onToken && ((_: number, token: number, logprob: number) => onToken(index, token, logprob))
+    const [rest] = await sample(restOf(request, index, one), told)
+    return rejoined(one, rest)
+  }
+}
+
+const isCut = ({ finish }: Sample) => finish === 'abort'
+
+/** Waits while the engine's queue is full. */
+async function patiently(
+  sampler: Pick<SampleModel, 'sample'>,
+  request: SampleRequest,
+  { signal, deadlineMs }: Pick<Options, 'signal' | 'deadlineMs'>,
+  onToken?: OnToken,
+): Promise<Sample[]> {
+  for (;;) {
     signal?.throwIfAborted()
-    let samples: Sample[]
     try {
-      samples = await sampler.sample(request, nextCall(signal, deadlineMs), onToken)
+      const samples = await sampler.sample(request, nextCall(signal, deadlineMs), onToken)
+      if (samples.some(isCut)) signal?.throwIfAborted()
+      return samples
     } catch (error) {
       if (!(error instanceof TrinityError) || error.code !== 'engine/busy') throw error
       await sleep(BUSY_MS, undefined, { signal })
-      continue
     }
-    if (samples.every(({ finish }) => finish !== 'abort')) {
-      return samples.map((sample) => answerOf(sample, tokenizer, keepStop))
-    }
-    signal?.throwIfAborted()
-    cuts++
   }
-  throw new TrinityError('engine/aborted', `the engine cut the request off ${MOST_CUTS} times`, {
+}
+
+function cutOff(): TrinityError {
+  return new TrinityError('engine/aborted', `the engine cut the request off ${MOST_CUTS} times`, {
     hint: 'new weights arrive before an answer is finished: raise synchronizer.sync_interval',
   })
 }
