@@ -40,6 +40,8 @@ grpo_verl 0111 experience 2 default grpo_verl ppo none k2 default
 critique_grpo 0101 experience 8 critique_grpo grpo critique_grpo none k3 default
 grpo_reweight_adv 0101 experience 8 default grpo_reweight_adv ppo none k2 default
 opmd_reweight_adv 0101 experience 8 default opmd_reweight_adv opmd none k2 default
+R3L 0001 experience 8 default opmd_reweight_adv r3l none none default
+step_R3L 0001 experience 8 default step_wise_opmd_reweight_adv r3l none none default
 step_opmd 0101 experience 8 default step_wise_opmd opmd none k2 default
 step_opmd_reweight_adv 0001 experience 8 default step_wise_opmd_reweight_adv opmd none none default
 `
@@ -66,7 +68,7 @@ describe('algorithm table', () => {
   it('is complete', () => {
     expect(algorithms.names().sort()).toEqual(TABLE.map(([name]) => name).sort())
     expect(advantageFns.names().length).toBe(18 + 4)
-    expect(policyLossFns.names().length).toBe(15 + 1 + 7)
+    expect(policyLossFns.names().length).toBe(15 + 2 + 7)
     expect(klFns.names().length).toBe(7)
     expect(entropyLossFns.names().length).toBe(3)
     expect(sampleStrategies.names().length).toBe(4 + 1)

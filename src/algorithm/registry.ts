@@ -107,6 +107,18 @@ export const algorithms = new Registry<Algorithm>('algorithm', {
     policy_loss_fn: 'opmd',
     repeat_times: 8,
   }),
+  R3L: algorithm('attempts with amplified successes, and imitation of what a retry has verified; no KL (R3L)', [], {
+    advantage_fn: 'opmd_reweight_adv',
+    policy_loss_fn: 'r3l',
+    kl_loss_fn: 'none',
+    repeat_times: 8,
+  }),
+  step_R3L: algorithm('R3L over runs of several steps', [], {
+    advantage_fn: 'step_wise_opmd_reweight_adv',
+    policy_loss_fn: 'r3l',
+    kl_loss_fn: 'none',
+    repeat_times: 8,
+  }),
   step_opmd: algorithm('OPMD over runs of several steps', ['reference'], {
     advantage_fn: 'step_wise_opmd',
     policy_loss_fn: 'opmd',

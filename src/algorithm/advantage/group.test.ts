@@ -162,13 +162,23 @@ describe('group baselines', () => {
     const given = groups([1, 0.8, 0])
     const base = [0.4, 0.2, -0.6]
     expect(scores(run('opmd', given).experiences)).toEqual(close(base))
-    expect(scores(run('opmd_reweight_adv', given).experiences)).toEqual(close([1, 0.6, -0.6]))
-    expect(scores(run('opmd_reweight_adv', given, { rule: 'paper' }).experiences)).toEqual(close([3, 0.6, -0.6]))
-    expect(scores(run('opmd_reweight_adv', given, { rule: 'paper', alpha: 2 }).experiences)).toEqual(
-      close([2, 0.4, -0.6]),
-    )
+    const reweighted = (args?: object) => scores(run('opmd_reweight_adv', given, args).experiences)
+    expect(reweighted()).toEqual(close([3, 0.6, -0.6]))
+    expect(reweighted({ alpha: 2 })).toEqual(close([2, 0.4, -0.6]))
+    expect(reweighted({ rule: 'code' })).toEqual(close([1, 0.6, -0.6]))
+    expect(reweighted({ rule: 'none' })).toEqual(close(base))
     const [, second, third] = scores(run('grpo', given).experiences)
-    expect(scores(run('grpo_reweight_adv', given).experiences)).toEqual(close([1, 3 * second, third]))
+    expect(scores(run('grpo_reweight_adv', given).experiences)).toEqual(close([3, 3 * second, third]))
+  })
+
+  it('reweighted: what is imitated counts once, whatever the rule', () => {
+    const example = experience(5, 0, 1, { info: { is_expert: true } })
+    for (const rule of ['paper', 'code', 'none']) {
+      for (const name of ['opmd_reweight_adv', 'step_wise_opmd_reweight_adv']) {
+        expect(scores(run(name, [example], { rule }).experiences)).toEqual([1])
+      }
+      expect(scores(run('grpo_reweight_adv', [example], { rule }).experiences)).toEqual(close([1 / (1 + 1e-6)]))
+    }
   })
 })
 
@@ -187,7 +197,8 @@ describe('runs of several steps', () => {
     const normed = run('step_wise_grpo', given, { enable_step_norm: true })
     expect(scores(normed.experiences)).toEqual(close([-1 / 3, -1 / 3, -1 / 3, 1 / 2, 1 / 2].map((x) => x / unit)))
     expect(scores(run('step_wise_opmd', given).experiences)).toEqual([-1, -1, -1, 1, 1])
-    expect(scores(run('step_wise_opmd_reweight_adv', given).experiences)).toEqual([1, 1, 1, 1, 1])
+    expect(scores(run('step_wise_opmd_reweight_adv', given, { rule: 'code' }).experiences)).toEqual([1, 1, 1, 1, 1])
+    expect(scores(run('step_wise_opmd_reweight_adv', given).experiences)).toEqual([3, 3, 3, 3, 3])
   })
 
   it('find the last step by its number, not by its place', () => {

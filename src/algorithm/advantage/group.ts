@@ -14,14 +14,17 @@ export interface GroupVerdict {
  */
 export function perGroup(
   experiences: readonly Experience[],
-  rule: (rewards: readonly number[]) => GroupVerdict,
+  rule: (rewards: readonly number[], members: readonly Experience[]) => GroupVerdict,
   reward: (experience: Experience) => number | undefined = rewardOf,
 ): AdvantageResult {
   const { kept, metrics } = rewarded(experiences)
   const scores = new Map<Experience, number | undefined>()
   const measured: Record<string, number[]> = {}
   for (const group of groupBy(kept, tid).values()) {
-    const verdict = rule(group.map((experience) => reward(experience)!))
+    const verdict = rule(
+      group.map((experience) => reward(experience)!),
+      group,
+    )
     group.forEach((experience, i) => void scores.set(experience, verdict.scores[i]))
     for (const [name, value] of Object.entries(verdict.metrics)) {
       measured[name] ??= []

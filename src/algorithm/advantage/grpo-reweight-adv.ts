@@ -15,11 +15,11 @@ export const grpoReweightAdv = advantageFn({
   compute(experiences, args) {
     const all = rewarded(experiences).kept.map((experience) => rewardOf(experience)!)
     const batchStd = args.std_cal_level === 'batch' ? groupStats(all).std : undefined
-    return perGroup(experiences, (rewards) => {
+    return perGroup(experiences, (rewards, members) => {
       const { mean, std } = groupStats(rewards)
       const unit = (batchStd ?? std) + args.epsilon
       return {
-        scores: rewards.map((r) => reweight(r, (r - mean) / unit, args)),
+        scores: rewards.map((r, i) => reweight(r, (r - mean) / unit, members[i], args)),
         metrics: { reward_mean: mean, reward_std: std },
       }
     })

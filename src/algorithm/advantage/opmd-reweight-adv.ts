@@ -11,8 +11,8 @@ export const opmdReweightAdv = advantageFn({
   needs: ['reward'],
   args: z.strictObject({ ...opmdArgs, ...reweightArgs }),
   compute: (experiences, args) =>
-    perGroup(experiences, (rewards) => {
+    perGroup(experiences, (rewards, members) => {
       const { scores, metrics } = opmdVerdict(rewards, args)
-      return { scores: scores.map((score, i) => reweight(rewards[i], score, args)), metrics }
+      return { scores: scores.map((score, i) => reweight(rewards[i], score, members[i], args)), metrics }
     }),
 })

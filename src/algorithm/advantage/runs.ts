@@ -23,7 +23,7 @@ interface Run {
 export function perRun(
   experiences: readonly Experience[],
   stepNorm: boolean,
-  rule: (rewards: readonly number[]) => RunVerdict,
+  rule: (rewards: readonly number[], runs: readonly Run[]) => RunVerdict,
 ): AdvantageResult {
   const tasks = runsByTask(experiences)
   const scores = new Map<Experience, number>()
@@ -31,7 +31,10 @@ export function perRun(
   let rewarded = 0
   let skipped = 0
   for (const runs of tasks) {
-    const verdict = rule(runs.map((run) => run.reward))
+    const verdict = rule(
+      runs.map((run) => run.reward),
+      runs,
+    )
     for (const [name, value] of Object.entries(verdict.metrics)) {
       measured[name] ??= []
       measured[name].push(value)

@@ -12,8 +12,8 @@ export const stepWiseOpmdReweightAdv = advantageFn({
   needs: ['reward'],
   args: z.strictObject({ ...opmdArgs, ...reweightArgs, enable_step_norm: z.boolean().default(false) }),
   compute: (experiences, args) =>
-    perRun(experiences, args.enable_step_norm, (rewards) => {
+    perRun(experiences, args.enable_step_norm, (rewards, runs) => {
       const { scores, metrics } = opmdVerdict(rewards, args)
-      return { scores: scores.map((score, i) => reweight(rewards[i], score, args)), metrics }
+      return { scores: scores.map((score, i) => reweight(rewards[i], score, runs[i].steps[0], args)), metrics }
     }),
 })

@@ -6,7 +6,7 @@ import { clippedSurrogate } from './clip.js'
 import type { PolicyLossContext } from './policy-loss.js'
 
 export const USUAL: RowSet = { name: 'usual', column: 'expert', holds: false }
-const EXPERT: RowSet = { name: 'expert', column: 'expert', holds: true }
+export const EXPERT: RowSet = { name: 'expert', column: 'expert', holds: true }
 
 /** Aggregation of the two parts; `null` = the loss's own. */
 export const partModes = { loss_agg_mode: aggMode, sft_loss_agg_mode: aggMode, grpo_loss_agg_mode: aggMode }

@@ -44,6 +44,24 @@ describe('published numbers', () => {
       expect([key, got[key]]).toEqual([key, expect.closeTo(value, 6)])
   })
 
+  it('r3l: attempts and examples apart, each row by its own length', () => {
+    const { rows, scores } = publishedBatch()
+    const width = scores.logprob.length / rows.length
+    const means: number[][] = [[], []]
+    for (const [r, { mask, columns }] of rows.entries()) {
+      const weigh = (i: number) => (columns.expert ? 1 : (columns.advantage as Float32Array)[i])
+      const all = Array.from(mask, (on, i) => (on ? -weigh(i) * scores.logprob[r * width + i] : 0))
+      means[columns.expert ? 1 : 0].push(all.reduce((a, b) => a + b, 0) / mask.reduce((a, b) => a + b, 0))
+    }
+    const [attempts, examples] = means.map((part) => part.reduce((a, b) => a + b, 0) / part.length)
+    expect(run('r3l')).toMatchObject({
+      loss: expect.closeTo(attempts + examples, 6),
+      pg_loss: expect.closeTo(attempts, 6),
+      sft_loss: expect.closeTo(examples, 6),
+    })
+    expect(run('r3l', { sft_coef: 0.5 }).loss).toBeCloseTo(attempts + examples / 2, 6)
+  })
+
   it('mix: the published numbers hold once the hand-typed sizes (all 1) are multiplied back in', () => {
     const got = run('mix') as Record<string, number>
     const [usual, expert] = [got['usual/pg_loss'], got['expert/sft_loss']]

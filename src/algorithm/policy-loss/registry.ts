@@ -15,6 +15,7 @@ import { mixChord } from './mix-chord.js'
 import { opmd } from './opmd.js'
 import type { PolicyLoss } from './policy-loss.js'
 import { ppo } from './ppo.js'
+import { r3l } from './r3l.js'
 import { rec } from './rec.js'
 import { sapo } from './sapo.js'
 import { sft } from './sft.js'
@@ -41,6 +42,7 @@ export const policyLossFns = new Registry<PolicyLoss>('policy loss', {
   sapo,
   importance_sampling: importanceSampling,
   critique_grpo: critiqueGrpo,
+  r3l,
   gpg,
   geo_mean: geoMean,
   dppo_tv: dppoTv,
