@@ -19,7 +19,7 @@ class Side {
   }
 
   /** `fault`: at this place the process dies, once. */
-  static async open(dir: string, fault?: 'before put' | 'after put' | 'lost answer'): Promise<Side> {
+  static async open(dir: string, fault?: 'before put' | 'after put' | 'lost answer' | 'history away'): Promise<Side> {
     const history = await History.open(`sqlite:///${join(dir, 'history.db')}`)
     const buffer = await openBuffer(
       { name: 'b', storage_type: 'sql', path: `sqlite:///${join(dir, 'buffer.db')}`, max_read_timeout: 1 },
@@ -27,14 +27,21 @@ class Side {
     )
     const put = async (...args: Parameters<ExperienceBuffer['put']>) => {
       const now = fault
-      fault = undefined
+      if (now !== 'after put' && now !== 'history away') fault = undefined
       if (now === 'before put') throw new Error('killed')
       await buffer.put(...args)
       if (now === 'lost answer') throw new Error('connection lost')
     }
     const output = { ...buffer, put } as unknown as ExperienceBuffer
     const pipeline = await ExperiencePipeline.open({ operators: [], output })
-    const end = (commit: number) => (fault === 'after put' ? new Promise<void>(() => {}) : history.end(commit))
+    const end = async (commit: number) => {
+      if (fault === 'after put' && commit > 0) await new Promise(() => {})
+      if (fault === 'history away' && commit > 0) {
+        fault = undefined
+        throw new Error('history lost')
+      }
+      await history.end(commit)
+    }
     const begin = (commit: number) => history.begin(commit)
     const parts = { history: { begin, end }, pipeline, buffer, who: 'explorer', paired: false }
     return new Side(history, buffer, await Commits.open(parts))
@@ -73,7 +80,7 @@ describe('Commits', () => {
     await side.close()
   })
 
-  it.each(['before put', 'lost answer'] as const)(
+  it.each(['before put', 'lost answer', 'history away'] as const)(
     '%s: the next one brings what did not arrive, and only that',
     async (fault) => {
       const side = await Side.open(await tempDir(), fault)

@@ -9,7 +9,6 @@ interface CommitMark {
   /** Tells it from the mark of an explorer that runs tasks. */
   readonly version: 'serve'
   readonly step: number
-  readonly inputEnd?: number
 }
 
 /** What a commit gave to the trainer. */
@@ -21,7 +20,7 @@ export interface Commit {
 
 export interface CommitParts {
   readonly history: Pick<History, 'begin' | 'end'>
-  readonly pipeline: Pick<ExperiencePipeline, 'process' | 'restore'>
+  readonly pipeline: Pick<ExperiencePipeline, 'process'>
   readonly buffer: Pick<ExperienceBuffer, 'cut'>
   /** Name of the explorer, under which the buffer knows it. */
   readonly who: string
@@ -37,6 +36,8 @@ export interface CommitParts {
 export class Commits {
   readonly #parts: CommitParts
   #step = 0
+  /** The history knows of everything that has arrived in the buffer. */
+  #isSettled = false
   #last: Promise<unknown> = Promise.resolve()
 
   private constructor(parts: CommitParts) {
@@ -45,8 +46,7 @@ export class Commits {
 
   static async open(parts: CommitParts): Promise<Commits> {
     const commits = new Commits(parts)
-    const mark = await commits.#arrived()
-    if (mark) await parts.pipeline.restore({ inputEnd: mark.inputEnd })
+    await commits.#settle()
     return commits
   }
 
@@ -69,35 +69,34 @@ export class Commits {
 
   async #commit(): Promise<Commit> {
     const { history, pipeline, who, paired } = this.#parts
+    if (!this.#isSettled) await this.#settle()
     const step = this.#step + 1
     const experiences = await history.begin(step)
     if (experiences.length === 0) return { step: this.#step, experiences, metrics: {} }
-    const markOf = (_: unknown, inputEnd?: number): CommitMark => ({ version: 'serve', step, inputEnd })
-    try {
-      const { metrics } = await pipeline.process(experiences, { who, markOf, step: paired ? step : undefined })
-      this.#step = step
-      await history.end(step)
-      return { step, experiences, metrics }
-    } catch (error) {
-      // the buffer may have got them all the same
-      await this.#arrived()
-      throw error
-    }
+    const markOf = (): CommitMark => ({ version: 'serve', step })
+    // Where this fails, the buffer may have got them all the same.
+    this.#isSettled = false
+    const { metrics } = await pipeline.process(experiences, { who, markOf, step: paired ? step : undefined })
+    await this.#set(step)
+    return { step, experiences, metrics }
   }
 
-  /** Sets aside in the history what has arrived in the buffer. */
-  async #arrived(): Promise<CommitMark | undefined> {
-    const { history, buffer, who } = this.#parts
+  /** Asks the buffer for the last commit that has arrived. */
+  async #settle(): Promise<void> {
+    const { buffer, who } = this.#parts
     const mark = (await buffer.cut()).marks[who] as CommitMark | undefined
-    if (mark === undefined) return undefined
-    if (mark.version !== 'serve') {
+    if (mark !== undefined && mark.version !== 'serve') {
       throw new TrinityError('serve/other-explorer', `explorer '${who}' of this job runs tasks`, {
         path: 'explorer.name',
         hint: 'give the server an explorer.name of its own, or start it under another name',
       })
     }
-    this.#step = mark.step
-    await history.end(mark.step)
-    return mark
+    await this.#set(mark?.step ?? 0)
+  }
+
+  async #set(step: number): Promise<void> {
+    await this.#parts.history.end(step)
+    this.#step = step
+    this.#isSettled = true
   }
 }

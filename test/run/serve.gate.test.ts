@@ -1,76 +1,28 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openBuffer } from '../../src/buffer/index.js'
-import { Stop } from '../../src/run/index.js'
-import { TrinityClient } from '../../src/serve/client.js'
-import { Bench, Recorder } from './kit.js'
+import type { TrinityClient } from '../../src/serve/client.js'
+import { Bench } from './kit.js'
+import { Served } from './serve-kit.js'
 
 let bench: Bench
-let count = 0
-const open: Served[] = []
+const servers: Served[] = []
+const serve = async (set = {}, mock = {}, name?: string) => {
+  const served = await Served.open(bench, set, mock, name)
+  servers.push(served)
+  return served
+}
+const failed = (set: Record<string, unknown>) => new Served(bench, set).ended
 beforeAll(async () => {
   bench = await Bench.make()
 })
 afterEach(async () => {
-  for (const one of open.splice(0)) await one.end()
+  for (const one of servers.splice(0)) await one.end()
 })
 afterAll(() => bench.remove())
-
-const TEMPLATE = "{% for m in messages %}{{ m['content'] }}{% endfor %}"
-const CHAT = { 'model.custom_chat_template': JSON.stringify(TEMPLATE) }
-const BUFFER = { 'buffer.trainer_input.experience_buffer': '{name: b, storage_type: sql}' }
-
-/** A server in this process, on the mock engine. */
-class Served {
-  readonly stop = new Stop()
-  readonly view = new Recorder()
-  readonly ended: Promise<unknown>
-  readonly name: string
-
-  constructor(set: Record<string, unknown>, mock = {}, name = `serve${++count}`) {
-    this.name = name
-    const keys = { name, mode: 'serve', 'explorer.proxy_port': 0, ...CHAT, ...BUFFER, ...set }
-    this.ended = bench.run(keys, { stop: this.stop, view: this.view, mock })
-    this.ended.catch(() => {})
-    open.push(this)
-  }
-
-  static async open(set: Record<string, unknown> = {}, mock = {}, name?: string): Promise<Served> {
-    const served = new Served(set, mock, name)
-    const said = new Promise<void>((resolve) => {
-      served.view.onPhase = (_, what) => what.startsWith('serves at') && resolve()
-    })
-    await Promise.race([said, served.ended])
-    return served
-  }
-
-  get url(): string {
-    return readFileSync(bench.job(this.name, 'explorer_server_url.txt'), 'utf8')
-  }
-
-  client(options = {}): TrinityClient {
-    return new TrinityClient(this.url, options)
-  }
-
-  async end(): Promise<unknown> {
-    this.stop.request()
-    return this.ended
-  }
-
-  /** Everything that a trainer would get. */
-  async taken() {
-    const path = `sqlite:///${bench.job(this.name, 'buffer', 'b.db')}`
-    const buffer = await openBuffer({ name: 'b', storage_type: 'sql', path, max_read_timeout: 1 }, {})
-    await buffer.finish('explorer')
-    const all = await buffer.take(10_000)
-    await buffer.close()
-    return all
-  }
-}
 
 async function ask(client: TrinityClient, content = '1+1=', more: object = {}) {
   const response = await client.fetch(`${client.baseURL}/chat/completions`, {
@@ -88,7 +40,7 @@ function post(url: string, body?: string, type = 'application/json') {
 
 describe('mode serve', { timeout: 60_000 }, () => {
   it('answers, takes feedback, and gives the trainer what was said with its reward', async () => {
-    const served = await Served.open()
+    const served = await serve()
     const [a, b] = [0, 1].map((runId) => served.client({ taskId: 'sum', runId }))
     const { id } = await (await ask(a)).json()
     await (await ask(b)).json()
@@ -126,7 +78,7 @@ describe('mode serve', { timeout: 60_000 }, () => {
   })
 
   it('knows after a restart what it knew: what waits for feedback, what has some, what was committed', async () => {
-    const first = await Served.open()
+    const first = await serve()
     const client = first.client()
     const ids: string[] = []
     for (let i = 0; i < 3; i++) ids.push((await (await ask(client)).json()).id)
@@ -134,7 +86,7 @@ describe('mode serve', { timeout: 60_000 }, () => {
     await client.commit()
     await client.feedback(1, { ids: [ids[1]] })
     await first.end()
-    const second = await Served.open({}, {}, first.name)
+    const second = await serve({}, {}, first.name)
     const again = second.client()
     expect(second.view.notes).toContainEqual('resumes after commit 1')
     expect(await again.metrics()).toMatchObject({
@@ -152,7 +104,7 @@ describe('mode serve', { timeout: 60_000 }, () => {
   })
 
   it('says in JSON what is wrong with feedback, and then changes nothing', async () => {
-    const served = await Served.open()
+    const served = await serve()
     const client = served.client()
     const { id } = await (await ask(client)).json()
     const feedback = async (body: string | undefined, type?: string) => {
@@ -188,7 +140,7 @@ describe('mode serve', { timeout: 60_000 }, () => {
   })
 
   it('metrics are JSON for who asks for nothing, and text for a scraper', async () => {
-    const served = await Served.open()
+    const served = await serve()
     const url = `${served.url}/metrics`
     expect(await (await fetch(url)).json()).toMatchObject({ explore_step_num: 0 })
     const accept = 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1'
@@ -198,7 +150,7 @@ describe('mode serve', { timeout: 60_000 }, () => {
   })
 
   it('records nothing of an answer that its client did not get', async () => {
-    const served = await Served.open({}, { latencyMs: 30 })
+    const served = await serve({}, { latencyMs: 30 })
     const client = served.client()
     const control = new AbortController()
     const response = await fetch(`${client.baseURL}/chat/completions`, {
@@ -223,7 +175,7 @@ describe('mode serve', { timeout: 60_000 }, () => {
   })
 
   it('asked to stop, finishes what is under way and takes no more', async () => {
-    const served = await Served.open({}, { latencyMs: 20 })
+    const served = await serve({}, { latencyMs: 20 })
     const client = served.client()
     const [url] = [served.url]
     const answer = await ask(client, '1+1=', { stream: true, max_tokens: 20, ignore_eos: true })
@@ -242,21 +194,20 @@ describe('mode serve', { timeout: 60_000 }, () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => taken.once('listening', resolve))
     const { port } = taken.address() as AddressInfo
-    await expect(new Served({ 'explorer.proxy_port': port }).ended).rejects.toMatchObject({
+    await expect(failed({ 'explorer.proxy_port': port })).rejects.toMatchObject({
       ...{ code: 'config/port', path: 'explorer.proxy_port', message: expect.stringContaining(`127.0.0.1:${port}`) },
     })
     taken.close()
-    await expect(new Served({ 'explorer.listen_address': '0.0.0.0' }).ended).rejects.toMatchObject({
+    await expect(failed({ 'explorer.listen_address': '0.0.0.0' })).rejects.toMatchObject({
       ...{ code: 'config/serve', path: 'explorer.listen_address' },
     })
-    await expect(new Served({ 'explorer.proxy_tls_cert': 'c.pem' }).ended).rejects.toMatchObject({
+    await expect(failed({ 'explorer.proxy_tls_cert': 'c.pem' })).rejects.toMatchObject({
       ...{ code: 'config/serve', path: 'explorer.proxy_tls_key' },
     })
-    open.splice(0)
   })
 
   it('with a key everything needs the key', async () => {
-    const served = await Served.open({ 'explorer.proxy_api_key': 'sesame', 'explorer.listen_address': '127.0.0.1' })
+    const served = await serve({ 'explorer.proxy_api_key': 'sesame', 'explorer.listen_address': '127.0.0.1' })
     const client = served.client({ apiKey: 'sesame' })
     await (await ask(client)).json()
     expect(await client.feedback(1)).toEqual({ count: 1 })
