@@ -45,6 +45,7 @@ export {
   rewardFns,
   toolCallReward,
 } from './reward/index.js'
+export { type ClientOptions, type FeedbackOptions, TrinityClient } from './serve/client.js'
 export type { Task } from './task/index.js'
 export {
   type AgentFunction,

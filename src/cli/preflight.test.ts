@@ -46,8 +46,20 @@ describe('what a run would refuse is found before', () => {
     )
   })
 
-  it('a mode and an engine of another version', async () => {
-    expect(await found(asIs, ['mode=serve'])).toEqual([expect.stringMatching(/^error .*mode serve is not part of/)])
+  it('a server that everybody reaches without a key, or with half a certificate', async () => {
+    expect(await found(asIs, ['mode=serve'])).toEqual([])
+    expect(await found(asIs, ['mode=serve', 'explorer.listen_address=0.0.0.0'])).toEqual([
+      expect.stringMatching(
+        /^error .*explorer\.listen_address: others reach a server at 0\.0\.0\.0, and it has no key/,
+      ),
+    ])
+    expect(await found(asIs, ['mode=serve', 'explorer.proxy_tls_cert=c.pem'])).toEqual([
+      expect.stringMatching(/^error .*explorer\.proxy_tls_key is missing/),
+    ])
+    expect(await found(asIs, ['mode=serve', 'explorer.proxy_api_key=k'])).toEqual([])
+  })
+
+  it('an engine of another version', async () => {
     const external = ['mode=bench', 'explorer.rollout_model.engine_type=external']
     expect(await found(asIs, external)).toEqual([
       expect.stringMatching(/^error .*explorer\.rollout_model\.engine_type: the OpenAI engine/),

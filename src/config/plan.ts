@@ -39,8 +39,9 @@ export function planOf(
     ['mode', `${config.mode}: ${MODES[config.mode]}`],
     ['model', modelText(stage)],
     ...(config.mode === 'bench' || config.mode === 'serve' ? [] : algorithmLines(config)),
-    ...(explores ? tasksLines(config, facts) : []),
+    ...(explores && config.mode !== 'serve' ? tasksLines(config, facts) : []),
     ...(trains ? [['reads', bufferText(config)] as const] : []),
+    ...(config.mode === 'serve' ? [['serves', servesText(config)] as const] : []),
     ['step', stepText(config, facts)],
     ['engines', enginesText(config, explores, trains, facts, engines)],
     ...(takesGpus(config, engines) ? [['GPUs', gpuText(config)] as const] : []),
@@ -111,8 +112,14 @@ function bufferText({ buffer }: Config): string {
   return `${main?.storage_type} ${main?.name}, ${main?.path} (${main?.schema_type})${more.join('')}`
 }
 
+function servesText({ explorer }: Config): string {
+  const { listen_address: address, proxy_port: port, proxy_tls_cert: cert, db_url: calls } = explorer
+  return `${cert ? 'https' : 'http'}://${address}:${port}; calls are kept in ${calls}`
+}
+
 function stepText(config: Config, facts: Facts): string {
   const { buffer, algorithm } = config
+  if (config.mode === 'serve') return 'what has feedback, at every POST /commit'
   const parts: string[] = []
   if (config.mode !== 'train') parts.push(`${buffer.batch_size} tasks × ${algorithm.repeat_times} rollouts explored`)
   if (config.mode !== 'explore' && config.mode !== 'bench') parts.push(`${buffer.train_batch_size} experiences trained`)
@@ -120,7 +127,8 @@ function stepText(config: Config, facts: Facts): string {
   const epoch = config.mode !== 'train' && all ? `, ${epochText(all, buffer.batch_size)}` : ''
   const limit = config.mode === 'train' ? (config.trainer.total_steps ?? buffer.total_steps) : buffer.total_steps
   const end = limit ? `${limit} steps` : `${buffer.total_epochs} epoch${buffer.total_epochs === 1 ? '' : 's'}`
-  return `${parts.join(', ')}${epoch}; ${end}`
+  const budget = config.mode !== 'train' && buffer.total_tokens ? `, or ${buffer.total_tokens} sampled tokens` : ''
+  return `${parts.join(', ')}${epoch}; ${end}${budget}`
 }
 
 function epochText(tasks: number, batch: number): string {
@@ -136,7 +144,7 @@ function tasksIn({ buffer }: Config, facts: Facts): number | undefined {
 /** What a real run would stop at: all epochs together do not fill one batch. */
 export function tooFewTasks(config: Config, facts: Facts): { message: string; hint: string } | undefined {
   const { batch_size, total_steps, total_epochs } = config.buffer
-  const tasks = ['train', 'bench'].includes(config.mode) ? undefined : tasksIn(config, facts)
+  const tasks = ['train', 'bench', 'serve'].includes(config.mode) ? undefined : tasksIn(config, facts)
   if (!tasks || total_steps || tasks * (total_epochs ?? 1) >= batch_size) return undefined
   return {
     message: `${tasks} tasks do not fill one batch of ${batch_size}: a run would stop immediately`,
@@ -188,7 +196,8 @@ function steps(count: number): string {
 
 function evalLine(config: Config, explores: boolean): PlanLine[] {
   const { eval_interval: interval, eval_on_startup: startup } = config.explorer
-  if (!explores || config.mode === 'bench' || config.buffer.explorer_input.eval_tasksets.length === 0) return []
+  const evaluates = explores && config.mode !== 'bench' && config.mode !== 'serve'
+  if (!evaluates || config.buffer.explorer_input.eval_tasksets.length === 0) return []
   const every = interval > 0 ? `every ${steps(interval)}` : 'never'
   return [['evaluation', `${every}${startup ? ', and before the first' : ''}`]]
 }

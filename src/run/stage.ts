@@ -15,7 +15,7 @@ import type { ProgressView, RunMode } from './job.js'
 import { jobName } from './job-name.js'
 import { FinishMarker } from './marker.js'
 import { newestModel } from './newest-model.js'
-import { checkMode, type RunModeName } from './preflight/mode.js'
+import { runServe } from './serve.js'
 import type { Stop } from './stop.js'
 import { runTrain } from './train.js'
 
@@ -37,18 +37,19 @@ export interface StageEnd {
   readonly changed?: readonly string[]
 }
 
-const MODES: Readonly<Record<RunModeName, { run: RunMode; roles: (config: Config) => string[] }>> = {
+const MODES: Readonly<Record<Config['mode'], { run: RunMode; roles: (config: Config) => string[] }>> = {
   both: { run: runBoth, roles: ({ explorer }) => ['trainer', explorer.name] },
   colocate: { run: runBoth, roles: ({ explorer }) => ['trainer', explorer.name] },
   train: { run: runTrain, roles: () => ['trainer'] },
   explore: { run: runExplore, roles: ({ explorer }) => [explorer.name] },
   bench: { run: runBench, roles: () => [] },
+  serve: { run: runServe, roles: ({ explorer }) => [explorer.name] },
 }
 
 /** Runs one stage to its end, to a stop, or to its first failure. */
 export async function runStage(stage: ResolvedStage, context: StageContext): Promise<StageEnd> {
   const { config } = stage
-  const mode = MODES[checkMode(config)]
+  const mode = MODES[config.mode]
   const { view, stop } = context
   const dir = config.checkpoint_job_dir
   // before the first file: what lies there already is not this job's
@@ -86,7 +87,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       }
       const result = await mode.run({ ...context, config, startFrom, checkpoints, logs, closers, openMonitor, note })
       if (stop.failure !== undefined) throw stop.failure
-      if (result.end === 'finished' && config.mode !== 'bench') await marker.write(result.steps)
+      if (result.end === 'finished' && ends) await marker.write(result.steps)
       return result
     } catch (cause) {
       const error = stop.failure ?? systemError(cause, dir)

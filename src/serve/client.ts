@@ -106,6 +106,11 @@ export class TrinityClient {
    */
   async feedback(reward: number | boolean, options: FeedbackOptions = {}): Promise<{ count: number }> {
     const { ids = [...this.#ids], timeoutMs = FEEDBACK_MS } = options
+    if (ids.length === 0) {
+      throw new TrinityError('serve/no-answers', 'there is no answer that the feedback could be about', {
+        hint: 'call the model with fetch of this client and read the reply to its end, or give ids',
+      })
+    }
     const body = { reward, msg_ids: ids, task_id: this.taskId, run_id: this.runId }
     const { count } = await this.#ask('POST', '/feedback', timeoutMs, body)
     this.#ids = this.#ids.filter((id) => !ids.includes(id))

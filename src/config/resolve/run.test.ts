@@ -158,6 +158,9 @@ describe('explorer', () => {
     const { explorer } = withKeys({ mode: 'serve' })
     expect(explorer.rollout_model.enable_openai_api).toBe(true)
     expect(explorer.db_url).toBe('sqlite:////w/Trinity-RFT/rft/buffer/proxy_history.db')
+    expect(explorer.listen_address).toBe('127.0.0.1')
+    const open = withKeys({ mode: 'serve', 'explorer.proxy_api_key': 'k' }).explorer
+    expect(open.listen_address).toBe('0.0.0.0')
   })
 
   it('over-rollout below 1, and not with fixed', () => {

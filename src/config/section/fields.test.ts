@@ -20,6 +20,8 @@ const OURS: Record<string, readonly [type: string, initial: string]> = {
   'TrainerConfig.trainer_type': ['str', 'auto'],
   'TrainerConfig.trainer_config': ['dict', '{}'],
   'BufferConfig.explorer_output': ['ExperienceBufferConfig?', 'null'],
+  // open to everybody only where somebody asks for it
+  'ExplorerConfig.listen_address': ['str?', 'null'],
 }
 /** Keys of our own. */
 const NEW = [
@@ -28,8 +30,10 @@ const NEW = [
   ...['repetition_penalty', 'presence_penalty', 'frequency_penalty', 'logit_bias'].map(
     (key) => `GenerationConfig.${key}`,
   ),
+  'BufferConfig.total_tokens',
   'ExplorerConfig.isolation',
   'ExplorerConfig.isolation_memory',
+  ...['proxy_api_key', 'proxy_tls_cert', 'proxy_tls_key'].map((key) => `ExplorerConfig.${key}`),
   'StageConfig.model',
   'StageConfig.cluster',
   'StageConfig.synchronizer',
