@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { type Ended, trinity } from '../run/cli-kit.js'
+import { dirname, join, resolve } from 'node:path'
+import { cli, type Ended, trinity } from '../run/cli-kit.js'
 
 export const root = resolve(import.meta.dirname, '../..')
 export const PLUGINS = join(root, 'examples/plugins/code')
@@ -11,6 +12,26 @@ export function exampleFiles(): string[] {
   return readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.yaml'))
     .sort()
+}
+
+const DRY_RUNS = join(import.meta.dirname, 'dry-runs.fixture.mjs')
+
+/** What commands say that run nothing, one after the other in one process. */
+export function dryRuns(
+  commands: readonly (readonly string[])[],
+  env: NodeJS.ProcessEnv = {},
+): { code: number; text: string }[] {
+  const printed = execFileSync(process.execPath, [DRY_RUNS, join(dirname(cli), 'program.js')], {
+    cwd: root,
+    encoding: 'utf8',
+    input: JSON.stringify(commands),
+    maxBuffer: 2 ** 26,
+    env: { ...env, ...process.env },
+  })
+  return printed
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 }
 
 export interface Tried extends Ended {
