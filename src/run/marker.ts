@@ -3,7 +3,7 @@ import type { Config } from '../config/index.js'
 import { changed, type Settings, settingsOf } from './changed.js'
 
 /** The end that a run is asked to get to, as far as explorers and trainers share it. */
-type Goal = Pick<Config['buffer'], 'total_steps' | 'total_epochs'>
+type Goal = Pick<Config['buffer'], 'total_steps' | 'total_epochs' | 'total_tokens'>
 
 /** `run_meta.json`: that a run got to its end, and to which one. */
 export class FinishMarker {
@@ -16,8 +16,11 @@ export class FinishMarker {
     this.#checkpoints = checkpoints
     this.#config = config
     this.#name = config.mode === 'explore' ? `${config.explorer.name}_run` : 'run'
-    const { total_steps, total_epochs } = config.buffer
-    this.#goal = JSON.stringify({ total_steps, total_epochs, trainer_total_steps: config.trainer.total_steps })
+    const { total_steps, total_epochs, total_tokens } = config.buffer
+    // left out where there is none, as in what earlier releases wrote
+    const budget = total_tokens === null ? {} : { total_tokens }
+    const trainer_total_steps = config.trainer.total_steps
+    this.#goal = JSON.stringify({ total_steps, total_epochs, trainer_total_steps, ...budget })
   }
 
   /** Steps of the finished run; undefined: it has not got to the end that is asked for now. */
@@ -26,15 +29,15 @@ export class FinishMarker {
     return meta?.finished === true && meta.goal === this.#goal ? Number(meta.steps) : undefined
   }
 
-  /** Of the trainer of this explorer's job. Alone, a trainer takes the steps of the job for its own. */
-  static ofTrainer(checkpoints: Checkpoints, config: Config): FinishMarker {
-    const total_steps = config.trainer.total_steps ?? config.buffer.total_steps
   /** What has changed since the run got to its end. */
   async changed(): Promise<string[]> {
     const meta = await this.#checkpoints.readMeta(this.#name)
     return meta?.settings ? changed(meta.settings as Settings, settingsOf(this.#config)) : []
   }
 
+  /** Of the trainer of this explorer's job. Alone, a trainer takes the steps of the job for its own. */
+  static ofTrainer(checkpoints: Checkpoints, config: Config): FinishMarker {
+    const total_steps = config.trainer.total_steps ?? config.buffer.total_steps
     return new FinishMarker(checkpoints, { ...config, mode: 'train', trainer: { ...config.trainer, total_steps } })
   }
 
@@ -70,6 +73,6 @@ export async function endedEarlier(
   return explorers.filter((_, i) => goals[i] === before)
 }
 
-function goalText({ total_steps, total_epochs }: Goal): string {
-  return JSON.stringify([total_steps, total_epochs])
+function goalText({ total_steps, total_epochs, total_tokens }: Goal): string {
+  return JSON.stringify([total_steps, total_epochs, total_tokens ?? null])
 }
