@@ -1,12 +1,13 @@
 // Episodes to learn from, played by the world's own expert. The expert knows where everything is; a model does not. So
 // wherever the expert walks to something that nobody has seen yet, some other places are tried first, and now and then
-// something else is done that the expert then has to put right. Neither is to be learned (`learn: false`): a model learns
+// something else is done, perhaps over and over, that the expert then has to put right. Neither is to be learned (`learn: false`): a model learns
 // where the expert goes after all that, which is where such a thing is, given where it was not.
 import { AlfWorld, Pcg64 } from 'trinity-rft'
 
 const SHARE_STRAIGHT = 0.25
 const MOST_DETOURS = 22
 const SHARE_SLIPS = 0.06
+const SHARE_REPEATED = 0.4
 /** Messages: what ends earlier was as good as done at the start. */
 const SHORTEST = 6
 
@@ -32,7 +33,7 @@ export function withTaskOf(game, { task, task_type, pddl_problem }) {
   if (!kinds.every((kind) => facts.includes(` ${kind})`))) return undefined
   const [thing, place] = ['objectType', 'receptacleType'].map((one) => goal.match(`${one} \\?\\w+ (\\w+)Type`)?.[1])
   if (place && new RegExp(`\\(inReceptacle ${thing}_\\S+ ${place}_`).test(facts)) return undefined
-  return { ...game, task, task_type, pddl_problem: facts + goal }
+  return { ...game, task, task_type, pddl_problem: facts + goal, walkthrough: undefined }
 }
 
 function parts(problem) {
@@ -88,7 +89,9 @@ export async function demonstrate(game, { seed, habits, maxSteps = 50 }) {
     const next = world.expert()
     if (next === undefined) return undefined
     if (random.random() < SHARE_SLIPS) {
-      on = act(slip(world.admissible(), random), false)
+      const wrong = slip(world.admissible(), messages.findLast(({ role }) => role === 'assistant')?.content, random)
+      do on = act(wrong, false)
+      while (on && random.random() < SHARE_REPEATED)
       continue
     }
     const wanted = /^go to /.test(next) ? /^(?:take|use) (\D+ \d+)/.exec(purpose() ?? '')?.[1] : undefined
@@ -131,8 +134,9 @@ function remember(memory, observation) {
   for (const [, thing] of seen[2].matchAll(/an? (\D+ \d+)/g)) memory.set(thing, place)
 }
 
-/** Something else that can be done; or a command that names what is not there or breaks off, as models do at first. */
-function slip(possible, random) {
+/** The same again, or something else that can be done; or a command that names what is not there or breaks off, as models do. */
+function slip(possible, last, random) {
+  if (last !== undefined && random.random() < 0.25) return last
   const command = possible[random.below(possible.length - 1)]
   if (random.random() < 0.4) return command
   const words = command.split(' ')

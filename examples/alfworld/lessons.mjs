@@ -8,38 +8,41 @@ import { demonstrate, habits, withTaskOf } from './demonstrations.mjs'
 const SHARE_OWN = 0.25
 const TRIES = 60
 
-/** Lessons in the order of the games, whatever the number of threads. */
+/** For each game its lessons, and the house with another task that the expert could do; whatever the number of threads. */
 export async function lessonsIn(games, times) {
   const threads = availableParallelism()
   let done = 0
   const parts = Array.from({ length: threads }, async (_, thread) => {
     const worker = new Worker(new URL(import.meta.url), { workerData: { games, times, thread, threads } })
-    const lessons = []
+    const taught = []
     await new Promise((resolve, reject) => {
       worker.on('message', (one) => {
-        lessons.push(one)
+        taught.push(one)
         if (++done % 500 === 0) console.log(`${done} of ${games.length} games`)
       })
       worker.on('error', reject)
       worker.on('exit', resolve)
     })
-    return lessons
+    return taught
   })
   const all = await Promise.all(parts)
-  return games.flatMap((_, i) => all[i % threads][Math.floor(i / threads)])
+  return games.map((_, i) => all[i % threads][Math.floor(i / threads)])
 }
 
 async function teach({ games, times, thread, threads }) {
   const known = habits(games)
   for (let i = thread; i < games.length; i += threads) {
     const lessons = []
+    let other
     for (let j = 0; j < times; j++) {
       const seed = i * times + j
       const game = j < times * SHARE_OWN ? games[i] : otherTask(games, i, new Pcg64(seed))
       const messages = game && (await demonstrate(game, { seed, habits: known }))
-      if (messages) lessons.push({ messages })
+      if (!messages) continue
+      lessons.push({ messages })
+      if (game !== games[i]) other = game
     }
-    parentPort.postMessage(lessons)
+    parentPort.postMessage({ lessons, other })
   }
 }
 

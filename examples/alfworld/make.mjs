@@ -44,15 +44,16 @@ rmSync(out, { recursive: true, force: true })
 mkdirSync(join(out, 'tasks'), { recursive: true })
 const games = ofFamily(read('train.jsonl.gz'))
 const train = games.filter((game) => !NEW_ROOMS.has(roomOf(game)))
-write('tasks/train.jsonl.gz', train)
 write(
   'tasks/new_rooms.jsonl.gz',
   games.filter((game) => NEW_ROOMS.has(roomOf(game))),
 )
 write('tasks/valid_seen.jsonl.gz', ofFamily(read('test.jsonl.gz')))
 
-const demonstrations = await lessonsIn(train, Number(values.lessons))
+const taught = await lessonsIn(train, Number(values.lessons))
+const demonstrations = taught.flatMap(({ lessons }) => lessons)
 write('demonstrations.jsonl.gz', demonstrations)
+write('tasks/train.jsonl.gz', [...train, ...taught.flatMap(({ other }) => other ?? [])])
 
 const words = new Set()
 for (const { messages } of demonstrations)

@@ -1,11 +1,12 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { createExperience } from '../../experience/create.js'
 import type { Experience } from '../../experience/experience.js'
 import { toJsonLine } from '../../experience/jsonl.js'
 import { openBuffer } from '../open.js'
+import { SequentialOrder } from './file-buffer.js'
 import { JsonlFile, type Repair } from './jsonl-file.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'trinity-file-'))
@@ -132,6 +133,36 @@ describe('a file buffer', () => {
     expect(tasks(await buffer.take(3))).toEqual([2, 1, 0])
     await expect(buffer.put([experience(1)])).rejects.toMatchObject({ code: 'buffer/read-only' })
     await buffer.close()
+  })
+
+  it('reads the next batch ahead without moving on', async () => {
+    const read: number[] = []
+    const source = {
+      length: 6,
+      read: async (rows: readonly number[]) => {
+        read.push(...rows)
+        if (rows.includes(4)) throw new Error('row 4 is damaged')
+        return rows.map(experience)
+      },
+      close: async () => {},
+    }
+    const open = () => openBuffer({ name: 'b', storage_type: 'file' }, { source, order: new SequentialOrder(() => 6) })
+    const buffer = await open()
+    expect(tasks(await buffer.take(2))).toEqual([0, 1])
+    await vi.waitFor(() => expect(read).toEqual([0, 1, 2, 3]))
+    const cut = await buffer.cut()
+    expect(await buffer.state()).toMatchObject({ taken: 2, ready: 4 })
+    // another number than was read ahead
+    expect(tasks(await buffer.take(1))).toEqual([2])
+    expect(tasks(await buffer.take(1))).toEqual([3])
+    // what is damaged is only told when it is asked for, and stays where it is
+    for (let i = 0; i < 2; i++) await expect(buffer.take(1)).rejects.toThrow('row 4 is damaged')
+    expect(await buffer.state()).toMatchObject({ taken: 4 })
+    const again = await open()
+    await again.restore(cut)
+    expect(tasks(await again.take(2))).toEqual([2, 3])
+    await buffer.close()
+    await again.close()
   })
 
   it('says that there is no data', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
 import type { BufferState, Cut, ExperienceBuffer, PutOptions, Restored, TakeOptions } from '../buffer.js'
@@ -36,6 +37,7 @@ export class FileBuffer implements ExperienceBuffer {
   #taken = 0
   #put = 0
   #closed = false
+  #ahead: Ahead | undefined
 
   constructor(options: FileOptions) {
     this.name = options.name
@@ -60,27 +62,59 @@ export class FileBuffer implements ExperienceBuffer {
   async take(count: number, options: TakeOptions = {}): Promise<Experience[]> {
     options.signal?.throwIfAborted()
     if (this.#closed) throw new TrinityError('buffer/closed', `buffer '${this.name}' is closed`, { path: this.name })
-    const { source, order, total } = this.#options
+    const { source, total } = this.#options
     if (source.length === 0) {
       throw new TrinityError('buffer/empty', `buffer '${this.name}' has no data`, { path: source.path ?? this.name })
     }
     if (this.#taken + count > total()) return []
-    const saved = order.save()
+    const experiences = await this.#read(count)
+    this.#taken += count
+    for (const experience of experiences) experience.useCount++
+    // What is appended to may look different when its time comes.
+    if (!this.#options.append && this.#taken + count <= total()) this.#ahead = this.#readAhead(count)
+    return experiences
+  }
+
+  /** The next ones: those that were read ahead, if they are as many. What fails is not used up. */
+  async #read(count: number): Promise<Experience[]> {
+    const { source, order } = this.#options
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    const before = ahead?.before ?? order.save()
     try {
-      const experiences = await source.read(order.next(count))
-      this.#taken += count
-      for (const experience of experiences) experience.useCount++
-      return experiences
+      if (ahead?.count === count) return await ahead.experiences
+      order.load(before)
+      return await source.read(order.next(count))
     } catch (error) {
-      order.load(saved)
+      order.load(before)
       throw error
     }
+  }
+
+  /** While the trainer computes, the next batch is made row by row, so that nothing waits for it and it waits for nobody. */
+  #readAhead(count: number): Ahead {
+    const { source, order } = this.#options
+    const before = order.save()
+    const rows = order.next(count)
+    const read = async () => {
+      const experiences: Experience[] = []
+      for (const row of rows) {
+        await turn()
+        if (this.#closed) break
+        experiences.push(...(await source.read([row])))
+      }
+      return experiences
+    }
+    const experiences = read()
+    // Told to whoever takes them, if anybody does.
+    experiences.catch(() => {})
+    return { count, before, experiences }
   }
 
   async finish(): Promise<void> {}
 
   async cut(): Promise<Cut> {
-    const data: FileCut = { taken: this.#taken, order: this.#options.order.save() }
+    const data: FileCut = { taken: this.#taken, order: this.#ahead?.before ?? this.#options.order.save() }
     return { version: 1, kind: this.kind, marks: {}, data }
   }
 
@@ -96,6 +130,8 @@ export class FileBuffer implements ExperienceBuffer {
       )
     }
     const data = cut?.data as FileCut | undefined
+    if (this.#ahead) this.#options.order.load(this.#ahead.before)
+    this.#ahead = undefined
     if (data) this.#options.order.load(data.order)
     this.#taken = data?.taken ?? 0
     return { ready: this.#options.total() - this.#taken, voided: 0 }
@@ -117,8 +153,16 @@ export class FileBuffer implements ExperienceBuffer {
 
   async close(): Promise<void> {
     this.#closed = true
+    await this.#ahead?.experiences.catch(() => {})
     await this.#options.source.close()
   }
+}
+
+/** A batch that nobody has taken yet, and where the order stood before it. */
+interface Ahead {
+  readonly count: number
+  readonly before: unknown
+  readonly experiences: Promise<Experience[]>
 }
 
 interface FileCut {

@@ -91,6 +91,17 @@ describe('sft', () => {
     expect([first.promptLength, learned(first)]).toEqual([10, 'b;.................d;'])
   })
 
+  it('holds a whole conversation to the length of the model alone', () => {
+    const whole = { enable_concatenated_multi_turn: true }
+    const limits = { maxPromptTokens: 5, maxResponseTokens: 3, maxModelLen: 100 }
+    const experience = make('sft', { message: chat }, whole, limits)
+    expect([learned(experience), experience.truncateStatus]).toEqual(['b;.................d;', undefined])
+    expect(make('sft', { message: chat }, whole, { ...limits, maxModelLen: 20 }).tokens).toHaveLength(20)
+    expect(make('sft', { message: chat }, whole, { ...limits, maxModelLen: 10 }).truncateStatus).toBe(
+      'prompt_truncated',
+    )
+  })
+
   it('counts the assistant turns that could not be located', () => {
     const lost: ChatCoder = {
       ...coder,

@@ -22,9 +22,17 @@ export interface Sequence {
   divergences?: number
 }
 
-/** The longest prompt and, behind a prompt, the longest response that fit. */
-export function room(limits: LengthLimits, promptLength: number): { prompt: number; response: number } {
+/**
+ * The longest prompt and, behind a prompt, the longest response that fit. Of a whole conversation only the sum counts: its
+ * prompt reaches to the first turn that is learned, and its response holds all later turns.
+ */
+export function room(
+  limits: LengthLimits,
+  promptLength: number,
+  conversation = false,
+): { prompt: number; response: number } {
   const total = limits.maxModelLen ?? Number.POSITIVE_INFINITY
+  if (conversation) return { prompt: total - 1, response: total - promptLength }
   return {
     prompt: Math.min(limits.maxPromptTokens ?? Number.POSITIVE_INFINITY, total - 1),
     response: Math.min(limits.maxResponseTokens ?? Number.POSITIVE_INFINITY, total - promptLength),
@@ -36,7 +44,7 @@ export function sequenceExperience(sequence: Sequence, limits: LengthLimits, cod
   const { tokens, promptLength, mask, messages, tools, divergences } = sequence
   if (promptLength < 1) throw rowError('the model would have to begin the sequence: nothing comes before the answer')
   if (tokens.length === promptLength) throw rowError('there is nothing to learn: the answer has no tokens')
-  const { prompt, response } = room(limits, promptLength)
+  const { prompt, response } = room(limits, promptLength, mask !== undefined)
   const texts = { messages, tools, ...(divergences ? { metrics: { token_divergences: divergences } } : {}) }
   if (promptLength > prompt) {
     const kept = tokens.slice(0, prompt)

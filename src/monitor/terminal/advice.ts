@@ -129,6 +129,18 @@ const CONCERNS: readonly Concern[] = [
     isWorse: (share, said) => share - said >= 0.25,
   },
   {
+    name: 'left out',
+    patience: 2,
+    measure: (metrics) => {
+      const lost = ['too_long', 'empty_mask'].reduce((sum, name) => sum + (metrics[`sample/skipped/${name}`] ?? 0), 0)
+      return beyond(lost / metrics['sample/experience_count'], 0.05)
+    },
+    say: (share) =>
+      `${percent(share)} of the sequences are left out of training: too long for the model, or cut before anything ` +
+      'that is to be learned (max_model_len, max_prompt_tokens). sample/skipped/* counts them',
+    isWorse: (share, said) => share - said >= 0.25,
+  },
+  {
     name: 'missing rewards',
     measure: (metrics) => {
       const count = find(metrics, 'missing_reward_count')

@@ -223,6 +223,11 @@ describe('Advice', () => {
       'entropy fell from 1.2 to 0.03',
     ],
     ['a mismatch', Array(2).fill({ 'mismatch/logprob_diff/mean': 0.2 }), 'differ by 0.2'],
+    [
+      'sequences that are left out',
+      Array(3).fill({ 'sample/skipped/empty_mask': 18, 'sample/experience_count': 128 }),
+      '14 % of the sequences are left out',
+    ],
     ['answers that are cut', Array(3).fill({ 'response_length/clip_ratio': 0.98 }), '98 % of the answers were cut'],
     [
       'missing rewards',
