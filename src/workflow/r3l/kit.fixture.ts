@@ -1,5 +1,6 @@
-import { contextOf, modelOf, speaker, taskOf } from '../../../test/support/workflow-kit.js'
+import { contextOf, modelOf, speaker, taskOf, text } from '../../../test/support/workflow-kit.js'
 import { HOUSES, rowOf } from '../../environment/alfworld/house.fixture.js'
+import type { Experience } from '../../experience/index.js'
 import type { Task } from '../../task/index.js'
 import type { WorkflowContext } from '../context.js'
 import { studyWorkflows } from './names.js'
@@ -59,4 +60,15 @@ export async function run(
   } finally {
     await workflow.close()
   }
+}
+
+/** What is learned of an experience, turn by turn. */
+export function learned({ tokens, promptLength, actionMask }: Experience): string[] {
+  const turns: number[][] = []
+  actionMask.forEach((on, i) => {
+    if (!on) return
+    if (!actionMask[i - 1]) turns.push([])
+    turns[turns.length - 1].push(tokens[promptLength + i])
+  })
+  return turns.map((turn) => text.tokenizer.decode(Int32Array.from(turn)))
 }

@@ -1,22 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { text } from '../../../test/support/workflow-kit.js'
 import type { Experience } from '../../experience/index.js'
-import { act, isReflection, report, run, WAY } from './kit.fixture.js'
+import { act, isReflection, learned, report, run, WAY } from './kit.fixture.js'
 
 const NAME = 'R3L_alfworld_workflow'
 const LOST = ['look', 'inventory', 'help'].map(act)
 const decoded = ({ tokens }: Experience) => text.tokenizer.decode(tokens, { skipSpecial: false })
-/** What is learned of an experience, turn by turn. */
-function learned({ tokens, promptLength, actionMask }: Experience): string[] {
-  const turns: number[][] = []
-  actionMask.forEach((on, i) => {
-    if (!on) return
-    if (!actionMask[i - 1]) turns.push([])
-    turns[turns.length - 1].push(tokens[promptLength + i])
-  })
-  return turns.map((turn) => text.tokenizer.decode(Int32Array.from(turn)))
-}
-
 describe('R3L', () => {
   it('retries from the pivot with guidance, and learns it without', async () => {
     const retry = WAY.map(act)
@@ -92,5 +81,105 @@ describe('R3L', () => {
     const all = await run(NAME, script, { reflect_on: 'all' })
     expect(all.experiences.map(({ eid }) => eid.task)).toEqual(['7_explore', '7_reflect_0'])
     expect(all.experiences[0].metrics).toMatchObject({ reflection_perfect: 1, success: 1 })
+  })
+})
+
+describe('the rules of the code, by name', () => {
+  const replies = [...LOST, ...WAY.map(act)]
+  const thoughts = [report({ retry_from_step: 1 })]
+
+  it('without credit the shared steps are learned in both', async () => {
+    for (const [name, more] of [
+      ['R3L_alfworld_w_o_credit_workflow', {}],
+      [NAME, { credit: 'none' }],
+    ] as const) {
+      const { experiences } = await run(name, { replies, thoughts }, { max_env_steps: 3, imitate: 'never', ...more })
+      const [base, second] = experiences
+      expect(learned(base)).toEqual(LOST)
+      expect(learned(second)).toEqual([LOST[0], ...replies.slice(3, 5)])
+    }
+  })
+
+  it('inverted: of the first attempt, what comes before the pivot', async () => {
+    const args = { max_env_steps: 3, imitate: 'never', credit: 'inverted' }
+    const { experiences } = await run(NAME, { replies, thoughts }, args)
+    expect(learned(experiences[0])).toEqual(LOST.slice(0, 1))
+    expect(learned(experiences[1])).toEqual(replies.slice(3, 5))
+  })
+
+  it('guided: the retry is learned with what it was told', async () => {
+    const args = { max_env_steps: 3, imitate: 'never', context: 'guided' }
+    const { experiences } = await run(NAME, { replies, thoughts }, args)
+    expect(decoded(experiences[1])).toContain('WISDOM')
+    expect(learned(experiences[1])).toEqual(replies.slice(3, 5))
+  })
+
+  it('solved: a better retry that fails is not imitated, a shorter success is', async () => {
+    const groups = (experiences: Experience[]) => experiences.map(({ eid }) => eid.task)
+    const long = [act('look'), ...WAY.map(act), ...WAY.map(act)]
+    const shorter = { replies: long, thoughts: [report({ trajectory_outcome: 'success_but_inefficient' })] }
+    const solved = await run(NAME, shorter, { reflect_on: 'all', imitate: 'solved' })
+    expect(groups(solved.experiences)).toEqual(['7_explore', '7_explore', '7_reflect_0', '7_retry_0'])
+    const better = await run(NAME, shorter, { reflect_on: 'all' })
+    expect(groups(better.experiences)).toEqual(['7_explore', '7_explore'])
+  })
+
+  it('random: a step at random, and not a word', async () => {
+    const args = { max_env_steps: 3, reflection: 'random', imitate: 'never' }
+    const { experiences, prompts } = await run(NAME, { replies }, args)
+    expect(prompts.some(isReflection)).toBe(false)
+    const pivot = experiences[1].metrics.pivot_point
+    expect(learned(experiences[0])).toEqual(LOST.slice(pivot))
+    expect(prompts[3]).toContain(LOST.slice(0, pivot).join('').slice(0, 10))
+  })
+
+  it('without reflection and retry only the first attempt is left, and so in an evaluation', async () => {
+    for (const [more, given] of [
+      [{ reflect_retry: false }, {}],
+      [{}, { isEval: true }],
+    ] as const) {
+      const { experiences, prompts } = await run(NAME, { replies, thoughts }, { max_env_steps: 3, ...more }, given)
+      expect(prompts).toHaveLength(3)
+      expect(experiences).toHaveLength(1)
+    }
+  })
+})
+
+describe('R3L step by step', () => {
+  it('learns the steps from the pivot on, without guidance', async () => {
+    // A reply of bad form ends the first attempt.
+    const replies = [...LOST.slice(0, 2), 'hm', ...WAY.map(act)]
+    const script = { replies, thoughts: [report({ retry_from_step: 1 })] }
+    const { experiences } = await run('step_R3L_alfworld_workflow', script, { max_env_steps: 5 })
+    const explored = experiences.filter(({ eid }) => eid.task === '7_explore')
+    expect(explored.map(({ eid, reward }) => [eid.run, eid.step, reward])).toEqual([
+      [0, 1, 0],
+      [0, 2, 0],
+      [8, 1, 1],
+      [8, 2, 1],
+      [8, 3, 1],
+      [8, 4, 1],
+    ])
+    for (const one of explored) expect(decoded(one)).not.toContain('WISDOM')
+    const imitated = experiences.filter(({ info }) => info.is_expert)
+    expect(imitated.map(({ eid }) => eid.task)).toEqual(['7_reflect_0', ...Array(4).fill('7_retry_0')])
+    expect(decoded(imitated[1])).toContain('WISDOM')
+    expect(new Set(experiences.map(({ metrics }) => metrics.reflection_unusable))).toEqual(new Set([0, undefined]))
+  })
+})
+
+describe('Reflect-GRPO', () => {
+  const first = [...LOST, 'hm']
+  const script = { replies: [...first, ...WAY.map(act)], thoughts: [report({ retry_from_step: 2 })] }
+  const play = (run_: number) =>
+    run('reflect_grpo_alfworld_workflow', script, { max_env_steps: 4 }, { context: { run: run_ } })
+
+  it('retries from the start in the second half of the runs, all in one group', async () => {
+    expect((await play(3)).experiences).toHaveLength(1)
+    const { experiences } = await play(4)
+    expect(experiences.map(({ eid }) => eid.task)).toEqual(['', ''])
+    expect(experiences.map(({ reward }) => reward)).toEqual([0, 1])
+    expect(learned(experiences[0])).toEqual(first)
+    expect(learned(experiences[1])).toEqual(WAY.map(act))
   })
 })

@@ -1,3 +1,4 @@
+import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/index.js'
 import type { Metrics } from '../../monitor/monitor.js'
 import type { Task } from '../../task/index.js'
@@ -5,6 +6,7 @@ import type { ReflectRetryArgs } from './args.js'
 import { rescore } from './form.js'
 import { guided } from './guidance.js'
 import { type Advice, type Reflection, reflect } from './reflection.js'
+import type { Unusable } from './report.js'
 import { type Rollout, retryMetrics } from './rollout.js'
 import { StudyWorkflow } from './study.js'
 
@@ -26,12 +28,11 @@ export abstract class ReflectRetryWorkflow extends StudyWorkflow {
     const reflection = await this.#reflect(first)
     const { advice } = reflection
     const second = advice && (await this.#retry(first, advice))
-    // A guided prompt may leave no room for a reply where the other did.
-    const isPlayed = second && second.answers.length > this.#taken(advice)
-    const unusable = second && !isPlayed ? 'too_long' : reflection.unusable
-    const all = isPlayed
-      ? await this.#both(first, base, second, advice, reflection)
-      : [...base, ...(unusable || !first.episode.won ? [] : this.#imitated('reflect', reflection.experience))]
+    const unusable = typeof second === 'string' ? second : reflection.unusable
+    const all =
+      typeof second === 'object'
+        ? await this.#both(first, base, second, advice!, reflection)
+        : [...base, ...(unusable || !first.episode.won ? [] : this.#imitated('reflect', reflection.experience))]
     Object.assign(all[0].metrics, reflectionMetrics(unusable, advice === undefined))
     return all
   }
@@ -59,9 +60,18 @@ export abstract class ReflectRetryWorkflow extends StudyWorkflow {
     return this.args.retry_from === 'pivot' ? pivot : 0
   }
 
-  #retry(first: Rollout, advice: Advice): Promise<Rollout> {
+  /** The second attempt, or why there is none. */
+  async #retry(first: Rollout, advice: Advice): Promise<Rollout | Unusable> {
     const from = { rollout: first, steps: this.#taken(advice) }
-    return this.play(this.model.branch('retry'), { from, guidance: advice.guidance })
+    try {
+      const second = await this.play(this.model.branch('retry'), { from, guidance: advice.guidance })
+      // Guidance may leave no room for a reply.
+      return second.answers.length > from.steps ? second : 'too_long'
+    } catch (error) {
+      if (!(error instanceof TrinityError) || error.code !== 'environment/replay') throw error
+      this.logger.warn(error.message)
+      return 'replay'
+    }
   }
 
   async #both(
@@ -143,7 +153,7 @@ export abstract class ReflectGrpoWorkflow extends ReflectRetryWorkflow {
   }
 }
 
-function reflectionMetrics(unusable: Reflection['unusable'], isPerfect: boolean): Metrics {
+function reflectionMetrics(unusable: Unusable | undefined, isPerfect: boolean): Metrics {
   return {
     reflection_unusable: unusable ? 1 : 0,
     reflection_perfect: !unusable && isPerfect ? 1 : 0,

@@ -19,8 +19,8 @@ export const REPORT_SCHEMA = {
   ],
 } as const
 
-/** Why a reflection cannot be used. */
-export const UNUSABLE = ['too_long', 'cut', 'no_json', 'no_field', 'outcome', 'no_advice', 'pivot'] as const
+/** Why a reflection cannot be used: what was said, or what became of it (`too_long`, `cut`, `replay`). */
+export const UNUSABLE = ['too_long', 'cut', 'no_json', 'no_field', 'outcome', 'no_advice', 'pivot', 'replay'] as const
 export type Unusable = (typeof UNUSABLE)[number]
 
 /** What came of a reflection. */
