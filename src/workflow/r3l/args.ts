@@ -8,6 +8,8 @@ export function reflectRetryArgs({ retry }: Pick<StudyWorld, 'retry'>) {
     reflect_retry: z.boolean().default(true),
     /** `report`: the model writes one. `schema`: it is held to the form while it writes. `random`: a step at random and no word. */
     reflection: z.enum(['report', 'schema', 'random']).default('report'),
+    /** How a report is asked for; `brief` is for small models: the episode alone, and of the report the advice alone. */
+    reflection_prompt: z.enum(['full', 'brief']).default('full'),
     /** What is reflected on; the code: `all`. */
     reflect_on: z.enum(['failures', 'all']).default('failures'),
     retry_from: z.enum(['pivot', 'start']).default(retry),

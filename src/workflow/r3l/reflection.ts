@@ -1,6 +1,7 @@
 import type { Experience } from '../../experience/index.js'
 import type { RolloutModel } from '../rollout-model.js'
 import type { ReflectRetryArgs } from './args.js'
+import { briefCorrection, briefReflection } from './brief.js'
 import { reflectionMessages, selfCorrection } from './prompts.js'
 import { REPORT_SCHEMA, readReport, type Unusable } from './report.js'
 import type { Rollout } from './rollout.js'
@@ -27,11 +28,18 @@ export async function reflect(
   model: RolloutModel,
   { episode }: Rollout,
   world: StudyWorld,
-  { reflection, reflection_max_tokens: max_tokens, reflection_temperature: temperature }: ReflectRetryArgs,
+  {
+    reflection,
+    reflection_prompt,
+    reflection_max_tokens: max_tokens,
+    reflection_temperature: temperature,
+  }: ReflectRetryArgs,
 ): Promise<Reflection> {
   const response_format = reflection === 'schema' ? SCHEMA : undefined
   const args = { max_tokens, temperature, response_format }
-  const [experience] = await model.chat(reflectionMessages(episode, world), args)
+  const isBrief = reflection_prompt === 'brief'
+  const messages = isBrief ? briefReflection(episode) : reflectionMessages(episode, world)
+  const [experience] = await model.chat(messages, args)
   const { truncateStatus, responseText = '' } = experience
   if (truncateStatus === 'prompt_truncated') return { unusable: 'too_long' }
   const verdict = readReport(responseText, episode.turn.step)
@@ -40,7 +48,8 @@ export async function reflect(
     return { experience, unusable: isCut ? 'cut' : verdict.unusable }
   }
   if (verdict.isPerfect) return { experience }
-  return { experience, advice: { pivot: verdict.pivot, guidance: selfCorrection(verdict.report) } }
+  const guidance = (isBrief ? briefCorrection : selfCorrection)(verdict.report)
+  return { experience, advice: { pivot: verdict.pivot, guidance } }
 }
 
 const SCHEMA = { type: 'json_schema', json_schema: { name: 'report', schema: REPORT_SCHEMA } } as const
