@@ -58,6 +58,17 @@ describe('Episode', () => {
     expect(roles(1)).toEqual([roles()[0], ...roles().slice(3)])
     expect(roles(0)).toEqual([roles()[0], roles()[5]])
     expect((await begin({ system: undefined })).messages()).toHaveLength(1)
+    expect(episode.messagesAt(1)).toEqual(episode.messages().slice(0, 4))
+    expect(episode.messagesAt(0)).toEqual(episode.messages().slice(0, 2))
+  })
+
+  it('takes the replies of another again, where they lead to the same', async () => {
+    const [first, second] = [await begin(), await begin()]
+    for (const reply of ['<add>', 'hm', '<add>']) await first.reply(reply)
+    await second.repeat(first.turn.past, 2)
+    expect(second.messages()).toEqual(first.messagesAt(2))
+    const other = await begin({ prompt: ({ step }) => `step ${step}` })
+    await expect(other.repeat(first.turn.past, 2)).rejects.toMatchObject({ code: 'environment/replay' })
   })
 
   it('a reply without an action costs what the persona says and does not reach the world', async () => {

@@ -229,6 +229,26 @@ describe('RolloutScheduler', () => {
     expect(failuresOf(two).first[0]).toMatch(/eid.run|nothing for this run/)
   })
 
+  it('a workflow says how many runs a task takes, numbers what it tries again, and what its reward is', async () => {
+    class Twice extends Workflow {
+      static override runsOf(task: Task) {
+        return task.repeatTimes / 2
+      }
+      async run() {
+        const [first] = await this.model.generate('a', { max_tokens: 1 })
+        const [second] = await this.model.branch('second').generate('a', { max_tokens: 1 })
+        Object.assign(first, { reward: 0.25, metrics: { reward: 0.25 } })
+        Object.assign(second, { reward: 1, eid: { ...second.eid, run: this.task.repeatTimes + this.context.run } })
+        return [first, second]
+      }
+    }
+    const result = await scheduler(await speaker(undefined)).submit(batch(tasks(named(Twice), 1, 4))).done
+    expect(failuresOf(result).runs).toBe(2)
+    expect(experiences(result).map(({ eid }) => eid.run)).toEqual([0, 4, 1, 5])
+    expect(new Set(experiences(result).map(({ eid }) => uid(eid))).size).toBe(4)
+    for (const { metrics } of result.tasks[0].runs) expect(metrics.reward).toBe(0.25)
+  })
+
   it('over-rollout: enough tasks end the step, stragglers are stopped', async () => {
     const sampler = await speaker(undefined, { latencyMs: 2, maxModelLen: 100_000 })
     const uneven = named(async ({ model, task }) =>

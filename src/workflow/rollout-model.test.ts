@@ -5,6 +5,7 @@ import { obeyingStops } from '../dialect/dialect.fixture.js'
 import { type Experience, responseLength } from '../experience/index.js'
 import type { ChatMessage } from '../model/index.js'
 import { TRUNCATED_NOTICE } from './experiences.js'
+import type { RolloutModel } from './rollout-model.js'
 
 const user = (content: string): ChatMessage => ({ role: 'user', content })
 const assistant = (content: string): ChatMessage => ({ role: 'assistant', content })
@@ -207,5 +208,30 @@ describe('a conversation', () => {
       }),
       { numRuns: 30 },
     )
+  })
+
+  it('a branch has a conversation, random numbers and one answer of its own, and counts with the whole', async () => {
+    const model = modelOf(await speaker(undefined), { n: 3 })
+    const say = (one: RolloutModel) => one.generate('abc', { max_tokens: 8, ignore_eos: true, n: 1 })
+    const [whole] = await say(model)
+    const branches = ['x', 'y', 'x'].map((name) => model.branch(name))
+    const [[x], [y], [again]] = await Promise.all(branches.map(say))
+    expect(again.tokens).toEqual(x.tokens)
+    expect([y.tokens, whole.tokens]).not.toContainEqual(x.tokens)
+    expect(await branches[0].generate('a', { max_tokens: 1 })).toHaveLength(1)
+    expect(model.toExperiences()).toHaveLength(1)
+    expect(model.stats).toMatchObject({ calls: 5, sampledTokens: 4 * 8 + 1 })
+  })
+
+  it('retells an answer after another prompt, with the tokens that were sampled', async () => {
+    const model = modelOf(await speaker(() => 'yes'))
+    const [answer] = await model.answers([user('a hint, and a question')])
+    const branch = model.branch('retold')
+    const told = branch.retell([user('a question')], answer)
+    expect(told.promptText).toBe('<|user|>a question<|end|><|assistant|>')
+    expect(told.tokens.subarray(told.promptLength)).toEqual(answer.sample.tokens)
+    branch.retell([user('a question'), assistant('yes'), user('why?')], answer)
+    expect(branch.toExperience().responseText).toBe('yes<|end|><|user|>why?<|end|><|assistant|>yes<|end|>')
+    expect(model.stats.sampledTokens).toBe(answer.sample.tokens.length)
   })
 })
