@@ -3,7 +3,7 @@ import type { RolloutModel } from '../rollout-model.js'
 import type { ReflectRetryArgs } from './args.js'
 import { briefCorrection, briefReflection } from './brief.js'
 import { reflectionMessages, selfCorrection } from './prompts.js'
-import { REPORT_SCHEMA, readReport, type Unusable } from './report.js'
+import { readReport, reportSchema, type Unusable } from './report.js'
 import type { Rollout } from './rollout.js'
 import type { StudyWorld } from './study-world.js'
 
@@ -35,8 +35,8 @@ export async function reflect(
     reflection_temperature: temperature,
   }: ReflectRetryArgs,
 ): Promise<Reflection> {
-  const response_format = reflection === 'schema' ? SCHEMA : undefined
-  const args = { max_tokens, temperature, response_format }
+  const guided_json = reflection === 'schema' ? reportSchema(episode.turn.step) : undefined
+  const args = { max_tokens, temperature, guided_json }
   const isBrief = reflection_prompt === 'brief'
   const messages = isBrief ? briefReflection(episode) : reflectionMessages(episode, world)
   const [experience] = await model.chat(messages, args)
@@ -51,5 +51,3 @@ export async function reflect(
   const guidance = (isBrief ? briefCorrection : selfCorrection)(verdict.report)
   return { experience, advice: { pivot: verdict.pivot, guidance } }
 }
-
-const SCHEMA = { type: 'json_schema', json_schema: { name: 'report', schema: REPORT_SCHEMA } } as const

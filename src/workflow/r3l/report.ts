@@ -1,23 +1,19 @@
 import { z } from 'zod'
 
-/** What a reflection says of a trajectory. */
-export const REPORT_SCHEMA = {
-  type: 'object',
-  properties: {
-    trajectory_summary: { type: 'string', maxLength: 600 },
-    root_cause_analysis: { anyOf: [{ type: 'string', maxLength: 600 }, { type: 'null' }] },
+const words = { type: 'string', maxLength: 600 } as const
+const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
+
+/** What a reflection says of a trajectory of so many steps, as a JSON Schema. */
+export function reportSchema(steps: number) {
+  const properties = {
+    trajectory_summary: words,
+    root_cause_analysis: orNull(words),
     trajectory_outcome: { enum: ['success', 'success_but_inefficient', 'failure'] },
-    improvement_suggestion: { anyOf: [{ type: 'string', maxLength: 600 }, { type: 'null' }] },
-    retry_from_step: { anyOf: [{ type: 'integer', minimum: 0, maximum: 999 }, { type: 'null' }] },
-  },
-  required: [
-    'trajectory_summary',
-    'root_cause_analysis',
-    'trajectory_outcome',
-    'improvement_suggestion',
-    'retry_from_step',
-  ],
-} as const
+    improvement_suggestion: orNull(words),
+    retry_from_step: orNull({ type: 'integer', minimum: 0, maximum: steps - 1 }),
+  }
+  return { type: 'object', properties, required: Object.keys(properties) }
+}
 
 /** Why a reflection cannot be used: what was said, or what became of it (`too_long`, `cut`, `replay`). */
 export const UNUSABLE = ['too_long', 'cut', 'no_json', 'no_field', 'outcome', 'no_advice', 'pivot', 'replay'] as const
