@@ -79,6 +79,7 @@ export async function runServe(job: Job): Promise<ModeEnd> {
   const watch = new WeightWatch(
     {
       ...source,
+      newest: async () => (await checkpoints.newestWeights())?.step ?? 0,
       board,
       intervalMs: config.explorer.service_status_check_interval * 1000,
       asks: scheduleOf(config).sync_style === 'explorer_driven',

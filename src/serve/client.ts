@@ -33,8 +33,7 @@ const METRICS_MS = 5000
  *   const body = JSON.stringify({ messages: [{ role: 'user', content: 'Name a color.' }] })
  *   const headers = { 'content-type': 'application/json' }
  *   const response = await client.fetch(`${client.baseURL}/chat/completions`, { method: 'POST', headers, body })
- *   const { choices } = await response.json()
- *   await client.feedback(choices[0].message.content === 'blue' ? 1 : 0)
+ *   await client.feedback((await response.text()).includes('blue'))
  * }
  */
 export class TrinityClient {

@@ -49,13 +49,18 @@ async function serve(says: Speech): Promise<{ url: string; buffer: ExperienceBuf
   return { url: gateway.url, buffer, logged }
 }
 
+interface Said {
+  tool_calls: { id: string }[]
+}
+
 async function chat(client: TrinityClient, messages: object[], more: object = {}) {
   const response = await client.fetch(`${client.baseURL}/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ messages, ...more }),
   })
-  return (await response.json()).choices[0].message
+  const { choices } = (await response.json()) as { choices: { message: Said }[] }
+  return choices[0].message
 }
 
 const user = (content: string) => ({ role: 'user', content })

@@ -12,6 +12,7 @@ function watch({ fails = (): boolean => false, asks = false } = {}) {
   const told: unknown[] = []
   const one = new WeightWatch(
     {
+      newest: async () => saved.step ?? 0,
       latest: async () => (saved.step === undefined ? undefined : ({ step: saved.step, path: 'w' } as SavedWeights)),
       load: async ({ step }) => {
         if (fails()) throw new Error('half a file')

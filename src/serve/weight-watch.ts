@@ -3,6 +3,8 @@ import type { StatusBoard } from '../synchronizer/index.js'
 import { takeLatest, type WeightSource } from '../synchronizer/take-latest.js'
 
 export interface WeightWatchParts extends WeightSource {
+  /** Step of the newest weights, without a look at their files, which may be large. */
+  newest(): Promise<number>
   readonly board: Pick<StatusBoard, 'set' | 'clock'>
   /** `service_status_check_interval` */
   readonly intervalMs: number
@@ -41,9 +43,10 @@ export class WeightWatch {
 
   async look(signal: AbortSignal): Promise<void> {
     try {
-      const latest = await this.#parts.latest()
+      const newest = await this.#parts.newest()
+      if (newest === this.#version) return
       // A trainer that was killed has gone back to its checkpoint, and deleted what came after it.
-      const have = latest && latest.step < this.#version ? -1 : this.#version
+      const have = newest < this.#version ? -1 : this.#version
       this.#version = (await takeLatest(this.#parts, have, 'continue', signal)) ?? this.#version
       this.#told = ''
     } catch (error) {

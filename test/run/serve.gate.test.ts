@@ -3,7 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { Checkpoints } from '../../src/checkpoint/index.js'
+import { MockEngine } from '../../src/engine/mock/engine.js'
 import type { TrinityClient } from '../../src/serve/client.js'
 import { Bench } from './kit.js'
 import { Served } from './serve-kit.js'
@@ -24,6 +26,8 @@ afterEach(async () => {
 })
 afterAll(() => bench.remove())
 
+const CALL = { seq: 1, deadlineMs: 10_000 }
+
 async function ask(client: TrinityClient, content = '1+1=', more: object = {}) {
   const response = await client.fetch(`${client.baseURL}/chat/completions`, {
     method: 'POST',
@@ -34,6 +38,8 @@ async function ask(client: TrinityClient, content = '1+1=', more: object = {}) {
   return response
 }
 
+const idOf = async (asked: Promise<Response>) => ((await (await asked).json()) as { id: string }).id
+
 function post(url: string, body?: string, type = 'application/json') {
   return fetch(url, { method: 'POST', headers: body === undefined ? {} : { 'content-type': type }, body })
 }
@@ -42,7 +48,7 @@ describe('mode serve', { timeout: 60_000 }, () => {
   it('answers, takes feedback, and gives the trainer what was said with its reward', async () => {
     const served = await serve()
     const [a, b] = [0, 1].map((runId) => served.client({ taskId: 'sum', runId }))
-    const { id } = await (await ask(a)).json()
+    const id = await idOf(ask(a))
     await (await ask(b)).json()
     await (await ask(b, '2+2=', { n: 2 })).json()
     await (await ask(served.client(), '3+3=')).text()
@@ -81,7 +87,7 @@ describe('mode serve', { timeout: 60_000 }, () => {
     const first = await serve()
     const client = first.client()
     const ids: string[] = []
-    for (let i = 0; i < 3; i++) ids.push((await (await ask(client)).json()).id)
+    for (let i = 0; i < 3; i++) ids.push(await idOf(ask(client)))
     await client.feedback(1, { ids: [ids[0]] })
     await client.commit()
     await client.feedback(1, { ids: [ids[1]] })
@@ -106,10 +112,10 @@ describe('mode serve', { timeout: 60_000 }, () => {
   it('says in JSON what is wrong with feedback, and then changes nothing', async () => {
     const served = await serve()
     const client = served.client()
-    const { id } = await (await ask(client)).json()
+    const id = await idOf(ask(client))
     const feedback = async (body: string | undefined, type?: string) => {
       const response = await post(`${client.url}/feedback`, body, type)
-      return { status: response.status, ...(await response.json()) }
+      return { status: response.status, ...((await response.json()) as object) }
     }
     const unknown = await feedback(JSON.stringify({ reward: 1, msg_ids: [id, 'chatcmpl-nope'] }))
     expect(unknown).toMatchObject({
@@ -173,6 +179,45 @@ describe('mode serve', { timeout: 60_000 }, () => {
     const id = response.headers.get('x-request-id')!
     await expect(client.feedback(1, { ids: [id] })).rejects.toThrow(/404/)
   })
+
+  it.each([1, 2])(
+    'new weights come while %i engines answer: no stream is cut, and each says which weights it had',
+    async (engines) => {
+      const set = { 'explorer.rollout_model.engine_num': engines, 'explorer.service_status_check_interval': 1 }
+      const served = await serve(set, { latencyMs: 80 })
+      const trained = await new MockEngine({ vocabSize: 24 }).openTrain({ path: bench.job('..', 'model') }, CALL)
+      const checkpoints = await Checkpoints.open({ dir: bench.job(served.name), roles: ['trainer'], warn: () => {} })
+      const streams = Array.from({ length: 8 }, async (_, i) => {
+        const client = served.client({ taskId: 't', runId: i })
+        const more = { stream: true, max_tokens: 24, ignore_eos: true }
+        const text = await (await ask(client, '1+1=', more)).text()
+        await client.feedback(i)
+        return text
+      })
+      await sleep(200)
+      await checkpoints.saveWeights(1, (dir) => trained.saveWeights(dir, CALL))
+      for (const text of await Promise.all(streams)) {
+        expect(text).toMatch(/\[DONE\]\s*$/)
+        expect(text).not.toContain('"error"')
+      }
+      const client = served.client()
+      await vi.waitFor(async () => {
+        const metrics = await client.metrics()
+        for (let i = 0; i < engines; i++) expect(metrics[`rollout/model_${i}/model_version`]).toBe(1)
+      }, 5000)
+      await (await ask(client)).text()
+      await client.feedback(1)
+      await client.commit()
+      await checkpoints.close()
+      await served.end()
+      const taken = await served.taken()
+      expect(taken).toHaveLength(9)
+      const spans = taken.map(({ versions, modelVersion }) => versions?.map(({ version }) => version) ?? [modelVersion])
+      // alone, an engine goes on with the new weights; where there is another, it finishes first
+      expect(spans.slice(0, 8)).toEqual(new Array(8).fill(engines === 1 ? [0, 1] : [0]))
+      expect(spans[8]).toEqual([1])
+    },
+  )
 
   it('asked to stop, finishes what is under way and takes no more', async () => {
     const served = await serve({}, { latencyMs: 20 })
