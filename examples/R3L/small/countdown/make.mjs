@@ -15,6 +15,7 @@ const root = join(here, '../../../..')
 const base = join(root, 'examples/quickstart/model')
 const made = join(here, 'made')
 const LESSONS = 40_000
+const TEST = 200
 /** How often the student puts the right signs; otherwise it guesses them. */
 const CARE = 0.2
 
@@ -114,9 +115,14 @@ function lessons(puzzles) {
 rmSync(made, { recursive: true, force: true })
 mkdirSync(made, { recursive: true })
 await withPhrases(join(made, 'words'))
-const puzzles = readFileSync(join(root, 'examples/quickstart/countdown/train.jsonl'), 'utf8').trim().split('\n')
-const rows = lessons(puzzles.map((line) => JSON.parse(line)))
+const puzzles = (split) =>
+  readFileSync(join(root, `examples/quickstart/countdown/${split}.jsonl`), 'utf8')
+    .trim()
+    .split('\n')
+const rows = lessons(puzzles('train').map((line) => JSON.parse(line)))
 writeFileSync(join(made, 'lessons.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+// enough to tell arms apart, and evaluated in seconds
+writeFileSync(join(made, 'test.jsonl'), `${puzzles('test').slice(0, TEST).join('\n')}\n`)
 execFileSync(process.execPath, [join(root, 'dist/cli/main.js'), 'run', '-c', join(here, 'teach.yaml')], {
   stdio: 'inherit',
   env: { ...process.env, TRINITY_CHECKPOINT_ROOT_DIR: join(made, 'checkpoints') },
