@@ -57,6 +57,9 @@ describe('the persona of the study', () => {
       metrics: { valid_action: 0 },
     })
     expect(action(reply('search[red]'), item)).toMatchObject({ done: false })
+    const strict = studyPersona({ invalid_reward: -0.1, unfinished_reward: null, end_on_invalid: true })
+    expect(strict.action(reply('click[foo]'), item)).toMatchObject({ done: true, score: -0.1 })
+    expect(strict.action(reply('click[b01]'), item)).toBe('click[b01]')
   })
 })
 

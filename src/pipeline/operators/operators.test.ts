@@ -118,9 +118,11 @@ describe('operators', () => {
   it('pass_rate_calculator tells selectors the mean reward of each task', async () => {
     const at = (taskset_id: number, index: number, reward?: number) =>
       make(index, { ...(reward === undefined ? {} : { reward }), info: { task_index: { taskset_id, index } } })
-    const list = [at(0, 7, 1), at(0, 7, 0), at(0, 8, 1), at(1, 7, 0), at(1, 9), make(5, { reward: 1 })]
+    const example = at(0, 7, 1)
+    example.info.is_expert = true
+    const list = [at(0, 7, 1), at(0, 7, 0), at(0, 8, 1), at(1, 7, 0), at(1, 9), make(5, { reward: 1 }), example]
     const result = await run('pass_rate_calculator', list)
-    expect(result.experiences).toHaveLength(6)
+    expect(result.experiences).toHaveLength(7)
     expect(result.feedback).toEqual({
       0: { indices: [7, 8], values: [0.5, 1] },
       1: { indices: [7], values: [0] },

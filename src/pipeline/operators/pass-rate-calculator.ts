@@ -14,7 +14,8 @@ export const passRateCalculator = operator({
       const tasks = new Map<string, { taskset: string; index: number; sum: number; count: number }>()
       for (const experience of experiences) {
         const index = taskIndex(experience)
-        if (index === undefined || !hasReward(experience)) continue
+        // what is only imitated says nothing of how often the task is solved
+        if (index === undefined || !hasReward(experience) || experience.info.is_expert === true) continue
         const key = `${index.taskset}/${index.index}`
         const task = tasks.get(key) ?? { ...index, sum: 0, count: 0 }
         tasks.set(key, task)

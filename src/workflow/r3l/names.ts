@@ -61,7 +61,7 @@ function namesOf(
 
 function inWorld({ doc, Workflow, args: own, settled = {} }: StudyKind, form: Form, world: StudyWorld): WorkflowClass {
   const named: NamedWorld = {
-    doc: `${doc}: ${world.tasks}`,
+    doc: `${doc}: ${world.name}`,
     environment: world.environment,
     limit: world.unit === 'attempts' ? 'attempts' : 'max_env_steps',
     defaults: form === steps ? world.steps : undefined,
