@@ -30,6 +30,11 @@ export class AuxiliaryModels {
     return this.#models.map(({ name }) => name)
   }
 
+  /** Of those that answer. */
+  get chatNames(): string[] {
+    return this.#models.flatMap(({ name, chat }) => (chat ? [name] : []))
+  }
+
   /** A model that answers: judge or teacher. */
   chat(which: string | number = 0): RolloutModel {
     const { name, chat } = this.#find(which)

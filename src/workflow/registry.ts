@@ -1,4 +1,5 @@
 import { Registry } from '../base/registry.js'
+import { AgentscopeAdapterV1Workflow, AgentscopeAdapterWorkflow } from './agent/agentscope.js'
 import { CommandWorkflow } from './agent/command.js'
 import { BotsMathBoxedWorkflow, BotsRefEvalCollectWorkflow } from './builtin/bots.js'
 import { OnPolicyDistillMathWorkflow, OnPolicyDistillWorkflow } from './builtin/distill.js'
@@ -49,6 +50,8 @@ export const workflows = new Registry<WorkflowEntry>('workflow', {
   learn2ask_workflow: Learn2AskWorkflow,
   synthetic_workflow: SyntheticWorkflow,
   command_workflow: CommandWorkflow,
+  agentscope_workflow_adapter: AgentscopeAdapterWorkflow,
+  agentscope_workflow_adapter_v1: AgentscopeAdapterV1Workflow,
   agentscope_react_workflow: ReactGsm8kWorkflow,
   agentscope_react_math_workflow: ReactPythonMathWorkflow,
   agentscope_v1_react_search_workflow: ReactSearchWorkflow,

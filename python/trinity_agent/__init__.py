@@ -1,0 +1,1 @@
+"""Runs agents that are written in Python with AgentScope, many at once in one process."""
