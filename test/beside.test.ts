@@ -43,6 +43,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     'top',
     'trainer',
   ].map((name) => `src/config/resolve/${name}.ts`),
+  'test/run/sweep.gate.test.ts': ['src/sweep/child.ts', 'src/sweep/sweep.ts'],
   'test/examples/dry-run.test.ts': ['src/config/plan.ts', 'src/config/rows.ts'],
   'src/cli/setup.test.ts': ['command', 'failure', 'install', 'plan'].map((name) => `src/machine/setup/${name}.ts`),
 }

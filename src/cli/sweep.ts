@@ -18,7 +18,7 @@ import {
 } from '../sweep/index.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
-import { quoted } from './suggestion.js'
+import { optionsOf } from './suggestion.js'
 
 export interface SweepFlags {
   config?: string[]
@@ -131,7 +131,7 @@ function seedList(text: string): number[] {
 async function show({ dir, runs }: SweepPlan): Promise<ExitCode> {
   for (const run of runs) {
     say(`${(await isFinished(run)) ? pc.green('done ') : pc.dim('to do')} ${pc.bold(run.id)}`)
-    say(`      trinity run ${quoted(['-c', run.file, ...run.set.flatMap((one) => ['--set', one])])}`)
+    say(`      trinity run ${optionsOf({ config: run.file, set: [...run.set] })}`)
   }
   say(`\n${runs.length} runs in ${dir}. Nothing was run.`)
   return 0
@@ -162,11 +162,13 @@ function listen(): Signals {
 }
 
 async function tell({ plan, finished, failed, left }: SweepEnd, spec: SweepSpec, { stop }: Signals): Promise<ExitCode> {
-  const results = finished.length > 0 ? await writeResults(plan, finished, spec) : undefined
-  if (finished.length > 0 && !results) say('the runs have no numbers to compare')
-  if (results) say(`\n${results.table}\n\n${results.files.join('\n')}`)
-  if (left.length > 0) say(`\n${left.length} of ${plan.runs.length} runs are not done: the same command goes on`)
-  for (const { run, why } of failed)
+  for (const { run, why } of failed) {
     process.stderr.write(`${pc.red('failed')} ${run.id}: ${why}\n  ${logOf(plan, run)}\n`)
-  return failed.length > 0 ? 1 : stop.aborted && left.length > 0 ? 130 : 0
+  }
+  if (left.length > 0) say(`\n${left.length} of ${plan.runs.length} runs are not done: the same command goes on`)
+  const results = finished.length > 0 ? await writeResults(plan, finished, spec) : undefined
+  if (results) say(`\n${results.table}\n\n${results.files.join('\n')}`)
+  else if (finished.length > 0) say('the runs have no numbers to compare')
+  if (stop.aborted && left.length > 0) return 130
+  return failed.length + left.length > 0 ? 1 : 0
 }

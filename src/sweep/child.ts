@@ -29,6 +29,8 @@ export class ChildRun {
     const plugins = pluginDirs.flatMap((dir) => ['--plugin-dir', dir])
     const fresh = isFresh ? ['--fresh', '--yes'] : []
     const file = createWriteStream(log, { flags: 'a' })
+    // a full disk is for the run itself to tell
+    file.on('error', () => {})
     this.#process = new OwnedProcess({
       command,
       args: [...first, 'run', '-c', run.file, '--end-with-stdin', ...set, ...plugins, ...fresh],

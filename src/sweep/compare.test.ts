@@ -32,7 +32,8 @@ describe('arms', () => {
       { x: 1, y: 0 },
       { x: 1, y: 4 },
     ]
-    expect(valueAt(twice, 1)).toBe(0)
+    // the last weights are evaluated once more where the last step has spent nothing
+    expect(valueAt(twice, 1)).toBe(4)
   })
 
   it('never leave the range of their points', () => {

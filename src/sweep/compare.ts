@@ -58,12 +58,12 @@ function upTo(curve: Curve, budget: number): Curve {
   return curve.filter(({ x }) => x <= budget)
 }
 
-/** On the straight line between the two points around it; beyond the ends, the end. */
+/** On the straight line between the two points around it; beyond the ends, the end. Of several there, the last one. */
 export function valueAt(curve: Curve, x: number): number {
-  const after = curve.findIndex((point) => point.x >= x)
+  const after = curve.findIndex((point) => point.x > x)
   if (after < 0) return curve[curve.length - 1].y
   const [right, left] = [curve[after], curve[after - 1]]
-  if (left === undefined || right.x === left.x) return right.y
+  if (left === undefined) return right.y
   return left.y + ((right.y - left.y) * (x - left.x)) / (right.x - left.x)
 }
 

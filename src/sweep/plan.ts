@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { TrinityError } from '../base/error.js'
 import { Checkpoints } from '../checkpoint/index.js'
 import { type Config, machineFacts, type Parsed, readConfig, resolveConfig } from '../config/index.js'
 import { loadCatalog } from '../run/catalog.js'
@@ -33,6 +34,7 @@ export async function planSweep(spec: SweepSpec, env: NodeJS.ProcessEnv = proces
   const runs = asked.map((run, i): PlannedRun => {
     const { stages } = resolveConfig(parsed[i], facts, catalog)
     const { config } = stages[stages.length - 1]
+    if (config.mode === 'bench' || config.mode === 'serve') throw notCompared(run, config)
     return { ...run, dir: join(root, name, run.id), config }
   })
   return { name, dir: join(root, name), runs }
@@ -59,6 +61,13 @@ function seedsIn({ stages }: Parsed): string[] {
   const { taskset, tasksets } = buffer.explorer_input
   const sets = taskset ? ['taskset'] : tasksets.map((_, i) => `tasksets.${i}`)
   return ['explorer.rollout_model.seed', ...sets.map((set) => `buffer.explorer_input.${set}.data_selector.seed`)]
+}
+
+function notCompared({ file }: AskedRun, { mode }: Config): TrinityError {
+  return new TrinityError('config/sweep', `mode ${mode} trains nothing that a sweep could compare`, {
+    path: file,
+    hint: 'sweep configurations that train or explore',
+  })
 }
 
 /** Whether a run has got to its end, as far as it is asked for now. */

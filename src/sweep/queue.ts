@@ -47,6 +47,9 @@ export async function runQueue(runs: readonly PlannedRun[], options: QueueOption
       await Promise.race([...over, sleep(LOOK_MS, undefined, { signal: look.signal }).catch(() => {})])
       look.abort()
     }
+  } catch (error) {
+    kill()
+    throw error
   } finally {
     stop.removeEventListener('abort', ask)
     now.removeEventListener('abort', kill)
