@@ -54,7 +54,7 @@ export async function runServe(job: Job): Promise<ModeEnd> {
   const monitor = closers.add(await job.openMonitor('explorer'))
   const url = config.explorer.db_url as string
   await claimFile(config, url)
-  const history = closers.add(await History.open(url, { job: jobName(config), onAway: note }))
+  const history = closers.add(await History.open(url, { who: name, job: jobName(config), onAway: note }))
   const paired = config.synchronizer.sync_style === 'fixed'
   const commits = await Commits.open({ history, pipeline, buffer, who: name, paired })
   await buffer.put([], { who: name })

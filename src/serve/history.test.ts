@@ -76,6 +76,23 @@ describe('History', () => {
     await history.close()
   })
 
+  it('is shared by several servers: feedback reaches it by any, and a commit is of one', async () => {
+    const where = await url()
+    const [a, b] = await Promise.all(['a', 'b'].map((who) => History.open(where, { who })))
+    for (const id of ['1', '2', '3']) await a.record([answer(id)])
+    await b.rate(feedback(['1', '2']))
+    expect(await a.begin(1)).toHaveLength(2)
+    await a.rate(feedback(['3']))
+    // what one has begun is not for the other, whatever becomes of it
+    expect((await b.begin(1)).map(({ eid }) => eid.suffix)).toEqual(['3'])
+    await b.end(1)
+    expect((await a.begin(1)).map(({ eid }) => eid.suffix)).toEqual(['1', '2'])
+    await a.end(1)
+    expect([await a.begin(2), await b.begin(2)]).toEqual([[], []])
+    await a.close()
+    await b.close()
+  })
+
   it('keeps more ids apart than stand in one statement', async () => {
     const history = await History.open(await url())
     const ids = Array.from({ length: 1203 }, (_, i) => `id-${i}`)

@@ -17,6 +17,8 @@ const AT_ONCE = 500
 const SHOWN = 3
 
 export interface HistoryOptions {
+  /** Name of the explorer: several may share a history, and each finishes its own commits. */
+  readonly who?: string
   readonly job?: string
   /** Told when the server of the database is away for a while. */
   readonly onAway?: (message: string) => void
@@ -36,19 +38,21 @@ interface Writing {
 export class History {
   readonly #table: ExperienceTable
   readonly #name: string
+  readonly #who: string
   #waiting: Writing[] = []
   #writing: Promise<void> | undefined
   #total: number
   #rated: number
 
-  private constructor(table: ExperienceTable, total: number, rated: number) {
+  private constructor(table: ExperienceTable, who: string, total: number, rated: number) {
     this.#table = table
+    this.#who = who
     this.#name = quoted(table.name)
     this.#total = total
     this.#rated = rated
   }
 
-  static async open(url: string, { job, onAway }: HistoryOptions = {}): Promise<History> {
+  static async open(url: string, { who = 'explorer', job, onAway }: HistoryOptions = {}): Promise<History> {
     const db = await openDatabase(url, onAway)
     try {
       await claimJob(db, job)
@@ -58,7 +62,7 @@ export class History {
         tx.query(`CREATE INDEX IF NOT EXISTS ${quoted(`${table.name}_msg`)} ON ${name} (msg_id)`),
       )
       const [row] = await db.query(`SELECT count(*) AS total, coalesce(sum(consumed), 0) AS rated FROM ${name}`)
-      return new History(table, Number(row.total), Number(row.rated))
+      return new History(table, who, Number(row.total), Number(row.rated))
     } catch (error) {
       await db.close()
       throw error
@@ -109,11 +113,21 @@ export class History {
     await this.#writing
     await this.#retrying(() =>
       this.#table.db.transaction(async (tx) => {
-        const rows = (await this.#find(tx, ids)).filter(({ isRated }) => !isRated).map(({ row }) => row)
-        const where = this.#table.db.dialect.idsIn('id', rows)
-        await tx.query(`DELETE FROM ${quoted(`${this.#table.name}_blob`)} WHERE ${where.sql}`, [where.value])
-        await tx.query(`DELETE FROM ${this.#name} WHERE ${where.sql}`, [where.value])
-        this.#total -= rows.length
+        const { idsIn } = this.#table.db.dialect
+        const found = await this.#find(tx, ids)
+        const where = idsIn(
+          'id',
+          found.map(({ row }) => row),
+        )
+        const gone = await tx.query(`DELETE FROM ${this.#name} WHERE ${where.sql} AND consumed = 0 RETURNING id`, [
+          where.value,
+        ])
+        const blobs = idsIn(
+          'id',
+          gone.map(({ id }) => Number(id)),
+        )
+        await tx.query(`DELETE FROM ${quoted(`${this.#table.name}_blob`)} WHERE ${blobs.sql}`, [blobs.value])
+        this.#total -= gone.length
       }),
     )
   }
@@ -129,13 +143,18 @@ export class History {
         const known = new Set(found.map(({ id }) => id))
         const strange = ids.filter((id) => !known.has(id))
         if (strange.length > 0) throw unknown(strange)
-        const rows = found.filter(({ isRated }) => !isRated).map(({ row }) => row)
-        const where = this.#table.db.dialect.idsIn('id', rows)
-        await tx.query(
-          `UPDATE ${this.#name} SET reward = ?, task_id = ?, run_id = ?, consumed = 1, ready = 1 WHERE ${where.sql}`,
-          [reward, task, run, where.value],
+        const where = this.#table.db.dialect.idsIn(
+          'id',
+          found.map(({ row }) => row),
         )
-        return { rated: rows.length, before: found.length - rows.length }
+        const set = 'reward = ?, task_id = ?, run_id = ?, consumed = 1, ready = 1'
+        const now = await tx.query(`UPDATE ${this.#name} SET ${set} WHERE ${where.sql} AND consumed = 0 RETURNING id`, [
+          reward,
+          task,
+          run,
+          where.value,
+        ])
+        return { rated: now.length, before: found.length - now.length }
       }),
     )
     this.#rated += rated.rated
@@ -144,12 +163,17 @@ export class History {
 
   /** Everything that has feedback and was not committed, under the number of a commit. */
   async begin(commit: number): Promise<Experience[]> {
+    const own = this.#commitName('')
     const rows = await this.#retrying(() =>
-      this.#table.db.transaction(async (tx) => {
-        await tx.query(`UPDATE ${this.#name} SET batch_id = ? WHERE ready = 1`, [String(commit)])
-        return tx.query(`SELECT id, task_id, run_id FROM ${this.#name} WHERE ready = 1 ORDER BY id`)
-      }),
+      this.#table.db.transaction((tx) =>
+        tx.query(
+          `UPDATE ${this.#name} SET batch_id = ? WHERE ready = 1 AND (batch_id = '' OR substr(batch_id, 1, ?) = ?)
+           RETURNING id, task_id, run_id`,
+          [this.#commitName(commit), own.length, own],
+        ),
+      ),
     )
+    rows.sort((a, b) => Number(a.id) - Number(b.id))
     const experiences = await this.#table.load(rows.map(({ id }) => Number(id)))
     const steps = new Map<string, number>()
     for (const [i, experience] of experiences.entries()) {
@@ -168,7 +192,7 @@ export class History {
   async end(commit: number): Promise<void> {
     await this.#retrying(() =>
       this.#table.db.transaction((tx) =>
-        tx.query(`UPDATE ${this.#name} SET ready = 0 WHERE ready = 1 AND batch_id = ?`, [String(commit)]),
+        tx.query(`UPDATE ${this.#name} SET ready = 0 WHERE ready = 1 AND batch_id = ?`, [this.#commitName(commit)]),
       ),
     )
   }
@@ -179,18 +203,17 @@ export class History {
     await this.#table.close()
   }
 
-  async #find(tx: Transaction, ids: readonly string[]): Promise<{ row: number; id: string; isRated: boolean }[]> {
-    const found: { row: number; id: string; isRated: boolean }[] = []
+  #commitName(commit: number | ''): string {
+    return `${this.#who}:${commit}`
+  }
+
+  async #find(tx: Transaction, ids: readonly string[]): Promise<{ row: number; id: string }[]> {
+    const found: { row: number; id: string }[] = []
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const some = ids.slice(at, at + AT_ONCE)
       const places = some.map(() => '?').join(', ')
-      const rows = await tx.query(
-        `SELECT id, msg_id, consumed FROM ${this.#name} WHERE msg_id IN (${places}) ${this.#table.db.dialect.lockRows}`,
-        some,
-      )
-      found.push(
-        ...rows.map((row) => ({ row: Number(row.id), id: String(row.msg_id), isRated: Number(row.consumed) > 0 })),
-      )
+      const rows = await tx.query(`SELECT id, msg_id FROM ${this.#name} WHERE msg_id IN (${places})`, some)
+      found.push(...rows.map((row) => ({ row: Number(row.id), id: String(row.msg_id) })))
     }
     return found
   }
