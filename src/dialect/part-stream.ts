@@ -38,7 +38,7 @@ export async function* partStream(
     wake()
   }
   const running = answering((index, token) => {
-    for (const part of choices[index].push(token)) queue.push({ index, part })
+    for (const part of choices[index].push(token)) enqueue(queue, index, part)
     if (queue.length > 0) wake()
   }, controller.signal).then(
     (answers) => settle({ answers }),
@@ -63,6 +63,14 @@ export async function* partStream(
     if (!outcome) controller.abort()
     await running
   }
+}
+
+/** What a reader has not taken yet becomes one part, where it can. */
+function enqueue(queue: Streamed[], index: number, part: Part): void {
+  const last = queue.at(-1)
+  if (part.type !== 'call' && last?.index === index && 'part' in last && last.part.type === part.type) {
+    queue[queue.length - 1] = { index, part: { type: part.type, text: last.part.text + part.text } }
+  } else queue.push({ index, part })
 }
 
 /** One of the answers, token by token. */

@@ -6,6 +6,7 @@ import type { Logger } from '../base/log/logger.js'
 import type { Dialect, Wire } from '../dialect/dialect.js'
 import { Call } from './call.js'
 import { type Extension, extensionBody, gaugesText, wantsText } from './extension.js'
+import { Flusher } from './flusher.js'
 import { checkSender } from './guard.js'
 import type { GatewayLimits } from './limits.js'
 import type { GatewayStats, Meter } from './meter.js'
@@ -45,6 +46,7 @@ const ROOTS = ['/s/:session/v1', '/v1']
 export function gatewayApp(parts: AppParts): Hono<Env> {
   const { dialects, sessions, limits, meter, stats, extension } = parts
   const app = new Hono<Env>()
+  const flusher = new Flusher()
   const dialectOf = (path: string) => dialects.find((one) => path.includes(`/v1${one.path}`)) ?? dialects[0]
   const asking = (c: Asking) => ({ id: c.req.param('session'), headers: c.env.incoming.headers })
   const sendWire = (c: Asking, wire: Wire, status = 200) => {
@@ -114,7 +116,7 @@ export function gatewayApp(parts: AppParts): Hono<Env> {
     const whose = sessions.resolve(asking(c))
     if (meter.callsInFlight >= limits.calls) throw busy('the server', limits.calls)
     const { incoming, outgoing } = c.env
-    await new Call({ incoming, outgoing, dialect, whose, limits, meter }).run()
+    await new Call({ incoming, outgoing, dialect, whose, limits, meter, flusher }).run()
     return RESPONSE_ALREADY_SENT
   }
 }

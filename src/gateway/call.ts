@@ -6,6 +6,7 @@ import type { Asked, Dialect, Head, Wire } from '../dialect/dialect.js'
 import { checkMediaType, parseBody, readBody } from './body.js'
 import { Delivery } from './delivery.js'
 import { EVENTS_TYPE, EventStream, eventText } from './event-stream.js'
+import type { Flusher } from './flusher.js'
 import type { GatewayLimits } from './limits.js'
 import { type Meter, tokensOf } from './meter.js'
 import type { Reply } from './replies.js'
@@ -21,6 +22,7 @@ export interface CallParts {
   readonly whose: OpenSession | Arrive
   readonly limits: GatewayLimits
   readonly meter: Meter
+  readonly flusher: Flusher
 }
 
 /**
@@ -51,7 +53,10 @@ export class Call implements Running {
   async run(): Promise<void> {
     const { outgoing, whose, limits, meter } = this.#parts
     if (whose instanceof OpenSession) this.#join(whose)
-    const left = () => this.abort(new TrinityError('gateway/left', 'the client left'))
+    const left = () => {
+      // Every response is closed in the end.
+      if (!this.#delivery.isSent) this.abort(new TrinityError('gateway/left', 'the client left'))
+    }
     const late = () =>
       this.abort(new TrinityError('gateway/call-time', `the call took longer than ${limits.callMs} ms`))
     const timer = setTimeout(late, limits.callMs)
@@ -118,17 +123,17 @@ export class Call implements Running {
 
   /** Samples and sends. With `keep` also where the client left meanwhile: it may ask again. */
   async #reply(session: OpenSession, asked: Asked, keep: boolean): Promise<Reply> {
-    const { dialect, outgoing } = this.#parts
+    const { dialect, outgoing, limits, flusher } = this.#parts
     const model = session.modelOf(asked.model)
     const name = asked.model ?? model.name
     const head: Head = { id: dialect.replyId(), created: Math.floor(Date.now() / 1000), model: name }
-    const stream = asked.stream ? new EventStream(outgoing, this.#parts.limits, replyHeaders(head.id)) : undefined
+    const stream = asked.stream ? new EventStream(outgoing, limits, replyHeaders(head.id), flusher) : undefined
     try {
       const text = stream ? await this.#events(asked, head, model, stream, keep) : await this.#whole(asked, head, model)
       const answers = this.#loose ?? []
       const before = asked.messages
       if (before && answers.length > 0) {
-        const threads = answers.map((answer, i) => [...before, asked.said(answer, head, i, model)])
+        const threads = () => answers.map((answer, i) => [...before, asked.said(answer, head, i, model)])
         session.keep(head.id, threads, asked.carried)
       }
       const record: Reply['record'] = {
@@ -167,6 +172,8 @@ export class Call implements Running {
       if (keep) kept += text
       const room = stream.write(text)
       if (room) await room
+      // What is sampled meanwhile makes one event.
+      else if (!this.#loose) await stream.flushed
     }
     return kept
   }

@@ -23,6 +23,11 @@ export class Delivery {
     })
   }
 
+  /** All of it went out. */
+  get isSent(): boolean {
+    return this.#sent
+  }
+
   /** Of a response that has ended. A client that takes nothing of it for `ms` is cut. */
   async sent(ms: number): Promise<boolean> {
     const response = this.#response

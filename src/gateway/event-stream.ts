@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { ServerEvent } from '../dialect/dialect.js'
+import type { Flusher, Holding } from './flusher.js'
 import type { GatewayLimits } from './limits.js'
 
 export const EVENTS_TYPE = 'text/event-stream; charset=utf-8'
@@ -14,21 +15,30 @@ type StreamLimits = Pick<GatewayLimits, 'unreadBytes' | 'unreadMs' | 'keepAliveM
 
 /**
  * Server-sent events to one client. The head waits for `begin`: a call that fails before its first token still gets a
- * status of its own. When the client does not read, writing waits for it, and after a while the client is cut.
+ * status of its own. The first text goes out at once, what follows when the flusher says so. When the client does not
+ * read, writing waits for it, and after a while the client is cut.
  */
-export class EventStream {
+export class EventStream implements Holding {
   readonly #response: ServerResponse
   readonly #limits: StreamLimits
   readonly #headers: Readonly<Record<string, string>>
+  readonly #flusher: Flusher
   readonly #keepAlive: NodeJS.Timeout
-  /** Written before the head was sent. */
   #held = ''
+  #isFirst = true
   #silent = true
+  #flushed: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
 
-  constructor(response: ServerResponse, limits: StreamLimits, headers: Readonly<Record<string, string>>) {
+  constructor(
+    response: ServerResponse,
+    limits: StreamLimits,
+    headers: Readonly<Record<string, string>>,
+    flusher: Flusher,
+  ) {
     this.#response = response
     this.#limits = limits
     this.#headers = headers
+    this.#flusher = flusher
     this.#keepAlive = setInterval(() => this.#comment(), limits.keepAliveMs)
   }
 
@@ -44,37 +54,58 @@ export class EventStream {
       'x-accel-buffering': 'no',
       ...this.#headers,
     })
-    this.#response.flushHeaders()
-    if (this.#held !== '') this.#response.write(this.#held)
-    this.#held = ''
+    this.#flusher.add(this)
   }
 
   /** Resolves when there is room for more; at once, where the client is gone. */
   write(text: string): Promise<void> | undefined {
     this.#silent = false
-    if (!this.begun) this.#held += text
-    else if (!this.#response.destroyed) {
-      this.#response.write(text)
-      if (this.#response.writableLength > this.#limits.unreadBytes) return this.#room()
+    this.#held += text
+    if (!this.begun || this.#response.destroyed) return undefined
+    if (this.#isFirst) this.flush()
+    else if (this.#held.length > this.#limits.unreadBytes) this.flush()
+    else this.#flusher.add(this)
+    return this.#response.writableLength > this.#limits.unreadBytes ? this.#room() : undefined
+  }
+
+  /** Resolves when nothing is held any more; undefined: nothing is. */
+  get flushed(): Promise<void> | undefined {
+    if (this.#held === '' || !this.begun) return undefined
+    this.#flushed ??= settling()
+    return this.#flushed.promise
+  }
+
+  /** Sends what is held, or at least the head. */
+  flush(): void {
+    const held = this.#held
+    this.#held = ''
+    this.#flushed?.resolve()
+    this.#flushed = undefined
+    if (this.#response.destroyed || this.#response.writableEnded) return
+    if (held === '') this.#response.flushHeaders()
+    else {
+      this.#isFirst = false
+      this.#response.write(held)
     }
-    return undefined
   }
 
   end(): void {
     this.begin()
     this.stop()
-    if (!this.#response.destroyed) this.#response.end()
+    if (!this.#response.destroyed) this.#response.end(this.#held)
   }
 
   /** Without an end: the head was not sent, or nobody is there. */
   stop(): void {
     clearInterval(this.#keepAlive)
+    this.#flusher.delete(this)
   }
 
   #comment(): void {
     if (this.#silent && !this.#response.destroyed) {
       this.begin()
-      this.#response.write(': keep-alive\n\n')
+      this.#held += ': keep-alive\n\n'
+      this.flush()
     }
     this.#silent = true
   }
@@ -92,4 +123,10 @@ export class EventStream {
       response.on('drain', done).on('close', done)
     })
   }
+}
+
+function settling(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => (resolve = done))
+  return { promise, resolve }
 }

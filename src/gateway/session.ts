@@ -53,11 +53,14 @@ export interface Running {
   abort(reason: TrinityError): void
 }
 
+/** The conversations up to and with each answer of a reply. Made when somebody wants them: most never do. */
+export type Threads = () => readonly Recalled['messages'][]
+
 /** Told of what happens in a session. */
 export interface SessionWatch {
   onClose(session: OpenSession): void
-  /** An answer was given: the conversation up to and with it. */
-  onAnswer(session: OpenSession, messages: Recalled['messages']): void
+  /** A reply was given. */
+  onReply(session: OpenSession, threads: Threads): void
 }
 
 /** A session as the server sees it. */
@@ -73,7 +76,7 @@ export class OpenSession implements Session {
   readonly #watch: SessionWatch
   /** Made when first needed: most sessions never do. */
   #replies: Replies | undefined
-  #recalled: Map<string, Recalled> | undefined
+  #recalled: Map<string, { readonly threads: Threads; readonly carried: Recalled['carried'] }> | undefined
   #closed = false
 
   constructor(
@@ -133,14 +136,17 @@ export class OpenSession implements Session {
     return [...new Set([this.parts.model.name, ...Object.keys(this.parts.models ?? {})])]
   }
 
-  readonly recall: Recall = (replyId) => this.#recalled?.get(replyId)
+  readonly recall: Recall = (replyId) => {
+    const found = this.#recalled?.get(replyId)
+    return found && { messages: found.threads()[0], carried: found.carried }
+  }
 
-  /** Keeps where a reply stood: a conversation for each of its answers. Who names the reply goes on from the first. */
-  keep(replyId: string, [messages, ...others]: readonly Recalled['messages'][], carried: Recalled['carried']): void {
+  /** Keeps where a reply stood. Who names it goes on from its first answer. */
+  keep(replyId: string, threads: Threads, carried: Recalled['carried']): void {
     this.#recalled ??= new Map()
-    this.#recalled.set(replyId, { messages, carried })
+    this.#recalled.set(replyId, { threads, carried })
     if (this.#recalled.size > this.#limits.replies) this.#recalled.delete(this.#recalled.keys().next().value!)
-    for (const one of [messages, ...others]) this.#watch.onAnswer(this, one)
+    this.#watch.onReply(this, threads)
   }
 
   unanswered(answers: readonly Answered[]): void {

@@ -90,7 +90,7 @@ export class Sessions implements SessionResolver {
         this.#visitors?.ended(ended)
         this.#options.onClose(ended)
       },
-      onAnswer: (answered, messages) => this.#visitors?.replied(answered, messages),
+      onReply: (replied, threads) => this.#visitors?.replied(replied, threads),
     })
     this.#options.onOpen()
     if (session.closed) return session

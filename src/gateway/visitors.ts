@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { TrinityError } from '../base/error.js'
 import type { ChatMessage } from '../model/index.js'
 import { type Prefix, Prefixes } from './prefixes.js'
-import type { OpenSession, SessionParts } from './session.js'
+import type { OpenSession, SessionParts, Threads } from './session.js'
 
 /** How clients are met that have neither the URL nor the key of a session. */
 export interface VisitorOptions {
@@ -83,12 +83,14 @@ export class Visitors {
   }
 
   /** A visitor got a reply: from now on its session is found by the conversation up to it. */
-  replied(session: OpenSession, messages: readonly ChatMessage[]): void {
+  replied(session: OpenSession, threads: Threads): void {
     const trace = this.#traces.get(session)
     if (!trace || trace.name !== undefined) return
-    const prefix = this.#byPrefix.add(messages, session)
-    if (prefix !== undefined) trace.prefixes.push(prefix)
-    if (trace.prefixes.length > this.#keep) this.#byPrefix.forget(trace.prefixes.shift()!, session)
+    for (const messages of threads()) {
+      const prefix = this.#byPrefix.add(messages, session)
+      if (prefix !== undefined) trace.prefixes.push(prefix)
+      if (trace.prefixes.length > this.#keep) this.#byPrefix.forget(trace.prefixes.shift()!, session)
+    }
   }
 
   /** Forgets a session. */
