@@ -1,7 +1,8 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TrinityError } from '../base/error.js'
+import { createSecureContext } from 'node:tls'
+import { messageOf, TrinityError } from '../base/error.js'
 import { atomicFile } from '../base/file/atomic-file.js'
 import { urlName } from '../checkpoint/layout.js'
 import { nextCall } from '../engine/calls.js'
@@ -131,9 +132,29 @@ async function openGateway(
   }
 }
 
-async function tlsOf({ proxy_tls_cert: cert, proxy_tls_key: key }: Job['config']['explorer']) {
-  if (cert === null || key === null) return undefined
-  return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') }
+async function tlsOf({ proxy_tls_cert, proxy_tls_key }: Job['config']['explorer']) {
+  if (proxy_tls_cert === null || proxy_tls_key === null) return undefined
+  const tls = { cert: await pem('proxy_tls_cert', proxy_tls_cert), key: await pem('proxy_tls_key', proxy_tls_key) }
+  try {
+    createSecureContext(tls)
+  } catch (cause) {
+    throw new TrinityError('config/serve', `the certificate cannot be used: ${messageOf(cause)}`, {
+      path: 'explorer.proxy_tls_cert',
+      hint: 'give a certificate and its private key, both in PEM',
+      cause,
+    })
+  }
+  return tls
+}
+
+async function pem(key: string, path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((cause) => {
+    throw new TrinityError('config/serve', `${path} cannot be read: ${messageOf(cause)}`, {
+      path: `explorer.${key}`,
+      hint: 'give the path of a file in PEM',
+      cause,
+    })
+  })
 }
 
 /** Says where the server is, as long as it is there. */

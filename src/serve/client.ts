@@ -41,7 +41,7 @@ export class TrinityClient {
   readonly apiKey: string
   readonly taskId: string
   readonly runId: number
-  readonly #session = randomBytes(12).toString('hex')
+  #session = sessionName()
   #ids: string[] = []
 
   /** `url`: as the server says it, and writes it into `<explorer>_server_url.txt` of the job's folder. */
@@ -113,6 +113,8 @@ export class TrinityClient {
     const body = { reward, msg_ids: ids, task_id: this.taskId, run_id: this.runId }
     const { count } = await this.#ask('POST', '/feedback', timeoutMs, body)
     this.#ids = this.#ids.filter((id) => !ids.includes(id))
+    // what comes now is another conversation
+    if (this.#ids.length === 0) this.#session = sessionName()
     return { count: Number(count) }
   }
 
@@ -150,3 +152,4 @@ export class TrinityClient {
 
 /** Keeps the conversations of clients apart that say the same. */
 const SESSION = 'x-trinity-session'
+const sessionName = () => randomBytes(12).toString('hex')

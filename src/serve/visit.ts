@@ -17,6 +17,9 @@ export interface VisitParts {
   warn(text: string, error: unknown): void
 }
 
+/** Calls of a session after which what was said is forgotten: a client that stays for ever must not fill the memory. */
+const MOST_CALLS = 256
+
 /** What clients call the model. */
 export function servedName({ explorer }: Pick<Config, 'explorer'>): string {
   const { name, model_path } = explorer.rollout_model
@@ -31,23 +34,39 @@ export function visits({ config, sampler, text, history, warn }: VisitParts): ()
   const { rollout_model: rollout } = config.explorer
   // A server that was started again must not say the same things again.
   const boot = randomBytes(8).toString('hex')
-  let sessions = 0
-  return () => {
-    const session = sessions++
+  let conversations = 0
+  const begin = () => {
+    const conversation = conversations++
     const model = new RolloutModel({
       name: servedName(config),
       sampler,
       text,
       limits: limitsOf(rollout),
       defaults: samplingOf(rollout),
-      seedOf: (call) => deriveSeed(rollout.seed, boot, session, call),
+      seedOf: (call) => deriveSeed(rollout.seed, boot, conversation, call),
       deadlineMs: config.synchronizer.sync_timeout * 1000,
       toolCallParser: rollout.tool_call_parser,
       reasoningParser: rollout.reasoning_parser,
     })
     model.refuseLong()
+    return model
+  }
+  return () => {
+    let model = begin()
+    const next = () => {
+      if (model.stats.calls >= MOST_CALLS) model = begin()
+      return sampledByRun(model)
+    }
     return {
-      model: sampledByRun(model),
+      model: {
+        ...sampledByRun(model),
+        answers: (...asked) => next().answers(...asked),
+        complete: (...asked) => next().complete(...asked),
+        remember: (message, raw) => model.remember(message, raw),
+        get stats() {
+          return model.stats
+        },
+      },
       onAnswers: async (answers, replyId) => {
         const experiences = answers.map(({ experience }) => experience)
         for (const { eid } of experiences) eid.suffix = replyId
