@@ -7,10 +7,10 @@ import { cli, type Ended, trinity } from '../run/cli-kit.js'
 export const root = resolve(import.meta.dirname, '../..')
 export const PLUGINS = join(root, 'examples/plugins/code')
 
-/** Every configuration among the examples, relative to `examples/`. */
+/** Every configuration of a run among the examples, relative to `examples/`. */
 export function exampleFiles(): string[] {
   return readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.yaml'))
+    .filter((name) => name.endsWith('.yaml') && !name.endsWith('sweep.yaml'))
     .sort()
 }
 
@@ -43,10 +43,15 @@ export interface Tried extends Ended {
 export class Example {
   readonly out = mkdtempSync(join(tmpdir(), 'trinity-example-'))
 
-  async run(file: string, set: Record<string, unknown> = {}, more: string[] = []): Promise<Tried> {
+  async run(
+    file: string,
+    set: Record<string, unknown> = {},
+    more: string[] = [],
+    seen?: Parameters<typeof trinity>[2],
+  ): Promise<Tried> {
     const settings = { checkpoint_root_dir: this.out, ...set }
     const args = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
-    const ended = await trinity(root, ['run', '-c', `examples/${file}`, ...args, ...more])
+    const ended = await trinity(root, ['run', '-c', `examples/${file}`, ...args, ...more], seen)
     return { ...ended, metrics: (job, role) => this.metrics(job, role) }
   }
 
