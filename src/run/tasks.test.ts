@@ -72,6 +72,8 @@ describe('training steps that rollouts give', () => {
 
   it('are not known where a run gives any number, or experiences are used again', () => {
     expect(steps({ ...grpo, 'algorithm.advantage_fn': 'step_wise_grpo' })).toBeUndefined()
+    const r3l = { 'buffer.explorer_input.taskset.default_workflow_type': 'R3L_countdown_workflow' }
+    expect(steps({ ...grpo, ...r3l })).toBeUndefined()
     const replay = (args: object) => ({ 'buffer.trainer_input.experience_buffer.replay_buffer': args })
     expect(steps({ ...grpo, ...replay({ enable: true, reuse_cooldown_time: 0 }) })).toBeUndefined()
     expect(steps({ ...grpo, ...replay({ enable: true }) })).toBe(5)

@@ -4,6 +4,7 @@ import { contextOf, modelOf, speaker, taskOf, text } from '../../../test/support
 import type { Experience } from '../../experience/index.js'
 import { ChatTemplate } from '../../model/index.js'
 import { EnvironmentWorkflow } from '../environment/concatenated.js'
+import { StepWiseEnvironmentWorkflow } from '../environment/step-wise.js'
 import { isReflection, learned, report } from './kit.fixture.js'
 import { studyWorkflows } from './names.js'
 
@@ -51,7 +52,12 @@ const taskFor = (seed: number, more: object = {}) =>
   })
 
 /** The workflow, with a model that reflects as it is told. */
-async function retried({ base, retry, pivot, advice, seed }: Played, template: typeof text, args: object) {
+async function retried(
+  { base, retry, pivot, advice, seed }: Played,
+  template: typeof text,
+  args: object,
+  name = 'R3L_environment_workflow',
+) {
   let [steps, isRetry] = [0, false]
   const says = (prompt: string) => {
     if (!isReflection(prompt)) return (isRetry ? retry : base)[steps++]
@@ -61,17 +67,19 @@ async function retried({ base, retry, pivot, advice, seed }: Played, template: t
   }
   const model = await sayAll(says, template)
   const task = taskFor(seed, { reflect_on: 'all', imitate: 'never', ...args })
-  const workflow = new studyWorkflows.R3L_environment_workflow(contextOf(model, { task }))
+  const workflow = new studyWorkflows[name](contextOf(model, { task }))
   const experiences = await workflow.run()
   await workflow.close()
   return experiences
 }
 
 /** The same words from somebody who was never told anything. */
-async function untold(replies: readonly string[], seed: number, template: typeof text): Promise<Experience[]> {
+async function untold(replies: readonly string[], seed: number, template: typeof text, byStep = false) {
   let steps = 0
   const model = await sayAll(() => replies[steps++], template)
-  const workflow = new EnvironmentWorkflow(contextOf(model, { task: taskFor(seed) }))
+  const workflow = byStep
+    ? new StepWiseEnvironmentWorkflow(contextOf(model, { task: taskFor(seed, { history: null, reward: 'final' }) }))
+    : new EnvironmentWorkflow(contextOf(model, { task: taskFor(seed) }))
   const experiences = await workflow.run()
   await workflow.close()
   return experiences
@@ -82,6 +90,14 @@ const sequence = ({ tokens, promptLength, actionMask }: Experience) => ({
   promptLength,
   mask: [...actionMask],
 })
+
+/** Neither in the tokens nor in what is written down beside them. */
+function expectNoLeak(experiences: readonly Experience[]): void {
+  for (const { tokens, ...rest } of experiences) {
+    expect(text.tokenizer.decode(tokens)).not.toContain('LEAK')
+    expect(JSON.stringify(rest)).not.toContain('LEAK')
+  }
+}
 
 describe.each([
   ['a template that keeps everything', text, 1],
@@ -97,11 +113,29 @@ describe.each([
         const alone = await untold([...one.base.slice(0, pivot), ...one.retry.slice(pivot)], one.seed, template)
         expect(second.map(sequence)).toEqual(alone.map(sequence))
         sequences = Math.max(sequences, second.length)
-        for (const { tokens } of second) expect(text.tokenizer.decode(tokens)).not.toContain('LEAK')
+        expectNoLeak(second)
       }),
       { numRuns: 12 },
     )
     expect(sequences > 1).toBe(most > 1)
+  })
+
+  it('and so step by step', { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(played, async (one) => {
+        const experiences = await retried(one, template, {}, 'step_wise_R3L_environment_workflow')
+        const second = experiences.filter(({ eid }) => eid.run === 4)
+        const pivot = second[0].metrics.pivot_point
+        const replies = [...one.base.slice(0, pivot), ...one.retry.slice(pivot)]
+        const alone = (await untold(replies, one.seed, template, true)).slice(pivot)
+        expect(second.map(sequence)).toEqual(alone.map(sequence))
+        expect(second.map(({ reward, eid }) => [reward, eid.step])).toEqual(
+          alone.map(({ reward, eid }) => [reward, eid.step]),
+        )
+        expectNoLeak(second)
+      }),
+      { numRuns: 6 },
+    )
   })
 
   it('with credit, neither attempt learns a step before the pivot', { timeout: 60_000 }, async () => {
