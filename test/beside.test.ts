@@ -26,7 +26,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'src/environment/scienceworld/simulator/pool.test.ts': ['src/environment/scienceworld/simulator/owner.fixture.ts'],
   'src/environment/sql/database/database.test.ts': ['src/environment/sql/database/worker.ts'],
   'test/run/leave.gate.test.ts': ['src/cli/leave.ts'],
-  'test/run/serve.gate.test.ts': ['src/run/serve.ts'],
+  'test/run/serve.gate.test.ts': ['src/run/serve.ts', 'src/run/serve-gateway.ts'],
   'test/run/blocked.gate.test.ts': ['signals', 'stack', 'thread', 'watchdog'].map(
     (name) => `src/run/watchdog/${name}.ts`,
   ),

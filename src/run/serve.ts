@@ -1,12 +1,11 @@
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSecureContext } from 'node:tls'
-import { messageOf, TrinityError } from '../base/error.js'
+import { TrinityError } from '../base/error.js'
 import { atomicFile } from '../base/file/atomic-file.js'
 import { urlName } from '../checkpoint/layout.js'
 import { nextCall } from '../engine/calls.js'
-import { Gateway } from '../gateway/index.js'
+import type { Gateway } from '../gateway/index.js'
 import { Commits, History, Rotation, Service, servedName, visits, WeightWatch } from '../serve/index.js'
 import { StatusBoard, scheduleOf, takeLatest } from '../synchronizer/index.js'
 import type { WeightSource } from '../synchronizer/take-latest.js'
@@ -17,6 +16,7 @@ import { jobName } from './job-name.js'
 import { openAuxiliary, openBase, openSamplers } from './models.js'
 import { claimFile } from './outside.js'
 import { openPipeline } from './pipeline.js'
+import { openServeGateway } from './serve-gateway.js'
 
 /** How often a server that ends looks whether the last answer has gone out. */
 const DRAIN_MS = 20
@@ -34,7 +34,7 @@ export async function runServe(job: Job): Promise<ModeEnd> {
   }
   // First of all: a port that is taken is told before a model is opened. It refuses calls until all is there.
   const gateway = closers.add(
-    await openGateway(job, {
+    await openServeGateway(job, {
       visitors: { open: () => serving(visit)(), models: [servedName(config)] },
       extension: {
         posts: {
@@ -90,7 +90,7 @@ export async function runServe(job: Job): Promise<ModeEnd> {
     version,
   )
   service = new Service({ history, commits, samplers: rotation, monitor, view })
-  visit = visits({ config, sampler: rotation, text: base.text, history, warn: log.warn })
+  visit = visits({ config, sampler: rotation, text: base.text, history, log })
   await announced(
     board,
     () => commits.step,
@@ -99,62 +99,15 @@ export async function runServe(job: Job): Promise<ModeEnd> {
       gateway.resume()
       view.phase('explorer', `serves at ${gateway.url}`)
       note(`${servedName(config)} is served at ${gateway.url}/v1`)
-      log.info(`${servedName(config)} is served at ${gateway.url}/v1`)
       await watch.run(stop.gentle)
       await drained(job, gateway)
+      // before what it writes to
+      await gateway.close()
       await commits.idle()
       return true
     },
   )
   return { end: 'stopped', steps: commits.step }
-}
-
-async function openGateway(
-  { config, logs }: Job,
-  parts: Pick<NonNullable<Parameters<typeof Gateway.open>[0]>, 'visitors' | 'extension'>,
-): Promise<Gateway> {
-  const { listen_address: host, proxy_port: port, proxy_api_key: apiKey, name } = config.explorer
-  const callMs = config.synchronizer.sync_timeout * 1000
-  try {
-    return await Gateway.open({
-      ...{ ...parts, port, tls: await tlsOf(config.explorer), logger: logs.logger(`${name}_gateway`) },
-      host: host ?? undefined,
-      apiKey: apiKey ?? undefined,
-      limits: { callMs, callsPerSession: 1024 },
-    })
-  } catch (error) {
-    if (!(error instanceof TrinityError) || error.code !== 'gateway/listen') throw error
-    throw new TrinityError('config/port', error.message, {
-      path: 'explorer.proxy_port',
-      hint: 'another server may run there: set explorer.proxy_port to a free port, or to 0 for any',
-      cause: error,
-    })
-  }
-}
-
-async function tlsOf({ proxy_tls_cert, proxy_tls_key }: Job['config']['explorer']) {
-  if (proxy_tls_cert === null || proxy_tls_key === null) return undefined
-  const tls = { cert: await pem('proxy_tls_cert', proxy_tls_cert), key: await pem('proxy_tls_key', proxy_tls_key) }
-  try {
-    createSecureContext(tls)
-  } catch (cause) {
-    throw new TrinityError('config/serve', `the certificate cannot be used: ${messageOf(cause)}`, {
-      path: 'explorer.proxy_tls_cert',
-      hint: 'give a certificate and its private key, both in PEM',
-      cause,
-    })
-  }
-  return tls
-}
-
-async function pem(key: string, path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((cause) => {
-    throw new TrinityError('config/serve', `${path} cannot be read: ${messageOf(cause)}`, {
-      path: `explorer.${key}`,
-      hint: 'give the path of a file in PEM',
-      cause,
-    })
-  })
 }
 
 /** Says where the server is, as long as it is there. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { tempDir } from '../../test/support/temp-dir.js'
-import { type Speech, speaker, text } from '../../test/support/workflow-kit.js'
+import { type Speech, silent, speaker, text } from '../../test/support/workflow-kit.js'
 import { type ExperienceBuffer, openBuffer } from '../buffer/index.js'
 import type { Config } from '../config/index.js'
 import type { Experience } from '../experience/index.js'
@@ -33,9 +33,8 @@ async function serve(says: Speech): Promise<{ url: string; buffer: ExperienceBuf
   const service = new Service({ history, commits, samplers, monitor })
   const rollout_model = { name: 'policy', max_model_len: 4096, temperature: 0.5, seed: 1, tool_call_parser: 'hermes' }
   const config = { explorer: { rollout_model }, synchronizer: { sync_timeout: 10 } } as unknown as Config
-  const warn = () => {}
   const gateway = await Gateway.open({
-    visitors: { open: visits({ config, sampler: samplers, text, history, warn }), models: ['policy'] },
+    visitors: { open: visits({ config, sampler: samplers, text, history, log: silent }), models: ['policy'] },
     extension: {
       posts: { '/feedback': (body) => service.feedback(body), '/commit': (body) => service.commit(body) },
       metrics: () => service.metrics(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { speaker, text } from '../../test/support/workflow-kit.js'
+import { silent, speaker, text } from '../../test/support/workflow-kit.js'
 import type { SampleRequest } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
 import { type VisitParts, visits } from './visit.js'
@@ -22,7 +22,7 @@ async function visiting() {
     record: async (experiences: readonly Experience[]) => void recorded.push(...experiences),
     withdraw: async (ids: readonly string[]) => void withdrawn.push(...ids),
   }
-  return { open: visits({ config, sampler, text, history, warn: () => {} }), requests, recorded, withdrawn }
+  return { open: visits({ config, sampler, text, history, log: silent }), requests, recorded, withdrawn }
 }
 
 const CHAT = [{ role: 'user', content: '?' }]

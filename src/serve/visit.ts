@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Logger } from '../base/log/logger.js'
 import { deriveSeed } from '../base/random/derive-seed.js'
 import type { Config } from '../config/index.js'
 import { limitsOf, samplingOf } from '../explorer/contexts.js'
@@ -13,8 +14,7 @@ export interface VisitParts {
   readonly sampler: RolloutModelParts['sampler']
   readonly text: ModelText
   readonly history: Pick<History, 'record' | 'withdraw'>
-  /** Told of what could not be written down. */
-  warn(text: string, error: unknown): void
+  readonly log: Pick<Logger, 'error'>
 }
 
 /** Calls of a session after which what was said is forgotten: a client that stays for ever must not fill the memory. */
@@ -30,7 +30,7 @@ export function servedName({ explorer }: Pick<Config, 'explorer'>): string {
  * Makes what a session answers with. Its calls share what was said, so that a conversation goes on from the tokens that
  * were sampled; each answer is written down before its client has the end of it, and taken back where it never got that.
  */
-export function visits({ config, sampler, text, history, warn }: VisitParts): () => SessionParts {
+export function visits({ config, sampler, text, history, log }: VisitParts): () => SessionParts {
   const { rollout_model: rollout } = config.explorer
   // A server that was started again must not say the same things again.
   const boot = randomBytes(8).toString('hex')
@@ -76,7 +76,7 @@ export function visits({ config, sampler, text, history, warn }: VisitParts): ()
         model.withdraw(answers)
         const ids = new Set(answers.map(({ experience }) => experience.eid.suffix).filter((id) => id !== ''))
         if (ids.size === 0) return
-        history.withdraw([...ids]).catch((error) => warn('an answer that nobody got stays in the history', error))
+        history.withdraw([...ids]).catch((error) => log.error('an answer that nobody got stays in the history', error))
       },
     }
   }

@@ -246,6 +246,11 @@ describe('mode serve', { timeout: 60_000 }, () => {
     await expect(failed({ 'explorer.listen_address': '0.0.0.0' })).rejects.toMatchObject({
       ...{ code: 'config/serve', path: 'explorer.listen_address' },
     })
+    const tls = { 'explorer.proxy_tls_cert': bench.job('..', 'tasks.jsonl'), 'explorer.proxy_tls_key': 'nowhere.pem' }
+    await expect(failed(tls)).rejects.toMatchObject({ code: 'config/serve', path: 'explorer.proxy_tls_key' })
+    await expect(failed({ ...tls, 'explorer.proxy_tls_key': bench.job('..', 'tasks.jsonl') })).rejects.toMatchObject({
+      ...{ code: 'config/serve', path: 'explorer.proxy_tls_cert' },
+    })
     await expect(failed({ 'explorer.proxy_tls_cert': 'c.pem' })).rejects.toMatchObject({
       ...{ code: 'config/serve', path: 'explorer.proxy_tls_key' },
     })
