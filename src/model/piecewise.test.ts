@@ -20,6 +20,8 @@ const OTHERS = [
   "{% for m in messages %}{{ raise_exception('no') }}{% endfor %}",
   '{% for m in messages[1:] %}{{ m.content }}{% endfor %}',
   '{% for m in messages if m.content %}{{ m.content }}{% endfor %}',
+  "{% for m in messages %}{% if m.role == 'user' %}{% break %}{% endif %}{{ m.content }}{% endfor %}",
+  "{% for m in messages %}{% if m.role == 'user' %}{% continue %}{% endif %}{{ m.content }}{% endfor %}",
   '{{ messages | length }}{% for m in messages %}{{ m.content }}{% endfor %}',
 ]
 
@@ -31,12 +33,16 @@ describe('templates that write each message by itself', () => {
 
   it('write what the whole template writes, again and again', () => {
     const message = fc.record(
-      { role: fc.constantFrom('user', 'assistant'), content: fc.string(), learn: fc.boolean() },
+      {
+        role: fc.constantFrom('user', 'assistant'),
+        content: fc.oneof(fc.string(), fc.constant('a\uE000\uF8FF\uE000b\uE000\uF8FF\uE000')),
+        learn: fc.boolean(),
+      },
       { requiredKeys: ['role', 'content'] },
     )
     fc.assert(
       fc.property(
-        fc.constantFrom(...LOCAL, ...OTHERS.slice(0, 5)),
+        fc.constantFrom(...LOCAL, ...OTHERS.filter((source) => !/no\b/.test(source))),
         fc.array(message, { minLength: 1, maxLength: 6 }),
         fc.boolean(),
         (source, messages, addGenerationPrompt) => {

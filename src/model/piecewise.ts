@@ -8,9 +8,13 @@ interface Node {
 /** Renders a whole template from messages and variables. */
 type Render = (template: Template, messages: readonly unknown[]) => string
 
-/** Texts of messages that are remembered, and the longest of them. */
-const KEPT = 8192
+/** Characters that are remembered in all, and of one message. */
+const KEPT = 1 << 24
 const LONGEST = 4096
+/** What a short text costs beside its characters. */
+const EACH = 64
+/** Characters that nobody writes. */
+const MARK = '\uE000\uF8FF\uE000'
 
 /**
  * A template that writes each message by itself: what it writes for one does not depend on the others, so it need not be
@@ -19,9 +23,11 @@ const LONGEST = 4096
  */
 export class Piecewise {
   readonly #before: Template
+  /** Writes a mark behind each message. */
   readonly #each: Template
   readonly #after: Template
   readonly #kept = new Map<string, string>()
+  #size = 0
 
   private constructor(before: Template, each: Template, after: Template) {
     this.#before = before
@@ -38,23 +44,48 @@ export class Piecewise {
     const others = [...body.slice(0, at), ...body.slice(at + 1)]
     if (others.some((node) => mentions(node, (one) => one.value === 'messages' || SHARING.has(one.type))))
       return undefined
-    return new Piecewise(part(template, body.slice(0, at)), part(template, [loop]), part(template, body.slice(at + 1)))
+    const marked = { ...loop, body: [...(loop.body as Node[]), { type: 'StringLiteral', value: MARK }] }
+    return new Piecewise(
+      part(template, body.slice(0, at)),
+      part(template, [marked]),
+      part(template, body.slice(at + 1)),
+    )
   }
 
   render(messages: readonly Readonly<Record<string, unknown>>[], render: Render): string {
-    const pieces = messages.map((message) => this.#piece(message, render))
-    return render(this.#before, messages) + pieces.join('') + render(this.#after, messages)
+    const keys = messages.map(keyOf)
+    const pieces = keys.map((key) => (key === undefined ? undefined : this.#kept.get(key)))
+    const missing = [...pieces.keys()].filter((i) => pieces[i] === undefined)
+    // Rendering has a price of its own: all at once are cheaper than one by one.
+    const written = this.#render(
+      missing.map((i) => messages[i]),
+      render,
+    )
+    for (const [at, i] of missing.entries()) {
+      pieces[i] = written[at]
+      this.#keep(keys[i], written[at])
+    }
+    // these parts do not look at messages
+    return render(this.#before, []) + pieces.join('') + render(this.#after, [])
   }
 
-  #piece(message: Readonly<Record<string, unknown>>, render: Render): string {
-    const key = keyOf(message)
-    if (key === undefined) return render(this.#each, [message])
-    const known = this.#kept.get(key)
-    if (known !== undefined) return known
-    const piece = render(this.#each, [message])
-    if (this.#kept.size >= KEPT) this.#kept.clear()
+  #render(messages: readonly unknown[], render: Render): string[] {
+    if (messages.length === 0) return []
+    const pieces = render(this.#each, messages).split(MARK)
+    pieces.pop()
+    if (pieces.length === messages.length) return pieces
+    // a message has the mark in it
+    return messages.map((message) => render(this.#each, [message]).slice(0, -MARK.length))
+  }
+
+  #keep(key: string | undefined, piece: string): void {
+    if (key === undefined) return
+    this.#size += key.length + piece.length + EACH
+    if (this.#size > KEPT) {
+      this.#kept.clear()
+      this.#size = 0
+    }
     this.#kept.set(key, piece)
-    return piece
   }
 }
 
@@ -66,8 +97,8 @@ function keyOf(message: Readonly<Record<string, unknown>>): string | undefined {
   return `${role}\0${content}`
 }
 
-/** What carries a value from one part of a template into another. */
-const SHARING = new Set(['Set', 'Macro', 'CallStatement'])
+/** What carries a value from one part of a template into another, or leaves the other messages out. */
+const SHARING = new Set(['Set', 'Macro', 'CallStatement', 'Break', 'Continue'])
 
 function isLocal({ loopvar, iterable, test, body, defaultBlock }: Node, fixed: readonly string[]): boolean {
   const name = (loopvar as Node).value as string
