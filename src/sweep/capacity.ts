@@ -35,9 +35,9 @@ export class Capacity {
     this.runs = wanted === 'auto' ? machine.cores : wanted
   }
 
-  /** Threads of each of so many runs. */
-  threads(): number {
-    return Math.max(1, Math.floor(this.#machine.cores / this.runs))
+  /** Threads of each of several runs; one alone takes what it takes. */
+  threads(): number | undefined {
+    return this.runs === 1 ? undefined : Math.max(1, Math.floor(this.#machine.cores / this.runs))
   }
 
   /** Looks at how much the runs take. */

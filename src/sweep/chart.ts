@@ -1,5 +1,6 @@
+import { figure } from '../monitor/terminal/number.js'
 import { type Arm, type Comparison, meanCurve } from './compare.js'
-import { brief, unitOf } from './number.js'
+import { unitOf } from './number.js'
 import type { Axis } from './spec.js'
 
 const SIZE = { width: 760, height: 440, left: 70, right: 190, top: 44, bottom: 54 }
@@ -39,7 +40,7 @@ export function chartSvg(arms: readonly Arm[], { budget }: Comparison, metric: s
     `<text x="${left}" y="22" font-size="14">${escaped(metric)}</text>`,
     ...ticks(low, high).map((value) => rule(value, y(value))),
     ...ticks(begin, budget).map(
-      (value) => `<text x="${x(value)}" y="${height - bottom + 18}" text-anchor="middle">${brief(value)}</text>`,
+      (value) => `<text x="${x(value)}" y="${height - bottom + 18}" text-anchor="middle">${figure(value)}</text>`,
     ),
     `<text x="${(left + width - right) / 2}" y="${height - 12}" text-anchor="middle">${unitOf(axis)}</text>`,
     ...lines,
@@ -49,7 +50,7 @@ export function chartSvg(arms: readonly Arm[], { budget }: Comparison, metric: s
 
 function rule(value: number, y: number): string {
   const { left, right, width } = SIZE
-  return `<line x1="${left}" y1="${y}" x2="${width - right}" y2="${y}" stroke="#ddd"/>\n<text x="${left - 8}" y="${y + 4}" text-anchor="end">${brief(value)}</text>`
+  return `<line x1="${left}" y1="${y}" x2="${width - right}" y2="${y}" stroke="#ddd"/>\n<text x="${left - 8}" y="${y + 4}" text-anchor="end">${figure(value)}</text>`
 }
 
 /** Some room above and below; around a single value as well. */

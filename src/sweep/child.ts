@@ -8,7 +8,8 @@ export interface ChildOptions {
   /** How this program is started: the interpreter and the script. */
   readonly program: readonly string[]
   readonly pluginDirs: readonly string[]
-  readonly threads: number
+  /** Of the native engine; undefined: what it takes by itself. */
+  readonly threads?: number
   /** Deletes what earlier runs have left. */
   readonly isFresh: boolean
   /** Gets everything that it prints. */
@@ -34,7 +35,11 @@ export class ChildRun {
     this.#process = new OwnedProcess({
       command,
       args: [...first, 'run', '-c', run.file, '--end-with-stdin', ...set, ...plugins, ...fresh],
-      env: { TRINITY_NATIVE_THREADS: String(threads), ...process.env, NO_COLOR: '1' },
+      env: {
+        ...(threads !== undefined && { TRINITY_NATIVE_THREADS: String(threads) }),
+        ...process.env,
+        NO_COLOR: '1',
+      },
       log: (line) => file.write(`${line}\n`),
     })
     this.#process.keepsAlive(true)

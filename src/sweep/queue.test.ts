@@ -51,6 +51,7 @@ describe('a queue of runs', () => {
     expect((await happens({ capacity: new Capacity('auto', machine(8 * GIB, 2)) })).most).toBe(2)
     // what is free does not hold one more of the size that was seen
     expect((await happens({ capacity: new Capacity(3, machine(1.1 * GIB)) })).most).toBe(1)
+    expect(new Capacity(1, machine(GIB, 8)).threads()).toBeUndefined()
     expect(new Capacity(3, machine(GIB, 8)).threads()).toBe(2)
     expect(new Capacity(9, machine(GIB, 8)).threads()).toBe(1)
   })

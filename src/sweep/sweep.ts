@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { duration } from '../monitor/terminal/number.js'
 import { Capacity } from './capacity.js'
 import { ChildRun } from './child.js'
 import { isFinished, type PlannedRun, planSweep, type SweepPlan } from './plan.js'
@@ -56,11 +57,10 @@ export async function runSweep(spec: SweepSpec, options: SweepOptions): Promise<
         say(`${place(run)}: begins`)
       },
       ended: (run, why) => {
-        const seconds = Math.round((performance.now() - (begun.get(run.id) ?? 0)) / 1000)
+        const took = duration((performance.now() - (begun.get(run.id) ?? 0)) / 1000)
+        const how = why === undefined ? 'ended' : stop.aborted ? 'stopped' : `failed: ${why}`
         if (why !== undefined && !stop.aborted) failed.push({ run, why })
-        say(
-          `${place(run)}: ${why === undefined ? 'ended' : stop.aborted ? 'stopped' : `failed: ${why}`} after ${seconds} s`,
-        )
+        say(`${place(run)}: ${how} after ${took}`)
       },
     },
   )

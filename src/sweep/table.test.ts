@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chartSvg } from './chart.js'
 import { compare } from './compare.js'
-import { brief, spreadText } from './number.js'
+import { spreadText } from './number.js'
 import { tableText } from './table.js'
 
 const arms = [
@@ -29,9 +29,9 @@ describe('what came of a sweep', () => {
   it('is a table with the best arm first', () => {
     const lines = tableText(found, 'eval/x', 'tokens').split('\n')
     expect(lines[0]).toBe('eval/x: mean ± deviation over seeds')
-    expect(lines[1]).toMatch(/^\s+runs {3}before {6}after 4,000 sampled tokens/)
-    expect(lines[2]).toMatch(/^fast {11}2 {6}0\.250 ± 0 /)
-    expect(lines[3]).toMatch(/^slow & <old> {3}1 {6}0\.250 /)
+    expect(lines[1]).toMatch(/^\s+runs {3}before {5}after 4,000 sampled tokens/)
+    expect(lines[2]).toMatch(/^fast {11}2 {6}0\.25 ± 0 /)
+    expect(lines[3]).toMatch(/^slow & <old> {3}1 {6}0\.25 /)
   })
 
   it('is a chart with a line for each arm', () => {
@@ -46,15 +46,7 @@ describe('what came of a sweep', () => {
   })
 
   it('has numbers that people read', () => {
-    expect([1234567.8, 250, 12.34, 0.12345, 0.00012, 0].map(brief)).toEqual([
-      '1,234,568',
-      '250',
-      '12.3',
-      '0.123',
-      '1.2e-4',
-      '0',
-    ])
-    expect(spreadText({ mean: 0.5, deviation: 0.0123 })).toBe('0.500 ± 0.012')
-    expect(spreadText({ mean: 0.5 })).toBe('0.500')
+    expect(spreadText({ mean: 0.5, deviation: 0.0123 })).toBe('0.5 ± 0.0123')
+    expect(spreadText({ mean: 0.5 })).toBe('0.5')
   })
 })

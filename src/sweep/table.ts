@@ -1,11 +1,12 @@
+import { figure } from '../monitor/terminal/number.js'
 import type { Comparison } from './compare.js'
-import { brief, spreadText, unitOf } from './number.js'
+import { spreadText, unitOf } from './number.js'
 import type { Axis } from './spec.js'
 
 /** A comparison in words, best arm first. */
 export function tableText({ budget, arms }: Comparison, metric: string, axis: Axis): string {
   const sorted = arms.toSorted((a, b) => b.atBudget.mean - a.atBudget.mean)
-  const at = `after ${brief(budget)} ${unitOf(axis)}`
+  const at = `after ${figure(budget)} ${unitOf(axis)}`
   const rows = [
     ['', 'runs', 'before', at, 'highest'],
     ...sorted.map(({ name, runs, first, atBudget, highest }) => {

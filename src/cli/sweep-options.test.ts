@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { tempDir } from '../../test/support/temp-dir.js'
-import { specOf } from './sweep.js'
+import { specOf } from './sweep-options.js'
 
 describe('the options of a sweep', () => {
   it('say what a file says', () => {
