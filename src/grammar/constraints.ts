@@ -29,6 +29,22 @@ export function constraintFor(tokenizer: Tokenizer, size: number, format: Format
   return constraint
 }
 
+/** Masks that hold one request to a format. What they hold it to goes with them: a function cannot leave its thread. */
+export function allowedFor(tokenizer: Tokenizer, size: number, format: Format): Masking {
+  const allowed = constraintFor(tokenizer, size, format).follow()
+  formats.set(allowed, format)
+  return allowed
+}
+
+/** The format behind masks that `allowedFor` made. */
+export function formatOf(allowed: Masking): Format | undefined {
+  return formats.get(allowed)
+}
+
+type Masking = ReturnType<Constraint['follow']>
+
+const formats = new WeakMap<Masking, Format>()
+
 function newConstraint(tokenizer: Tokenizer, size: number, format: Format): Constraint {
   if (tokenizer.eosId === undefined) {
     throw new TrinityError('grammar/tokenizer', 'the tokenizer names no token that ends an answer', {

@@ -12,7 +12,7 @@ import type { Sample, SampleModel } from '../engine/contract.js'
 import { Conversation, joined, type Prompt } from '../experience/conversation.js'
 import { DIVERGENCES, type DivergenceCounts } from '../experience/divergence.js'
 import type { Experience } from '../experience/index.js'
-import { constraintFor, type Format } from '../grammar/index.js'
+import { allowedFor, type Format } from '../grammar/index.js'
 import type { ChatMessage, Tokenizer } from '../model/index.js'
 import { callExperience, truncatedExperience } from './experiences.js'
 import { linkSignals } from './link-signals.js'
@@ -353,7 +353,7 @@ export class RolloutModel implements ChatModel {
       n,
       params: format ? endsByItself(params, args) : params,
       topLogprobs: args.logprobs || undefined,
-      allowed: format && constraintFor(this.tokenizer, sampler.info.vocabSize, format).follow(),
+      allowed: format && allowedFor(this.tokenizer, sampler.info.vocabSize, format),
     }
     const link = linkSignals([this.#parts.signal, own])
     const options = {

@@ -1,10 +1,12 @@
 import { TrinityError } from '../../base/error.js'
 import type { Logger } from '../../base/log/logger.js'
 import { nextCall } from '../../engine/calls.js'
-import type { OnToken, RewardModel, Row, SampleModel, SampleRequest } from '../../engine/contract.js'
+import type { OnToken, RewardModel, Row, SampleModel } from '../../engine/contract.js'
+import { allowedFor } from '../../grammar/index.js'
 import type { RolloutJob } from '../job.js'
 import type { Performed, RunPlace } from '../workplace.js'
-import type { Channel, FromWorker, ModelCall, Setup } from './protocol.js'
+import type { Channel, FromWorker, ModelCall, PlainRequest, Setup } from './protocol.js'
+import type { ServedModel } from './setup.js'
 import { fromWireError, toWireError } from './wire-error.js'
 
 /** A worker as the explorer sees it: it runs one rollout at a time, and asks for the models meanwhile. */
@@ -12,7 +14,7 @@ export class IsolatedWorker {
   /** Fails where the worker cannot be used. */
   readonly ready: Promise<void>
   readonly #channel: Channel
-  readonly #models: readonly (SampleModel | RewardModel)[]
+  readonly #models: readonly ServedModel[]
   readonly #loggerOf: (runner: number) => Logger
   readonly #calls = new Map<number, AbortController>()
   #begun!: { resolve: () => void; reject: (error: unknown) => void }
@@ -22,7 +24,7 @@ export class IsolatedWorker {
   constructor(
     channel: Channel,
     setup: Setup,
-    models: readonly (SampleModel | RewardModel)[],
+    models: readonly ServedModel[],
     loggerOf: (runner: number) => Logger,
   ) {
     this.#channel = channel
@@ -121,14 +123,18 @@ export class IsolatedWorker {
 
   async #compute({ model, method, input, deadlineMs }: ModelCall, signal: AbortSignal, onToken?: OnToken) {
     const call = nextCall(signal, deadlineMs)
-    const one = this.#models[model]
-    if (method === 'sample') return (one as SampleModel).sample(input as SampleRequest, call, onToken)
+    const { model: one, text } = this.#models[model]
+    if (method === 'sample') {
+      const { format, ...request } = input as PlainRequest
+      const allowed = format && allowedFor(text.tokenizer, one.info.vocabSize, format)
+      return (one as SampleModel).sample({ ...request, allowed }, call, onToken)
+    }
     if (method === 'score') return (one as SampleModel).score(input as readonly Row[], call)
     return (one as RewardModel).reward(input as readonly Int32Array[], call)
   }
 
   #versions(): number[] {
-    return this.#models.map((one) => ('version' in one ? one.version : 0))
+    return this.#models.map(({ model }) => ('version' in model ? model.version : 0))
   }
 }
 

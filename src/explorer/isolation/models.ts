@@ -1,6 +1,7 @@
 import { TrinityError } from '../../base/error.js'
-import type { Call, ModelInfo, OnToken, RewardModel, RowScores, Sample, SampleModel } from '../../engine/contract.js'
+import type { AllowedTokens, Call, ModelInfo, OnToken, RewardModel, RowScores, Sample, SampleModel } from '../../engine/contract.js'
 import { remoteReward, remoteSampler } from '../../engine/remote.js'
+import { type Format, formatOf } from '../../grammar/index.js'
 import type { FromWorker, Method, ModelCall, Port, ToWorker } from './protocol.js'
 import { fromWireError } from './wire-error.js'
 
@@ -39,16 +40,9 @@ export class PortModels {
       get version() {
         return versions()[model]
       },
-      sample: (request, call, onToken) => {
-        if (!request.allowed) return this.#ask<Sample[]>(model, 'sample', request, call, onToken)
-        throw new TrinityError(
-          'engine/unsupported',
-          'a function that constrains the sampling cannot leave its worker',
-          {
-            path: 'explorer.isolation',
-            hint: 'set explorer.isolation: none for this workflow',
-          },
-        )
+      sample: ({ allowed, ...request }, call, onToken) => {
+        const format = allowed && plainly(allowed)
+        return this.#ask<Sample[]>(model, 'sample', { ...request, format }, call, onToken)
       },
       score: (rows, call) => this.#ask<RowScores[]>(model, 'score', rows, call),
     })
@@ -74,6 +68,15 @@ export class PortModels {
       signal?.addEventListener('abort', abort, { once: true })
     }).finally(() => signal?.removeEventListener('abort', abort)) as Promise<T>
   }
+}
+
+function plainly(allowed: AllowedTokens): Format {
+  const format = formatOf(allowed)
+  if (format) return format
+  throw new TrinityError('engine/unsupported', 'a function that constrains the sampling cannot leave its worker', {
+    path: 'explorer.isolation',
+    hint: 'ask for a format (response_format, guided_regex, …), or set explorer.isolation: none',
+  })
 }
 
 interface Waiting {

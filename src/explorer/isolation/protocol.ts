@@ -2,6 +2,7 @@
 
 import type { Config, InferenceModelConfig } from '../../config/index.js'
 import type { ModelInfo, SampleRequest } from '../../engine/contract.js'
+import type { Format } from '../../grammar/index.js'
 import type { RolloutJob } from '../job.js'
 import type { Performed, RunPlace } from '../workplace.js'
 import type { WireError } from './wire-error.js'
@@ -40,6 +41,9 @@ export type ToWorker =
   | { readonly kind: 'answer'; readonly call: number; readonly value: unknown; readonly versions: readonly number[] }
   | { readonly kind: 'refusal'; readonly call: number; readonly error: WireError; readonly versions: readonly number[] }
 
+/** A request without functions: masks are told by the format they hold to. */
+export type PlainRequest = Omit<SampleRequest, 'allowed'> & { readonly format?: Format }
+
 export type Method = 'sample' | 'score' | 'reward'
 
 export interface ModelCall {
@@ -47,8 +51,7 @@ export interface ModelCall {
   readonly call: number
   readonly model: number
   readonly method: Method
-  /** A `SampleRequest`, or rows. */
-  readonly input: SampleRequest | readonly unknown[]
+  readonly input: PlainRequest | readonly unknown[]
   readonly deadlineMs: number
   /** Tokens are wanted as they come. */
   readonly streams: boolean

@@ -7,22 +7,28 @@ import type { ContextParts } from '../contexts.js'
 import type { PortModels } from './models.js'
 import type { Setup, TextSetup } from './protocol.js'
 
+/** A model that workers ask for, and how it reads. */
+export interface ServedModel {
+  readonly model: SampleModel | RewardModel
+  readonly text: ModelText
+}
+
 /** What is open here, by number, and what a worker is told of it. */
 export function setupOf({ config, model, text, auxiliary = [] }: ContextParts): {
   setup: Setup
-  models: readonly (SampleModel | RewardModel)[]
+  models: readonly ServedModel[]
 } {
-  const models: (SampleModel | RewardModel)[] = []
-  const numberOf = (one: SampleModel | RewardModel) => {
-    const known = models.indexOf(one)
-    return known >= 0 ? known : models.push(one) - 1
+  const models: ServedModel[] = []
+  const numbersIn = (text: ModelText) => (model: SampleModel | RewardModel) => {
+    const known = models.findIndex((one) => one.model === model)
+    return known >= 0 ? known : models.push({ model, text }) - 1
   }
-  const samplers = model.map(numberOf)
+  const samplers = model.map(numbersIn(text))
   const others = auxiliary.map((one) => ({
     config: one.config,
     text: textSetup(one.text),
-    samplers: one.samplers?.map(numberOf),
-    reward: one.reward && numberOf(one.reward),
+    samplers: one.samplers?.map(numbersIn(one.text)),
+    reward: one.reward && numbersIn(one.text)(one.reward),
   }))
   const setup: Setup = {
     explorer: config.explorer,
@@ -30,7 +36,7 @@ export function setupOf({ config, model, text, auxiliary = [] }: ContextParts): 
     samplers,
     text: textSetup(text),
     auxiliary: others,
-    models: models.map(({ info }) => info),
+    models: models.map(({ model }) => model.info),
   }
   return { setup, models }
 }
