@@ -114,7 +114,7 @@ function bufferText({ buffer }: Config): string {
 
 function servesText({ explorer }: Config): string {
   const { listen_address: address, proxy_port: port, proxy_tls_cert: cert, db_url: calls } = explorer
-  return `${cert ? 'https' : 'http'}://${address}:${port}; calls are kept in ${calls}`
+  return `${cert ? 'HTTPS' : 'HTTP'} at ${address}, port ${port}; calls are kept in ${calls}`
 }
 
 function stepText(config: Config, facts: Facts): string {

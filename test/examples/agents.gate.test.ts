@@ -1,13 +1,21 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { type ChildProcess, execFile, execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { trinity } from '../run/cli-kit.js'
 import { Example, root } from './kit.js'
 
 const example = new Example()
 const dir = mkdtempSync(join(tmpdir(), 'trinity-agents-'))
+/** Asks two things that do not go on from each other. */
+const TWO = `import { agent } from 'trinity-rft'
+export default agent('two', async ({ question }, { openai, model }) => {
+  for (const content of [question, 'apple?'])
+    await openai.chat.completions.create({ model, messages: [{ role: 'user', content }], max_tokens: 4 })
+  return Math.random()
+})`
 const made = (...path: string[]) => join(root, 'examples/agents/made', ...path)
 beforeAll(() => void execFileSync(process.execPath, [join(root, 'examples/agents/make.mjs')], { cwd: root }), 240_000)
 afterAll(() => {
@@ -27,6 +35,43 @@ describe('an agent that knows nothing of training', { timeout: 300_000 }, () => 
     const divergences = example.series('agents/shop', 'explorer', 'rollout/token_divergences/max')
     expect(divergences).toHaveLength(20)
     expect(Math.max(...divergences)).toBe(0)
+  })
+
+  it('may run elsewhere: what it says of the answers of a server is what the model learns from', async () => {
+    const children = new Set<ChildProcess>()
+    let found = (_url: string) => {}
+    const url = new Promise<string>((resolve) => (found = resolve))
+    const seen = (text: string, child: ChildProcess) => {
+      children.add(child)
+      const served = /is served at (\S+)\/v1/.exec(text)
+      if (served) found(served[1])
+    }
+    const ended = ['serve', 'train'].map((side) =>
+      example.run(`agents/serve/${side}.yaml`, { 'explorer.proxy_port': 0 }, [], seen),
+    )
+    const agent = join(root, 'examples/agents/serve/agent.mjs')
+    const { stdout } = await promisify(execFile)(process.execPath, [agent, '8', await url])
+    for (const child of children) child.kill('SIGTERM')
+    expect(await Promise.all(ended)).toMatchObject([{ code: 0 }, { code: 0 }])
+    const right = [...stdout.matchAll(/: (0\.\d+|1\.00) right/g)].map(([, share]) => Number(share))
+    expect(right).toHaveLength(8)
+    expect(right[0]).toBeLessThan(0.6)
+    expect((right[6] + right[7]) / 2).toBeGreaterThan((right[0] + right[1]) / 2 + 0.15)
+  })
+
+  it('trains on all that a step gave, and a finished run says what is asked differently now', async () => {
+    const file = join(dir, 'two.mjs')
+    writeFileSync(file, TWO)
+    const given = ['--data', made('tasks/train.jsonl'), '--model', made('model'), '--batch', '2', '--repeat', '2']
+    const more = ['--steps', '3', '--set', `checkpoint_root_dir=${example.out}`, '--set', 'trainer.save_interval=0']
+    const ended = await trinity(dir, ['train', file, ...given, ...more])
+    expect(ended, ended.stderr).toMatchObject({ code: 0 })
+    expect(example.series('agents/two', 'explorer', 'experience_pipeline/experience_count')).toEqual([8, 8, 8])
+    expect(example.series('agents/two', 'trainer', 'sample/model_version_drift/max')).toEqual([0, 0, 0])
+    const again = await trinity(dir, ['train', file, ...given, ...more, '--lr', '1e-3'])
+    expect(again.stdout).toMatch(/nothing to do[\s\S]*--lr: 0.00001 → 0.001[\s\S]*--steps …[\s\S]*--fresh/)
+    const few = await trinity(dir, ['train', file, ...given, '--batch', '2000', '--name', 'few'])
+    expect(few.stderr).toMatch(/1000 tasks do not fill one batch of 2000[\s\S]*set --batch to 1000 or less, or --steps/)
   })
 
   it('may be written in Python and run as a program', async () => {

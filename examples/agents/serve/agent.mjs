@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TrinityClient } from 'trinity-rft'
 
-const [rounds = '16', url = 'http://127.0.0.1:8010'] = process.argv.slice(2)
+const [rounds = '12', url = 'http://127.0.0.1:8010'] = process.argv.slice(2)
 const TASKS = 16
 const ATTEMPTS = 8
 
@@ -63,5 +63,5 @@ for (let round = 0; round < Number(rounds); round++) {
     `round ${round + 1}: ${(right / all.length).toFixed(2)} right, weights ${before}, ${count} answers to the trainer`,
   )
   // the next round is with what was learned of this one, where a trainer runs
-  for (let waited = 0; waited < 50 && (await version()) === before; waited++) await sleep(100)
+  for (let waited = 0; waited < 300 && (await version()) === before; waited++) await sleep(100)
 }
