@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { modelOf, speaker } from '../../test/support/workflow-kit.js'
 import { TrinityError } from '../base/error.js'
+import { anyBody } from './bodies.fixture.js'
 import { answerFold, backWire, questionWire } from './clients.fixture.js'
 import { Speaking } from './dialect.fixture.js'
 import { dialects } from './dialects.js'
@@ -50,36 +51,6 @@ describe.each(chats.map((dialect) => [dialect.name, dialect] as const))('%s', (n
 const USAGE = { stream_options: { include_usage: true } }
 
 describe('fuzzed bodies', () => {
-  const keys =
-    `messages input prompt instructions system tools tool_choice stop stop_sequences n seed max_tokens metadata user
-  text reasoning thinking thread include stream temperature top_p logit_bias response_format max_output_tokens truncation
-  previous_response_id store parallel_tool_calls logprobs background output_config echo best_of content role __proto__`.split(
-      /\s+/,
-    )
-  const names = [
-    'type',
-    'role',
-    'content',
-    'text',
-    'id',
-    'name',
-    'function',
-    'arguments',
-    'call_id',
-    'tool_calls',
-    'input',
-  ]
-  const words = ['user', 'assistant', 'tool', 'message', 'function_call', 'text', 'tool_use', 'tool_result', 'function']
-  const value = fc.letrec((tie) => ({
-    any: fc.oneof(
-      { depthSize: 'small' },
-      fc.constantFrom<unknown>(null, true, '', 'x', 0, 1, -1, 1e9, 0.5, ...words),
-      fc.array(tie('any'), { maxLength: 3 }),
-      fc.dictionary(fc.constantFrom(...names), tie('any'), { maxKeys: 4 }),
-    ),
-  })).any
-  const bodies = fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 4 })
-
   it.each(dialects.map((dialect) => [dialect.name, dialect] as const))(
     '%s: answered or refused',
     async (name, dialect) => {
@@ -94,7 +65,7 @@ describe('fuzzed bodies', () => {
           expect(error).toBeInstanceOf(TrinityError)
         }
       }
-      await fc.assert(fc.asyncProperty(bodies, fc.boolean(), attempt), { numRuns: 250 })
+      await fc.assert(fc.asyncProperty(anyBody, fc.boolean(), attempt), { numRuns: 250 })
       expect(answered).toBeGreaterThan(5)
     },
   )
