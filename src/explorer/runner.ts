@@ -8,7 +8,7 @@ import { repeatsItself } from '../workflow/workflow.js'
 import { failedExperience, failureOf, isHopeless, placeOf, RolloutTimeout } from './failure.js'
 import type { RolloutJob, RolloutResult } from './job.js'
 import { invalidReward, markFailed } from './reward-check.js'
-import { runMetrics, SAMPLED_TOKENS, stamp } from './stamp.js'
+import { divergenceMetrics, runMetrics, SAMPLED_TOKENS, stamp } from './stamp.js'
 import type { AttemptTimeout } from './timeout.js'
 import { nameOf, type Seat, type Workplace } from './workplace.js'
 
@@ -101,14 +101,14 @@ export class Runner {
       await untilAborted(timeSlice(), link.signal)
       const running = seat.perform(job, { run, repeat, attempt, runner: this.index }, link.signal)
       work = running
-      const { experiences, drift, divergences, sampledTokens } = await untilAborted(running, link.signal)
+      const { experiences, drift, diverged, sampledTokens } = await untilAborted(running, link.signal)
       const ms = performance.now() - begun
       if (job.kind === 'train') timeout.observe(ms)
       stamp(experiences, job, { first: run, count: repeat }, seed, drift)
       this.#logger.debug(`run ${nameOf(job, run)}: ${ms.toFixed(0)} ms; ${experiences.map(inWords).join('; ')}`)
       const extra = {
         'time/run_execution': ms / 1000,
-        token_divergences: divergences,
+        ...divergenceMetrics(diverged, repeat),
         // one call may have answered for several runs
         [SAMPLED_TOKENS]: sampledTokens / repeat,
       }

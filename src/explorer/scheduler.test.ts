@@ -14,6 +14,7 @@ import { Workflow, type WorkflowEntry } from '../workflow/workflow.js'
 import { failuresOf, type RolloutBatchResult, type RolloutBatchSpec } from './batch.js'
 import type { RunnerOptions } from './runner.js'
 import { RolloutScheduler } from './scheduler.js'
+import { stepMetrics } from './step.js'
 import { AttemptTimeout } from './timeout.js'
 import { workHere } from './workplace.js'
 
@@ -82,6 +83,21 @@ describe('RolloutScheduler', () => {
     expect(new Set(all.map(({ eid }) => uid(eid))).size).toBe(6)
     expect(all[2].info).toEqual({ task_index: { taskset_id: 2, index: 1 }, model_version_drift: 0 })
     expect(result.tasks[0].runs[0].metrics).toMatchObject({ response_length: 6, token_divergences: 0 })
+  })
+
+  it('counts why a run could not go on from what it had said', async () => {
+    const forgetful = named(async ({ model }) => {
+      await model.chat([{ role: 'user', content: 'hi' }])
+      await model.chat([{ role: 'user', content: 'hi' }])
+      return model.chat([{ role: 'user', content: 'ho' }])
+    })
+    const result = await scheduler(await speaker(() => 'x')).submit(batch(tasks(forgetful, 2))).done
+    const why = { 'token_divergences/again:sum': 1, 'token_divergences/beginning:sum': 1 }
+    expect(result.tasks[0].runs[0].metrics).toMatchObject({ token_divergences: 2, ...why })
+    expect(stepMetrics(result)).toMatchObject({
+      'rollout/token_divergences/mean': 2,
+      'rollout/token_divergences/again/sum': 2,
+    })
   })
 
   it('gives the same experiences in the same order whatever finishes first', async () => {

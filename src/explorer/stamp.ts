@@ -1,5 +1,6 @@
 import { TrinityError } from '../base/error.js'
 import { deriveSeed } from '../base/random/derive-seed.js'
+import type { DivergenceCounts } from '../experience/divergence.js'
 import type { Experience } from '../experience/index.js'
 import { combine } from '../monitor/combine.js'
 import type { RolloutJob } from './job.js'
@@ -37,6 +38,15 @@ function checkRun(run: number, { first, count }: { first: number; count: number 
 
 /** Tokens that the policy has written in a run; a step has those of all its runs. */
 export const SAMPLED_TOKENS = 'sampled_tokens:sum'
+
+/** How many there were in a run, and for each reason that there was how many in a step. */
+export function divergenceMetrics(diverged: DivergenceCounts, repeat: number): Metrics {
+  const found = Object.entries(diverged).filter(([, count]) => count > 0)
+  return {
+    token_divergences: found.reduce((sum, [, count]) => sum + count, 0),
+    ...Object.fromEntries(found.map(([reason, count]) => [`token_divergences/${reason}:sum`, count / repeat])),
+  }
+}
 
 /** The numbers of one run, from its experiences. */
 export function runMetrics(experiences: readonly Experience[], extra: Metrics): Metrics {

@@ -1,3 +1,4 @@
+import type { DivergenceCounts } from '../experience/divergence.js'
 import type { Experience } from '../experience/index.js'
 import type { WorkflowContext } from '../workflow/context.js'
 import type { RolloutJob } from './job.js'
@@ -20,7 +21,8 @@ export interface Performed {
   readonly experiences: Experience[]
   /** By how many versions the weights went on meanwhile. */
   readonly drift: number
-  readonly divergences: number
+  /** Calls that could not go on from what was said before, by their reason. */
+  readonly diverged: DivergenceCounts
   /** Tokens that the policy was made to write, also those that no experience holds. */
   readonly sampledTokens: number
 }
@@ -45,8 +47,8 @@ export function workHere(contextOf: ContextFactory): Workplace {
       const context = contextOf(job, place, signal)
       const { version } = context.model
       const experiences = await underWay(nameOf(job, place.run), context, () => perform(job.entry, context))
-      const { divergences, sampledTokens } = context.model.stats
-      return { experiences, drift: context.model.version - version, divergences, sampledTokens }
+      const { diverged, sampledTokens } = context.model.stats
+      return { experiences, drift: context.model.version - version, diverged, sampledTokens }
     },
     leave() {},
   }

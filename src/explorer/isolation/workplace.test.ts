@@ -75,9 +75,18 @@ it('a workflow gives the same in a worker as here, to the last bit', async () =>
   const there = await performOn(await workers().take(signal), 'isolated_all')
   expect(here.experiences).toHaveLength(2)
   expect(there.experiences).toEqual(here.experiences)
-  const numbers = ({ drift, divergences, sampledTokens }: Performed) => [drift, divergences, sampledTokens]
+  const numbers = ({ drift, diverged, sampledTokens }: Performed) => [drift, diverged, sampledTokens]
   expect(numbers(there)).toEqual(numbers(here))
   expect(here.sampledTokens).toBeGreaterThan(0)
+})
+
+it('an answer that is held to a format is held to it in a worker too', async () => {
+  workflows.add('isolated_format', ({ model }) => model.generate('1+1=', { guided_regex: '[24]{3}' }))
+  const texts = async (seat: Seat) =>
+    (await performOn(seat, 'isolated_format')).experiences.map(({ responseText }) => responseText)
+  const here = await texts(await workHere(contextFactory(parts, () => silent)).take(signal))
+  expect(here).toEqual([expect.stringMatching(/^[24]{3}/), expect.stringMatching(/^[24]{3}/)])
+  expect(await texts(await workers().take(signal))).toEqual(here)
 })
 
 it('a worker is used again after its rollout, and ended when it does not come to its end', async () => {
