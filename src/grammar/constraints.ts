@@ -30,20 +30,18 @@ export function constraintFor(tokenizer: Tokenizer, size: number, format: Format
 }
 
 /** Masks that hold one request to a format. What they hold it to goes with them: a function cannot leave its thread. */
-export function allowedFor(tokenizer: Tokenizer, size: number, format: Format): Masking {
+export function allowedFor(tokenizer: Tokenizer, size: number, format: Format): ReturnType<Constraint['follow']> {
   const allowed = constraintFor(tokenizer, size, format).follow()
   formats.set(allowed, format)
   return allowed
 }
 
 /** The format behind masks that `allowedFor` made. */
-export function formatOf(allowed: Masking): Format | undefined {
+export function formatOf(allowed: object): Format | undefined {
   return formats.get(allowed)
 }
 
-type Masking = ReturnType<Constraint['follow']>
-
-const formats = new WeakMap<Masking, Format>()
+const formats = new WeakMap<object, Format>()
 
 function newConstraint(tokenizer: Tokenizer, size: number, format: Format): Constraint {
   if (tokenizer.eosId === undefined) {
