@@ -21,12 +21,7 @@ export class IsolatedWorker {
   #task: Current | undefined
   #end: TrinityError | undefined
 
-  constructor(
-    channel: Channel,
-    setup: Setup,
-    models: readonly ServedModel[],
-    loggerOf: (runner: number) => Logger,
-  ) {
+  constructor(channel: Channel, setup: Setup, models: readonly ServedModel[], loggerOf: (runner: number) => Logger) {
     this.#channel = channel
     this.#models = models
     this.#loggerOf = loggerOf

@@ -1,5 +1,14 @@
 import { TrinityError } from '../../base/error.js'
-import type { AllowedTokens, Call, ModelInfo, OnToken, RewardModel, RowScores, Sample, SampleModel } from '../../engine/contract.js'
+import type {
+  AllowedTokens,
+  Call,
+  ModelInfo,
+  OnToken,
+  RewardModel,
+  RowScores,
+  Sample,
+  SampleModel,
+} from '../../engine/contract.js'
 import { remoteReward, remoteSampler } from '../../engine/remote.js'
 import { type Format, formatOf } from '../../grammar/index.js'
 import type { FromWorker, Method, ModelCall, Port, ToWorker } from './protocol.js'
