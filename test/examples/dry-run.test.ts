@@ -9,8 +9,9 @@ import { dryRuns, exampleFiles, PLUGINS, root } from './kit.js'
 /** r3l.gate.test.ts has all files of the study. */
 const files = exampleFiles().filter((file) => !/^R3L\/\w+\/.*B\.yaml$/.test(file) || file.endsWith('/opmd_R3L_7B.yaml'))
 
-/** Files that are told where things are by the environment. */
+/** Files that are told where things are by the environment, or have their workflow from a plugin with packages of its own. */
 const environment: Record<string, string[]> = {
+  'agents/headline/headline.yaml': ['buffer.explorer_input.default_workflow_type=synthetic_workflow'],
   'quickstart/warmup.yaml': ['model.model_path=examples/quickstart/model', 'checkpoint_root_dir=./checkpoints'],
 }
 

@@ -89,6 +89,16 @@ describe('sample strategies', () => {
     )
   })
 
+  it('whole_step takes what was put together, at its end nothing', async () => {
+    const main = rollouts(7)
+    for (const [i, one] of main.list.entries()) one.info = { step_size: i < 5 ? 5 : 2 }
+    const sizes = []
+    for (let step = 1; step <= 3; step++) sizes.push((await sample('whole_step', step, main)).experiences.length)
+    expect(sizes).toEqual([5, 2, 0])
+    // what belongs together is not parted by a signal
+    expect(main.asked[1]).toEqual({ count: 4, options: { deadlineMs: 5, signal: undefined } })
+  })
+
   it('critique_grpo marks what a critique has refined', async () => {
     const main = new ListSource([experience(0, 0, 1), experience(0, 1, 1, { info: { is_off_policy: true } })])
     const { experiences } = await sample('critique_grpo', 1, main)
