@@ -9,18 +9,6 @@ import { studyWorkflows } from './names.js'
 export const WAY = ['go to bed 1', 'take book 2 from bed 1', 'go to desk 1', 'use desklamp 1']
 export const act = (action: string) => `<think>so</think><action>${action}</action>`
 
-/** A report that can be used, or what is made of it. */
-export function report(changes: Record<string, unknown> = {}): string {
-  return JSON.stringify({
-    trajectory_summary: 'It looked around.',
-    root_cause_analysis: 'No plan.',
-    trajectory_outcome: 'failure',
-    improvement_suggestion: 'WISDOM: go to the bed first.',
-    retry_from_step: 0,
-    ...changes,
-  })
-}
-
 export const isReflection = (prompt: string) => prompt.includes('You reflect on what an agent did')
 
 /** What a scripted model says: replies in turn, and what it says where it is asked to think. */

@@ -5,8 +5,9 @@ import type { Experience } from '../../experience/index.js'
 import { ChatTemplate } from '../../model/index.js'
 import { EnvironmentWorkflow } from '../environment/concatenated.js'
 import { StepWiseEnvironmentWorkflow } from '../environment/step-wise.js'
-import { isReflection, learned, report } from './kit.fixture.js'
+import { isReflection, learned } from './kit.fixture.js'
 import { studyWorkflows } from './names.js'
+import { report } from './report.fixture.js'
 
 /** Drops what was thought in earlier turns, as the templates of some models do: every turn is a sequence of its own. */
 const forgetful = {

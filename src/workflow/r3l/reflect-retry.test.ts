@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { text } from '../../../test/support/workflow-kit.js'
+import { advantageFns } from '../../algorithm/advantage/registry.js'
 import type { Experience } from '../../experience/index.js'
-import { act, isReflection, learned, report, run, WAY } from './kit.fixture.js'
+import { act, isReflection, learned, run, WAY } from './kit.fixture.js'
+import { report } from './report.fixture.js'
 
 const NAME = 'R3L_alfworld_workflow'
 const LOST = ['look', 'inventory', 'help'].map(act)
@@ -81,6 +83,38 @@ describe('R3L', () => {
     const all = await run(NAME, script, { reflect_on: 'all' })
     expect(all.experiences.map(({ eid }) => eid.task)).toEqual(['7_explore', '7_reflect_0'])
     expect(all.experiences[0].metrics).toMatchObject({ reflection_perfect: 1, success: 1 })
+  })
+})
+
+describe('what the algorithm makes of a pair', () => {
+  const pair = () =>
+    run(
+      NAME,
+      {
+        replies: [...LOST, 'hm', ...WAY.map(act)],
+        thoughts: [report({ retry_from_step: 1 })],
+      },
+      { max_env_steps: 6 },
+    )
+  /** Advantages where something is learned, in whole turns. */
+  const advantages = (experiences: Experience[], args: object) =>
+    advantageFns
+      .get('opmd_reweight_adv')
+      .compute(experiences, advantageFns.parse('opmd_reweight_adv', args, 'args') as Record<string, unknown>, {
+        random: () => 0,
+      })
+      .experiences.map(({ advantages, actionMask }) => {
+        expect([...advantages!].filter((_, i) => !actionMask[i]).every((a) => a === 0)).toBe(true)
+        return [...new Set([...advantages!].filter((_, i) => actionMask[i]))]
+      })
+
+  it('amplifies the success, masks what is shared, and counts examples once', async () => {
+    const { experiences } = await pair()
+    expect(experiences.map(({ reward }) => reward)).toEqual([0, 1, 1, 1])
+    expect(advantages(experiences, {})).toEqual([[-0.5], [3], [1], [1]])
+    expect(advantages(experiences, { rule: 'code' })).toEqual([[-0.5], [1], [1], [1]])
+    expect(advantages(experiences, { rule: 'none' })).toEqual([[-0.5], [0.5], [1], [1]])
+    expect(experiences.map((one) => learned(one).length)).toEqual([3, 4, 1, 4])
   })
 })
 

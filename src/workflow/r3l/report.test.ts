@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { report } from './kit.fixture.js'
+import { report } from './report.fixture.js'
 import { readReport, UNUSABLE } from './report.js'
 
 describe('the report of a reflection', () => {
