@@ -1,6 +1,7 @@
-// What explorer.isolation costs: the same rollouts in the explorer's event loop, in threads and in processes, on the mock
-// engine. Processor time of this process and its workers, without their start. Needs a build (npm run build).
-// --rollouts=N of a round (300), --workers=N (8), --turns=N (4), --tokens=N of an answer (32), --rounds=N (7).
+// What explorer.isolation costs: the same rollouts in the explorer's event loop, in threads and in processes, on the native
+// engine with a model of the quick start's size, and on the mock engine, whose answers cost next to nothing. Processor time of
+// this process and its workers, without their start. Needs a build (npm run build).
+// --rollouts=N of a round (300), --workers=N (4), --turns=N (4), --tokens=N of an answer (32), --rounds=N (5).
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,9 +17,9 @@ const CHARACTERS = 'abcdefghijklmnopqrstuvwxyzWY.,?! '
 const TEMPLATE =
   "{% for m in messages %}{{ '<|' + m['role'] + '|>' + m['content'] + '<|eos|>' }}{% endfor %}{{ '<|assistant|>' }}"
 
-const plugin = ({ turns, tokens }) => `
+const plugin = ({ workflow, turns, tokens }) => `
 import { workflows } from 'trinity-rft'
-workflows.add('bench_isolation', async ({ model }) => {
+workflows.add('${workflow}', async ({ model }) => {
   const messages = []
   for (let turn = 0; turn < ${turns}; turn++) {
     messages.push({ role: 'user', content: 'What do you do next? You see a door, a lamp and a table. ' })
@@ -44,12 +45,18 @@ function cpuMs() {
 
 async function load() {
   const from = (file) => import(new URL(`../dist/${file}.js`, import.meta.url).href)
-  const files = ['explorer/scheduler', 'explorer/timeout', 'explorer/isolation/workplace', 'engine/mock/engine']
+  const files = [
+    'explorer/scheduler',
+    'explorer/timeout',
+    'explorer/isolation/workplace',
+    'engine/mock/engine',
+    'engine/native/engine',
+  ]
   const more = ['model/index', 'config/index', 'workflow/text', 'plugin']
   return Object.assign({}, ...(await Promise.all([...files, ...more].map(from))))
 }
 
-async function measure({ rollouts, workers, turns, tokens, rounds }) {
+async function measure(kind, { rollouts, workers, turns, tokens, rounds }) {
   const dir = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   const api = await load()
   const places = []
@@ -58,19 +65,21 @@ async function measure({ rollouts, workers, turns, tokens, rounds }) {
     const model = join(dir, 'model')
     await api.createModel({
       out: model,
-      layers: 1,
-      hidden: 16,
-      heads: 2,
+      layers: 3,
+      hidden: 96,
+      heads: 4,
       maxPositions: 4096,
       tokenizer,
       chatTemplate: TEMPLATE,
     })
-    writeFileSync(join(dir, 'talk.mjs'), plugin({ turns, tokens }))
+    const workflow = `bench_isolation_${kind}`
+    writeFileSync(join(dir, 'talk.mjs'), plugin({ workflow, turns, tokens }))
     await api.loadPlugins([dir])
     const text = await api.openModelText(model)
     const { vocabSize, eosId } = text.tokenizer
-    const engine = new api.MockEngine({ vocabSize, eos: eosId, maxModelLen: 4096 })
-    const sampler = await engine.openSample({ path: 'mock' }, { seq: 1, deadlineMs: 1000 })
+    const engine =
+      kind === 'mock' ? new api.MockEngine({ vocabSize, eos: eosId, maxModelLen: 4096 }) : new api.NativeEngine()
+    const sampler = await engine.openSample({ path: model }, { seq: 1, deadlineMs: 60_000 })
     const silent = { debug() {}, info() {}, warn() {}, error() {} }
     const schedulers = KINDS.map((isolation) => {
       const yaml = `explorer: {isolation: ${isolation}, rollout_model: {max_model_len: 4096}}`
@@ -89,7 +98,7 @@ async function measure({ rollouts, workers, turns, tokens, rounds }) {
       })
     })
     const empty = { format: {}, rolloutArgs: {}, workflowArgs: {}, rewardFnArgs: {}, isEval: false }
-    const task = { raw: {}, workflow: 'bench_isolation', repeatTimes: 1, index: { taskset: 0, row: 0 }, ...empty }
+    const task = { raw: {}, workflow, repeatTimes: 1, index: { taskset: 0, row: 0 }, ...empty }
     let order = 0
     const explore = async (scheduler, count) => {
       const tasks = Array.from({ length: count }, () => task)
@@ -120,18 +129,22 @@ async function measure({ rollouts, workers, turns, tokens, rounds }) {
 
 export async function run(args) {
   const number = (name, fallback) => Number(args.find((arg) => arg.startsWith(`--${name}=`))?.split('=')[1] ?? fallback)
-  const size = { rollouts: number('rollouts', 300), workers: number('workers', 8), turns: number('turns', 4) }
-  const { start, times } = await measure({ ...size, tokens: number('tokens', 32), rounds: number('rounds', 7) })
-  printTable(
-    KINDS.map((isolation, i) => {
-      const ratio = median(times.map((one) => one[i] / one[0]))
-      return {
-        isolation,
-        'CPU ms of a rollout': format(median(times.map((one) => one[i])) / size.rollouts),
-        '× none': format(ratio),
-        'CPU ms of a start': i === 0 ? '' : format(start[i]),
-        target: i === 0 ? '' : `< 1.1 ${ratio < 1.1 ? 'met' : 'MISSED'}`,
-      }
-    }),
-  )
+  const size = { rollouts: number('rollouts', 300), workers: number('workers', 4), turns: number('turns', 4) }
+  const more = { tokens: number('tokens', 32), rounds: number('rounds', 5) }
+  for (const engine of ['native', 'mock']) {
+    const { start, times } = await measure(engine, { ...size, ...more })
+    printTable(
+      KINDS.map((isolation, i) => {
+        const ratio = median(times.map((one) => one[i] / one[0]))
+        return {
+          engine,
+          isolation,
+          'CPU ms of a rollout': format(median(times.map((one) => one[i])) / size.rollouts),
+          '× none': format(ratio),
+          'CPU ms of a start': i === 0 ? '' : format(start[i]),
+          target: i === 0 || engine === 'mock' ? '' : `< 1.1 ${ratio < 1.1 ? 'met' : 'MISSED'}`,
+        }
+      }),
+    )
+  }
 }
