@@ -17,9 +17,9 @@ const CHARACTERS = 'abcdefghijklmnopqrstuvwxyzWY.,?! '
 const TEMPLATE =
   "{% for m in messages %}{{ '<|' + m['role'] + '|>' + m['content'] + '<|eos|>' }}{% endfor %}{{ '<|assistant|>' }}"
 
-const plugin = ({ workflow, turns, tokens }) => `
+const plugin = ({ turns, tokens }) => `
 import { workflows } from 'trinity-rft'
-workflows.add('${workflow}', async ({ model }) => {
+workflows.add('bench_isolation', async ({ model }) => {
   const messages = []
   for (let turn = 0; turn < ${turns}; turn++) {
     messages.push({ role: 'user', content: 'What do you do next? You see a door, a lamp and a table. ' })
@@ -56,26 +56,27 @@ async function load() {
   return Object.assign({}, ...(await Promise.all([...files, ...more].map(from))))
 }
 
-async function measure(kind, { rollouts, workers, turns, tokens, rounds }) {
-  const dir = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
-  const api = await load()
+/** A model and a plugin that all measurements share: a folder of plugins stays known until the process ends. */
+async function prepare(api, dir, size) {
+  const model = join(dir, 'model')
+  const tokenizer = { kind: 'chars', characters: CHARACTERS }
+  await api.createModel({
+    out: model,
+    layers: 3,
+    hidden: 96,
+    heads: 4,
+    maxPositions: 4096,
+    tokenizer,
+    chatTemplate: TEMPLATE,
+  })
+  writeFileSync(join(dir, 'talk.mjs'), plugin(size))
+  await api.loadPlugins([dir])
+  return { api, dir, model, text: await api.openModelText(model) }
+}
+
+async function measure(kind, { api, dir, model, text }, { rollouts, workers, rounds }) {
   const places = []
   try {
-    const tokenizer = { kind: 'chars', characters: CHARACTERS }
-    const model = join(dir, 'model')
-    await api.createModel({
-      out: model,
-      layers: 3,
-      hidden: 96,
-      heads: 4,
-      maxPositions: 4096,
-      tokenizer,
-      chatTemplate: TEMPLATE,
-    })
-    const workflow = `bench_isolation_${kind}`
-    writeFileSync(join(dir, 'talk.mjs'), plugin({ workflow, turns, tokens }))
-    await api.loadPlugins([dir])
-    const text = await api.openModelText(model)
     const { vocabSize, eosId } = text.tokenizer
     const engine =
       kind === 'mock' ? new api.MockEngine({ vocabSize, eos: eosId, maxModelLen: 4096 }) : new api.NativeEngine()
@@ -98,7 +99,7 @@ async function measure(kind, { rollouts, workers, turns, tokens, rounds }) {
       })
     })
     const empty = { format: {}, rolloutArgs: {}, workflowArgs: {}, rewardFnArgs: {}, isEval: false }
-    const task = { raw: {}, workflow, repeatTimes: 1, index: { taskset: 0, row: 0 }, ...empty }
+    const task = { raw: {}, workflow: 'bench_isolation', repeatTimes: 1, index: { taskset: 0, row: 0 }, ...empty }
     let order = 0
     const explore = async (scheduler, count) => {
       const tasks = Array.from({ length: count }, () => task)
@@ -123,28 +124,37 @@ async function measure(kind, { rollouts, workers, turns, tokens, rounds }) {
     return { start, times }
   } finally {
     for (const place of places) await place.close()
-    rmSync(dir, { recursive: true, force: true })
   }
 }
 
 export async function run(args) {
   const number = (name, fallback) => Number(args.find((arg) => arg.startsWith(`--${name}=`))?.split('=')[1] ?? fallback)
-  const size = { rollouts: number('rollouts', 300), workers: number('workers', 4), turns: number('turns', 4) }
-  const more = { tokens: number('tokens', 32), rounds: number('rounds', 5) }
-  for (const engine of ['native', 'mock']) {
-    const { start, times } = await measure(engine, { ...size, ...more })
-    printTable(
-      KINDS.map((isolation, i) => {
-        const ratio = median(times.map((one) => one[i] / one[0]))
-        return {
-          engine,
-          isolation,
-          'CPU ms of a rollout': format(median(times.map((one) => one[i])) / size.rollouts),
-          '× none': format(ratio),
-          'CPU ms of a start': i === 0 ? '' : format(start[i]),
-          target: i === 0 || engine === 'mock' ? '' : `< 1.1 ${ratio < 1.1 ? 'met' : 'MISSED'}`,
-        }
-      }),
-    )
+  const size = {
+    rollouts: number('rollouts', 300),
+    workers: number('workers', 4),
+    turns: number('turns', 4),
+    tokens: number('tokens', 32),
+    rounds: number('rounds', 5),
   }
+  const dir = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
+  try {
+    const shared = await prepare(await load(), dir, size)
+    for (const engine of ['native', 'mock']) printTable(rows(engine, size, await measure(engine, shared, size)))
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+function rows(engine, { rollouts }, { start, times }) {
+  return KINDS.map((isolation, i) => {
+    const ratio = median(times.map((one) => one[i] / one[0]))
+    return {
+      engine,
+      isolation,
+      'CPU ms of a rollout': format(median(times.map((one) => one[i])) / rollouts),
+      '× none': format(ratio),
+      'CPU ms of a start': i === 0 ? '' : format(start[i]),
+      target: i === 0 || engine === 'mock' ? '' : `< 1.1 ${ratio < 1.1 ? 'met' : 'MISSED'}`,
+    }
+  })
 }
