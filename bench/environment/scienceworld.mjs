@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { format, interleave, median, printTable, ratio } from '../lib.mjs'
 
@@ -33,6 +34,8 @@ class Bare {
   static async start(flags) {
     const bare = new Bare()
     bare.java = spawn('java', [...flags, '-cp', jar, 'py4j.GatewayServer', '--die-on-broken-pipe', '0'], {
+      // it leaves a file where it runs
+      cwd: tmpdir(),
       stdio: ['pipe', 'pipe', 'ignore'],
     })
     const [port] = await once(bare.java.stdout, 'data')
