@@ -1,5 +1,4 @@
-import type { Transaction } from '../base/database/database.js'
-import { openDatabase } from '../base/database/database.js'
+import { type DatabaseRow, type DatabaseValue, openDatabase, type Transaction } from '../base/database/database.js'
 import { quoted } from '../base/database/names.js'
 import { TrinityError } from '../base/error.js'
 import { claimJob } from '../buffer/sql/job.js'
@@ -46,7 +45,8 @@ export class History {
 
   private constructor(table: ExperienceTable, who: string, total: number, rated: number) {
     this.#table = table
-    this.#who = who
+    // in the name of a commit it ends with a colon
+    this.#who = encodeURIComponent(who)
     this.#name = quoted(table.name)
     this.#total = total
     this.#rated = rated
@@ -111,25 +111,14 @@ export class History {
   async withdraw(ids: readonly string[]): Promise<void> {
     // one of them may be on its way into the table
     await this.#writing
-    await this.#retrying(() =>
-      this.#table.db.transaction(async (tx) => {
-        const { idsIn } = this.#table.db.dialect
-        const found = await this.#find(tx, ids)
-        const where = idsIn(
-          'id',
-          found.map(({ row }) => row),
-        )
-        const gone = await tx.query(`DELETE FROM ${this.#name} WHERE ${where.sql} AND consumed = 0 RETURNING id`, [
-          where.value,
-        ])
-        const blobs = idsIn(
-          'id',
-          gone.map(({ id }) => Number(id)),
-        )
-        await tx.query(`DELETE FROM ${quoted(`${this.#table.name}_blob`)} WHERE ${blobs.sql}`, [blobs.value])
-        this.#total -= gone.length
-      }),
-    )
+    const gone = await this.#transaction(async (tx) => {
+      const { sql, value } = this.#rows(await this.#find(tx, ids))
+      const rows = await tx.query(`DELETE FROM ${this.#name} WHERE ${sql} AND consumed = 0 RETURNING id`, [value])
+      const blobs = this.#rows(rows)
+      await tx.query(`DELETE FROM ${quoted(`${this.#table.name}_blob`)} WHERE ${blobs.sql}`, [blobs.value])
+      return rows.length
+    })
+    this.#total -= gone
   }
 
   /**
@@ -137,40 +126,29 @@ export class History {
    * not known, nothing is changed.
    */
   async rate({ reward, ids, task, run }: Feedback): Promise<{ rated: number; before: number }> {
-    const rated = await this.#retrying(() =>
-      this.#table.db.transaction(async (tx) => {
-        const found = await this.#find(tx, ids)
-        const known = new Set(found.map(({ id }) => id))
-        const strange = ids.filter((id) => !known.has(id))
-        if (strange.length > 0) throw unknown(strange)
-        const where = this.#table.db.dialect.idsIn(
-          'id',
-          found.map(({ row }) => row),
-        )
-        const set = 'reward = ?, task_id = ?, run_id = ?, consumed = 1, ready = 1'
-        const now = await tx.query(`UPDATE ${this.#name} SET ${set} WHERE ${where.sql} AND consumed = 0 RETURNING id`, [
-          reward,
-          task,
-          run,
-          where.value,
-        ])
-        return { rated: now.length, before: found.length - now.length }
-      }),
-    )
-    this.#rated += rated.rated
-    return rated
+    const noted = await this.#transaction(async (tx) => {
+      const found = await this.#find(tx, ids)
+      const known = new Set(found.map(({ msg_id }) => msg_id))
+      const strange = ids.filter((id) => !known.has(id))
+      if (strange.length > 0) throw unknown(strange)
+      const { sql, value } = this.#rows(found)
+      const set = 'reward = ?, task_id = ?, run_id = ?, consumed = 1, ready = 1'
+      const values = [reward, task, run, value]
+      const now = await tx.query(`UPDATE ${this.#name} SET ${set} WHERE ${sql} AND consumed = 0 RETURNING id`, values)
+      return { rated: now.length, before: found.length - now.length }
+    })
+    this.#rated += noted.rated
+    return noted
   }
 
   /** Everything that has feedback and was not committed, under the number of a commit. */
   async begin(commit: number): Promise<Experience[]> {
     const own = this.#commitName('')
-    const rows = await this.#retrying(() =>
-      this.#table.db.transaction((tx) =>
-        tx.query(
-          `UPDATE ${this.#name} SET batch_id = ? WHERE ready = 1 AND (batch_id = '' OR substr(batch_id, 1, ?) = ?)
-           RETURNING id, task_id, run_id`,
-          [this.#commitName(commit), own.length, own],
-        ),
+    const rows = await this.#transaction((tx) =>
+      tx.query(
+        `UPDATE ${this.#name} SET batch_id = ? WHERE ready = 1 AND (batch_id = '' OR substr(batch_id, 1, ?) = ?)
+         RETURNING id, task_id, run_id`,
+        [this.#commitName(commit), own.length, own],
       ),
     )
     rows.sort((a, b) => Number(a.id) - Number(b.id))
@@ -190,10 +168,9 @@ export class History {
 
   /** What has this number is with the trainer. */
   async end(commit: number): Promise<void> {
-    await this.#retrying(() =>
-      this.#table.db.transaction((tx) =>
-        tx.query(`UPDATE ${this.#name} SET ready = 0 WHERE ready = 1 AND batch_id = ?`, [this.#commitName(commit)]),
-      ),
+    const name = this.#commitName(commit)
+    await this.#transaction((tx) =>
+      tx.query(`UPDATE ${this.#name} SET ready = 0 WHERE ready = 1 AND batch_id = ?`, [name]),
     )
   }
 
@@ -207,15 +184,23 @@ export class History {
     return `${this.#who}:${commit}`
   }
 
-  async #find(tx: Transaction, ids: readonly string[]): Promise<{ row: number; id: string }[]> {
-    const found: { row: number; id: string }[] = []
+  async #find(tx: Transaction, ids: readonly string[]): Promise<DatabaseRow[]> {
+    const found: DatabaseRow[] = []
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const some = ids.slice(at, at + AT_ONCE)
       const places = some.map(() => '?').join(', ')
-      const rows = await tx.query(`SELECT id, msg_id FROM ${this.#name} WHERE msg_id IN (${places})`, some)
-      found.push(...rows.map((row) => ({ row: Number(row.id), id: String(row.msg_id) })))
+      found.push(...(await tx.query(`SELECT id, msg_id FROM ${this.#name} WHERE msg_id IN (${places})`, some)))
     }
     return found
+  }
+
+  #rows(rows: readonly DatabaseRow[]): { sql: string; value: DatabaseValue } {
+    const ids = rows.map(({ id }) => Number(id))
+    return this.#table.db.dialect.idsIn('id', ids)
+  }
+
+  #transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#retrying(() => this.#table.db.transaction(work))
   }
 
   #retrying<T>(work: () => Promise<T>): Promise<T> {
