@@ -1,0 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** The tests of a run, and whatever they start, share a temporary folder, which goes with them. The name is short: sockets lie there. */
+export default function setup(): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'tests-'))
+  process.env.TMPDIR = folder
+  return () => rmSync(folder, { recursive: true, force: true })
+}
