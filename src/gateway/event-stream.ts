@@ -60,12 +60,14 @@ export class EventStream implements Holding {
   /** Resolves when there is room for more; at once, where the client is gone. */
   write(text: string): Promise<void> | undefined {
     this.#silent = false
-    this.#held += text
-    if (!this.begun || this.#response.destroyed) return undefined
+    this.#held = this.#response.destroyed ? '' : this.#held + text
+    if (!this.begun || this.#held === '') return undefined
     if (this.#isFirst) this.flush()
     else if (this.#held.length > this.#limits.unreadBytes) this.flush()
     else this.#flusher.add(this)
-    return this.#response.writableLength > this.#limits.unreadBytes ? this.#room() : undefined
+    // Where no write was told to wait, nobody will tell when there is room.
+    const { writableLength, writableNeedDrain } = this.#response
+    return writableNeedDrain && writableLength > this.#limits.unreadBytes ? this.#room() : undefined
   }
 
   /** Resolves when nothing is held any more; undefined: nothing is. */
@@ -91,14 +93,17 @@ export class EventStream implements Holding {
 
   end(): void {
     this.begin()
+    const held = this.#held
+    this.#held = ''
     this.stop()
-    if (!this.#response.destroyed) this.#response.end(this.#held)
+    if (!this.#response.destroyed) this.#response.end(held)
   }
 
-  /** Without an end: the head was not sent, or nobody is there. */
+  /** Without an end: the head was not sent, nobody is there, or an error follows. */
   stop(): void {
     clearInterval(this.#keepAlive)
     this.#flusher.delete(this)
+    if (this.begun && this.#held !== '') this.flush()
   }
 
   #comment(): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Gateway } from './index.js'
-import { openGateway, rawPost, rawRead, rawSocket } from './plain.fixture.js'
+import { FakeModel, openGateway, rawPost, rawRead, rawSocket } from './plain.fixture.js'
 
 const open: Gateway[] = []
 const opened: typeof openGateway = async (options) => {
@@ -75,6 +75,32 @@ describe('connections', () => {
     const socket = await rawSocket(gateway)
     socket.write('hello there\r\n\r\n')
     expect(await rawRead(socket)).toMatch(/^HTTP\/1\.1 400 /)
+  })
+})
+
+describe('a clock that jumps', () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  it('ends no call and no session', async () => {
+    const jumps = [0, 1e15, -1e12, 8.64e15, 86_400_000]
+    let at = 0
+    vi.spyOn(Date, 'now').mockImplementation(() => jumps[at++ % jumps.length])
+    const visitors = { open: () => ({ model: new FakeModel() }), models: ['policy'], idleMs: 60_000 }
+    const { gateway, session, post } = await opened({
+      ...{ fake: { stepMs: 10 }, visitors },
+      limits: { callMs: 20_000, bodyMs: 20_000, headerMs: 20_000, unreadMs: 20_000, keepAliveMs: 20_000 },
+    })
+    const headers = { 'content-type': 'application/json', 'x-session-id': 'a' }
+    const visit = () => fetch(`${gateway.url}/v1/say`, { method: 'POST', body: HELLO, headers })
+    for (let i = 0; i < 3; i++) {
+      expect((await post({ say: 'hi', stream: i === 1 })).status).toBe(200)
+      expect((await visit()).status).toBe(200)
+    }
+    await expect.poll(() => session.calls.filter(({ finished }) => finished).length).toBe(3)
+    expect(session.calls.every(({ ms }) => ms > 0 && ms < 20_000)).toBe(true)
+    expect(gateway.stats).toMatchObject({ openSessions: 2, errors: {}, callsInFlight: 0 })
   })
 })
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { Flusher, type Holding } from './flusher.js'
 
@@ -35,8 +35,12 @@ describe('a flusher', () => {
       await turn()
     }
     expect(one.at.length).toBe(1)
-    await sleep(150)
-    expect(one.at.length).toBe(2)
+    await expect.poll(() => one.at.length).toBe(2)
     expect(one.at[1] - one.at[0]).toBeGreaterThan(90)
+    const long = slow(300)
+    flusher.add(long)
+    await expect.poll(() => long.at.length).toBe(1)
+    flusher.add(long)
+    await expect.poll(() => long.at.length, { timeout: 2000 }).toBe(2)
   })
 })

@@ -5,6 +5,8 @@ export interface Holding {
 
 /** Sending takes one part of the time, and then rests for so many. */
 const REST = 9
+/** But never for longer: on a busy machine a round may take long that costs little. */
+const LONGEST_MS = 250
 /** What is nearer than this is done at once: timers are no finer. */
 const SOON_MS = 1
 
@@ -38,7 +40,7 @@ export class Flusher {
     // Sockets write at the end of this turn.
     process.nextTick(() => {
       const now = performance.now()
-      this.#earliestMs = now + REST * (now - begun)
+      this.#earliestMs = now + Math.min(REST * (now - begun), LONGEST_MS)
     })
   }
 }
