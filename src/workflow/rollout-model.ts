@@ -148,7 +148,6 @@ export class RolloutModel implements ChatModel {
   retell(messages: readonly ChatMessage[], { sample, raw, experience }: Answered): Experience {
     const { temperature, responseText = '' } = experience
     const prompt = this.conversation.promptOf(this.#render(messages, {}), temperature, (text) => this.#encode(text))
-    this.conversation.count(prompt)
     const { tokenizer } = this
     const recorded = tokenizer.decode(sample.tokens, { skipSpecial: false })
     const seen = typeof sample.stoppedBy === 'string' ? wholeTokens(raw, sample.tokens, tokenizer) : undefined

@@ -66,6 +66,7 @@ describe('R3L', () => {
     ['no_json', '{"trajectory_summary": '],
     ['no_field', '{}'],
     ['outcome', report({ trajectory_outcome: 'Failure' })],
+    ['outcome', report({ trajectory_outcome: 'success' })],
     ['no_advice', report({ improvement_suggestion: null })],
     ['pivot', report({ retry_from_step: 3 })],
   ])('counts a reflection that cannot be used: %s', async (why, thought) => {

@@ -86,16 +86,17 @@ export abstract class ReflectRetryWorkflow extends StudyWorkflow {
     const asTold = (step: number) => second.episode.messagesAt(step)
     const asGuided = (step: number) =>
       advice.guidance === undefined ? asTold(step) : guided(asTold(step), advice.guidance, taken)
-    const isLater = (step: number) => step >= taken
     const { context, credit } = this.args
-    const own = (experiences: Experience[]) =>
-      credit === 'none' || taken === 0 ? experiences : form.only(experiences, isLater)
+    const isParted = credit !== 'none' && taken > 0
+    const afterwards = (experiences: Experience[]) =>
+      isParted ? form.only(experiences, (step) => step >= taken) : experiences
+    const before = (experiences: Experience[]) =>
+      isParted ? form.only(experiences, (step) => step < taken) : experiences
 
-    const shared = credit === 'inverted' && taken > 0 ? form.only(base, (step) => !isLater(step)) : own(base)
-    const isDistilled = context === 'distilled' && advice.guidance !== undefined
     const model = this.model.branch('retold')
-    const retried = own(form.retold(second, context === 'distilled' ? asTold : asGuided, model))
-    if (isDistilled) await rescore(model, retried)
+    const isDistilled = context === 'distilled'
+    const retried = afterwards(form.retold(second, isDistilled ? asTold : asGuided, model))
+    if (isDistilled && advice.guidance !== undefined) await rescore(model, retried)
     const metrics = retryMetrics(first, second, advice.pivot, world)
     for (const one of retried) {
       one.reward = this.worth(second)
@@ -105,10 +106,10 @@ export abstract class ReflectRetryWorkflow extends StudyWorkflow {
     const imitated = this.#isVerified(first, second)
       ? [
           ...this.#imitated('reflect', experience),
-          ...this.#imitated('retry', ...own(form.retold(second, asGuided, this.model.branch('imitated')))),
+          ...this.#imitated('retry', ...afterwards(form.retold(second, asGuided, this.model.branch('imitated')))),
         ]
       : []
-    return [...shared, ...this.grouped(retried), ...imitated]
+    return [...(credit === 'inverted' ? before : afterwards)(base), ...this.grouped(retried), ...imitated]
   }
 
   /** The retry shows that the reflection was right. */

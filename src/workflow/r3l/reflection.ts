@@ -47,7 +47,8 @@ export async function reflect(
     const isCut = verdict.unusable === 'no_json' && truncateStatus === 'response_truncated'
     return { experience, unusable: isCut ? 'cut' : verdict.unusable }
   }
-  if (verdict.isPerfect) return { experience }
+  // A failure that is called a success has not been understood.
+  if (verdict.isPerfect) return episode.won ? { experience } : { experience, unusable: 'outcome' }
   const guidance = (isBrief ? briefCorrection : selfCorrection)(verdict.report)
   return { experience, advice: { pivot: verdict.pivot, guidance } }
 }

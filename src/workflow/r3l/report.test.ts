@@ -7,6 +7,7 @@ describe('the report of a reflection', () => {
   it('is read from the first brace to the last', () => {
     const read = readReport(`Here it is:\n\`\`\`json\n${report({ retry_from_step: 2 })}\n\`\`\` Done.`, 3)
     expect(read).toMatchObject({ isPerfect: false, pivot: 2, report: { trajectory_outcome: 'failure' } })
+    expect(readReport(`<think>{"a": }</think>${report({ retry_from_step: 1 })}`, 3)).toMatchObject({ pivot: 1 })
   })
 
   it.each([

@@ -38,7 +38,7 @@ const step = z.union([
     .transform(Number),
 ])
 
-/** Reads a report on a trajectory of so many steps, from the first brace of the text to its last. */
+/** Reads a report on a trajectory of so many steps, from the first brace to the last of what follows the thinking. */
 export function readReport(text: string, steps: number): Verdict {
   const report = objectIn(text)
   if (!report) return { unusable: 'no_json' }
@@ -53,7 +53,7 @@ export function readReport(text: string, steps: number): Verdict {
 }
 
 function objectIn(text: string): Record<string, unknown> | undefined {
-  const from = text.indexOf('{')
+  const from = text.indexOf('{', text.lastIndexOf('</think>') + 1)
   const to = text.lastIndexOf('}')
   if (from < 0 || to < from) return undefined
   try {
