@@ -1,12 +1,12 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import { followLogs } from '../base/log/follow.js'
 import { LEVELS, type Level, levelOf } from '../base/log/log-dir.js'
 import type { LogLine } from '../base/log/log-file.js'
 import { redact } from '../base/secret/index.js'
-import { loadConfig } from '../config/load.js'
+import { jobDirs } from './job-dirs.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 
@@ -64,11 +64,7 @@ function dirsOf({ logDir, config, set }: LogCommandOptions): string[] {
     if (existsSync(dir)) return [dir]
     throw new TrinityError('cli/no-logs', `there is no folder ${dir}`, { path: dir })
   }
-  const dirs = loadConfig(config as string, { set }).stages.map(({ config: stage }) => {
-    const { checkpoint_root_dir, project, group, name, continue_from_checkpoint } = stage
-    const job = join(resolve(checkpoint_root_dir), project, group, name)
-    return join(continue_from_checkpoint ? job : newest(job), 'log')
-  })
+  const dirs = jobDirs(config as string, set).map((job) => join(job, 'log'))
   const there = dirs.filter((dir) => existsSync(dir))
   // stages that come later have no folder yet
   if (there.length > 0) return dirs
@@ -76,18 +72,6 @@ function dirsOf({ logDir, config, set }: LogCommandOptions): string[] {
     path: config,
     hint: 'a run creates it when it starts; check the configuration and the current folder',
   })
-}
-
-/** A run that must not continue an earlier one gets the time behind its name. */
-function newest(job: string): string {
-  const [parent, name] = [dirname(job), basename(job)]
-  if (!existsSync(parent)) return job
-  const others = readdirSync(parent).filter((one) => one.startsWith(`${name}_`) && /^\d{14}$/.test(one.slice(-14)))
-  const last = others
-    .filter((one) => one.length === name.length + 15)
-    .sort()
-    .at(-1)
-  return last === undefined ? job : join(parent, last)
 }
 
 function wantedLevel(text = 'INFO'): Level {

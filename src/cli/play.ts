@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import { messageOf, TrinityError } from '../base/error.js'
 import { environments } from '../environment/index.js'
 import type { DataRow } from '../task/index.js'
+import { decimal, wholeNumber } from './number.js'
 import { readValue } from './options.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
@@ -49,9 +50,9 @@ export async function play(
     row: rowOf(options.row),
     data: options.data,
     split: options.split,
-    task: number('--task', options.task, 0),
-    seed: number('--seed', options.seed, 0),
-    maxSteps: options.maxSteps === undefined ? undefined : number('--max-steps', options.maxSteps, 1, 1),
+    task: wholeNumber('--task', options.task, 0),
+    seed: wholeNumber('--seed', options.seed, 0),
+    maxSteps: options.maxSteps === undefined ? undefined : wholeNumber('--max-steps', options.maxSteps, 1, 1),
     signal,
   })
   try {
@@ -100,12 +101,12 @@ async function watchModel(
     import('../engine/registry.js'),
     import('../run/closers.js'),
   ])
-  const episodes = number('--episodes', options.episodes, 1, 1)
+  const episodes = wholeNumber('--episodes', options.episodes, 1, 1)
   const how = {
     model: options.model,
     temperature: decimal('--temperature', options.temperature, 0),
-    maxTokens: number('--max-tokens', options.maxTokens, 512, 1),
-    seed: number('--seed', options.seed, 0),
+    maxTokens: wholeNumber('--max-tokens', options.maxTokens, 512, 1),
+    seed: wholeNumber('--seed', options.seed, 0),
   }
   await withClosers(async (closers) => {
     const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
@@ -155,19 +156,4 @@ function rowOf(text: string | undefined): DataRow | undefined {
     path: '--row',
     hint: `as in --row '{"seed": 3}'`,
   })
-}
-
-function number(option: string, text: string | undefined, otherwise: number, least = 0): number {
-  if (text === undefined) return otherwise
-  if (/^\d{1,15}$/.test(text) && Number(text) >= least) return Number(text)
-  throw new TrinityError('cli/number', `${option} is '${text}'; expected a whole number from ${least}`, {
-    path: option,
-  })
-}
-
-function decimal(option: string, text: string | undefined, otherwise: number): number {
-  if (text === undefined) return otherwise
-  const value = Number(text)
-  if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value
-  throw new TrinityError('cli/number', `${option} is '${text}'; expected a number from 0`, { path: option })
 }

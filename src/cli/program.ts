@@ -174,6 +174,21 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--plugin-dir <dir>', 'load environments and other plugins from here (may be repeated)', collect)
     .action(async (world, options) => done(await (await import('./play.js')).play(world, options)))
 
+  program
+    .command('chat')
+    .description('talk to a model: a directory, an id on a hub, or what a run has trained')
+    .argument('<model>', 'model directory, folder of a run, its YAML configuration, or an id on a hub')
+    .argument('[question...]', 'answer this and end; without it, a conversation, or what standard input holds')
+    .option('--system <text>', 'rules for the model')
+    .option('--temperature <t>', 'of its replies; 0: always the likeliest token', '0.7')
+    .option('--max-tokens <n>', 'longest reply', '512')
+    .option('--seed <n>', 'of what is left to chance', '0')
+    .option('--compare <model>', 'a second model that answers beside it')
+    .option('--probs [n]', 'show the probability of every token, and the n likeliest instead of it (3)')
+    .option('--plain', 'no chat: the model goes on with the text')
+    .option('--set <key=value>', 'with a YAML configuration: as the run was started (may be repeated)', collect)
+    .action(async (model, words, options) => done(await (await import('./chat.js')).chat(model, words, options)))
+
   const data = program
     .command('data')
     .description('make task sets: lists them, or makes the one that is named')

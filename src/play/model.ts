@@ -1,62 +1,14 @@
-import { deriveSeed } from '../base/random/derive-seed.js'
-import { machineFacts, readText, resolveConfig } from '../config/index.js'
-import type { OpenEngine } from '../engine/registry.js'
-import { limitsOf, samplingOf } from '../explorer/contexts.js'
-import { readModelConfig } from '../model/index.js'
-import type { RunView } from '../monitor/view.js'
-import { loadCatalog } from '../run/catalog.js'
-import type { Closers } from '../run/closers.js'
-import { debugConfig, openModels } from '../run/debug/models.js'
-import { modelDir } from '../run/model-dir.js'
-import { RolloutModel } from '../workflow/index.js'
+import { type OneModelContext, type OneModelOptions, openOneModel } from '../run/one-model.js'
 import type { Player } from './watch.js'
 
-export interface ModelOptions {
-  /** A directory, or an id on a hub. */
-  readonly model: string
-  readonly temperature: number
-  /** Of a reply. */
-  readonly maxTokens: number
-  readonly seed: number
-}
-
-export interface ModelContext {
-  readonly openEngine: OpenEngine
-  readonly note: (text: string) => void
-  readonly signal: AbortSignal
-  readonly closers: Closers
-}
-
-/** Tokens of a conversation: some models could read books, for which no memory is set aside here. */
-const LONGEST = 16_384
-
-/** Opens a model for sampling. Each episode has its own conversation and its own random numbers. */
-export async function openPlayer(options: ModelOptions, context: ModelContext): Promise<(episode: number) => Player> {
-  const { note, ...rest } = context
-  const { model, temperature, maxTokens, seed } = options
-  const view: RunView = { phase: (_, what) => note(what), metrics() {}, note, end() {}, close() {} }
-  const dir = await modelDir(model, view, context.signal)
-  const length = Math.min((await readModelConfig(dir)).config.maxPositions, LONGEST)
-  const given = {
-    mode: 'bench',
-    model: { model_path: dir, max_model_len: length, max_response_tokens: Math.min(maxTokens, length >> 1) },
-    explorer: { rollout_model: { seed, temperature } },
-  }
-  const parsed = readText(JSON.stringify(given), 'trinity play')
-  const { stages } = resolveConfig(parsed, machineFacts(), await loadCatalog([parsed]))
-  const config = debugConfig(stages[0].config)
-  const { model: samplers, text } = await openModels({ ...rest, config, view })
-  const { rollout_model: rollout, max_timeout } = config.explorer
+/** Opens a model that plays. Each episode has its own conversation and its own random numbers. */
+export async function openPlayer(
+  options: OneModelOptions,
+  context: OneModelContext,
+): Promise<(episode: number) => Player> {
+  const newConversation = await openOneModel(options, context)
   return (episode) => {
-    const model = new RolloutModel({
-      sampler: samplers[0],
-      text,
-      limits: limitsOf(rollout),
-      defaults: samplingOf(rollout),
-      seedOf: (call) => deriveSeed(seed, 'play', episode, call),
-      signal: context.signal,
-      deadlineMs: max_timeout * 1000,
-    })
+    const model = newConversation('play', episode)
     return {
       async reply(messages) {
         const [answer] = await model.chat(messages)

@@ -1,4 +1,4 @@
-import { nearest } from '../base/nearest.js'
+import { commandHelp, commandOf, unknownCommand } from '../base/colon-command.js'
 import type { Episode, EpisodeMark } from '../environment/index.js'
 import type { Game } from './game.js'
 import { ending, numbered, opening, outcome, seen, told } from './show.js'
@@ -71,29 +71,16 @@ export async function playYourself(game: Game, { lines, print, ask }: Table): Pr
       if (action === undefined) print(`there is no action ${word}`)
       else await act(action)
     } else {
-      const name = commandOf(word.toLowerCase())
+      const name = commandOf(word.toLowerCase(), COMMANDS)
       if (name) await commands[name]()
-      else print(unknown(word))
+      else print(unknownCommand(word, COMMANDS))
     }
     ask()
   }
 }
 
-const HELP = Object.entries(COMMANDS)
-  .map(([name, what]) => `  :${name.padEnd(11)} ${what}`)
-  .concat(['  :3          the third of the actions that are listed'])
-  .join('\n')
-
-/** The beginning of a name is enough where no other has it. */
-function commandOf(word: string): string | undefined {
-  const names = Object.keys(COMMANDS).filter((name) => name.startsWith(word))
-  return names.length === 1 ? names[0] : undefined
-}
-
-function unknown(word: string): string {
-  const near = nearest(word, Object.keys(COMMANDS))
-  return `there is no command :${word}${near ? `; did you mean :${near}?` : ''} (:help lists them)`
-}
+const HELP = `${commandHelp(COMMANDS)}
+  :3          the third of the actions that are listed`
 
 function listed(actions: readonly string[] | undefined): string {
   if (actions === undefined) return 'this world does not list its actions'

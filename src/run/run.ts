@@ -56,7 +56,12 @@ export async function run({ stages }: Resolved, options: RunOptions = {}): Promi
     await meta?.begin(i)
     if (stages.length > 1) view.phase('run', `stage ${i + 1} of ${stages.length}: ${stage.name}`)
     try {
-      const { end, steps, best, changed = [] } = await runStage(stage, {
+      const {
+        end,
+        steps,
+        best,
+        changed = [],
+      } = await runStage(stage, {
         view,
         stop,
         openEngine: options.openEngine ?? openEngine,
@@ -109,7 +114,10 @@ async function summarize(
     const limit = config.buffer.total_steps ? 'buffer.total_steps' : 'buffer.total_epochs'
     next.push(`${command} --set ${limit}=…   trains longer, as it is set now`, `${command} --fresh   starts over`)
   }
-  if (weights) next.push(`trinity model info ${weights.path}   describes the trained model; any loader reads it`)
+  if (weights) {
+    next.push(`trinity chat ${weights.path}   talks to the trained model`)
+    next.push(`trinity model info ${weights.path}   describes it; any loader reads it`)
+  }
   const brief = (one: { step: number; metric: string; score: number }) => ({
     step: one.step,
     metric: one.metric,

@@ -1,0 +1,97 @@
+import { commandHelp, commandOf, unknownCommand } from '../base/colon-command.js'
+import { columns } from './columns.js'
+import { probabilityTable } from './spoken-token.js'
+import type { Reply, Talk } from './talk.js'
+
+/** Where a person sits: lines come in, text goes out. */
+export interface Desk {
+  readonly lines: AsyncIterable<string>
+  /** As it is, without the end of a line. */
+  write(text: string): void
+  /** Asks for the next line. */
+  ask(): void
+  /** Whether what is being said is still wanted; a new one for every answer. */
+  answering(): AbortSignal
+  /** Characters of a line. */
+  readonly width: number
+}
+
+const COMMANDS = {
+  reset: 'forget what was said',
+  system: 'rules for the model, and begin again: :system You are a pirate.',
+  temperature: 'how much chance there is in replies: :temperature 0.7',
+  undo: 'take the last question and its answer back',
+  help: 'these commands',
+  quit: 'end',
+}
+
+/** Talks until there are no more lines. A line that begins with `:` is a command. */
+export async function converse(talks: readonly Talk[], desk: Desk): Promise<void> {
+  const print = (text: string) => desk.write(`${text}\n`)
+  const commands: Record<string, (rest: string) => void> = {
+    reset: () => {
+      for (const talk of talks) talk.reset()
+      print('forgotten')
+    },
+    system: (rest) => {
+      for (const talk of talks) talk.reset(rest === '' ? undefined : rest)
+      print(rest === '' ? 'forgotten; the rules are as before' : 'forgotten; these are the rules now')
+    },
+    temperature: (rest) => {
+      const value = Number(rest)
+      if (rest === '' || !(value >= 0) || !Number.isFinite(value)) return print('give a number from 0, such as 0.7')
+      for (const talk of talks) talk.temperature = value
+    },
+    undo: () => {
+      const undone = talks.map((talk) => talk.undo())
+      print(undone.includes(true) ? 'taken back' : 'nothing has been said')
+    },
+    help: () => print(commandHelp(COMMANDS)),
+  }
+  desk.ask()
+  for await (const line of desk.lines) {
+    const text = line.trim()
+    const [, word, rest] = /^:([a-z]+)\s*(.*)$/i.exec(text) ?? []
+    const name = word && commandOf(word.toLowerCase(), COMMANDS)
+    if (name === 'quit') return
+    if (name) commands[name](rest)
+    else if (word) print(unknownCommand(word, COMMANDS))
+    // `::x` is the text `:x`
+    else if (text !== '') await answer(talks, text.startsWith('::') ? text.slice(1) : text, desk)
+    desk.ask()
+  }
+}
+
+/** One question: a reply as it comes, or several side by side. False: there was no room for it. */
+export async function answer(
+  talks: readonly Talk[],
+  text: string,
+  desk: Omit<Desk, 'lines' | 'ask'>,
+): Promise<boolean> {
+  const signal = desk.answering()
+  const replies: Reply[] = []
+  try {
+    for (const talk of talks) replies.push(await talk.say(text, talks.length === 1 ? desk.write : undefined, signal))
+  } catch (error) {
+    if (!signal.aborted) throw error
+    for (const talk of talks.slice(0, replies.length)) talk.undo()
+    desk.write('\n(stopped: the question was taken back)\n')
+    return true
+  }
+  if (talks.length > 1)
+    desk.write(
+      columns(
+        talks.map(({ name }, i) => ({ title: name, text: replies[i].text })),
+        desk.width,
+      ),
+    )
+  desk.write('\n')
+  for (const [i, { tokens }] of replies.entries()) {
+    const title = talks.length > 1 ? `${talks[i].name}\n` : ''
+    if (tokens.length > 0) desk.write(`${title}${probabilityTable(tokens)}\n`)
+  }
+  if (replies.some(({ end }) => end === 'length')) desk.write('(cut: --max-tokens allows longer replies)\n')
+  const isFull = replies.some(({ end }) => end === 'full')
+  if (isFull) desk.write('(this is longer than the model can read: :reset forgets what was said)\n')
+  return !isFull
+}

@@ -1,0 +1,5 @@
+/** `trinity chat`: a person talks to a model in the terminal. */
+
+export { answer, converse, type Desk } from './converse.js'
+export { Talk, type TalkOptions } from './talk.js'
+export { whichModel } from './which-model.js'

@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { root } from '../../test/support/doc-blocks.js'
+import { type ChatOptions, chat } from './chat.js'
+
+const model = join(root, 'examples/quickstart/model')
+
+beforeAll(() => void vi.spyOn(process.stderr, 'write').mockReturnValue(true))
+afterAll(() => void vi.restoreAllMocks())
+
+async function trinityChat(name: string, words: string[], options: ChatOptions = {}, typed = ''): Promise<string> {
+  let written = ''
+  const write = (text: string) => {
+    written += text
+  }
+  expect(await chat(name, words, options, { input: Readable.from([typed]), write })).toBe(0)
+  return written
+}
+
+describe('trinity chat', () => {
+  it('answers what it is asked, by a word or through a pipe', async () => {
+    const asked = await trinityChat(model, ['Make 22 from', '5, 20, 3'], { temperature: '0' })
+    expect(asked).toMatch(/^<answer>.*<\/answer>\n$/)
+    expect(await trinityChat(model, [], { temperature: '0' }, 'Make 22 from 5, 20, 3\n')).toBe(asked)
+  })
+
+  it('compares two models and shows probabilities', async () => {
+    const text = await trinityChat(model, ['Make 22 from 5, 20, 3'], { compare: model, probs: '2', temperature: '0' })
+    expect(text).toMatch(/<answer>.* {3}<answer>/)
+    expect(text.match(/^ {2}[01]\.\d{3} {2}"<answer>"/gm)).toHaveLength(2)
+  })
+
+  it.each<[string, string[], ChatOptions, RegExp]>([
+    [model, ['x'], { temperature: 'hot' }, /--temperature is 'hot'/],
+    [model, ['x'], { maxTokens: '0' }, /--max-tokens is '0'/],
+    [model, ['x'], { probs: 'many' }, /--probs is 'many'/],
+    [model, [], {}, /there is no question/],
+    [join(root, 'src'), ['x'], {}, /there are no weights in/],
+    [join(root, 'nowhere.yaml'), ['x'], {}, /no file .*nowhere\.yaml/],
+    [join(root, 'examples/two_processes/train.yaml'), ['x'], {}, /has left nothing in/],
+  ])('%s %j %j is refused', async (name, words, options, message) => {
+    await expect(trinityChat(name, words, options)).rejects.toThrow(message)
+  })
+})

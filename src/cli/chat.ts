@@ -1,0 +1,150 @@
+import { createInterface } from 'node:readline'
+import { text as textOf } from 'node:stream/consumers'
+import pc from 'picocolors'
+import { TrinityError } from '../base/error.js'
+import type { Desk, Talk } from '../chat/index.js'
+import { jobDirs } from './job-dirs.js'
+import { decimal, wholeNumber } from './number.js'
+import type { ExitCode } from './print.js'
+
+export interface ChatOptions {
+  system?: string
+  temperature?: string
+  maxTokens?: string
+  seed?: string
+  compare?: string
+  probs?: boolean | string
+  plain?: boolean
+  set?: string[]
+}
+
+/** What tests replace. */
+export interface ChatWorld {
+  readonly input: NodeJS.ReadableStream & { isTTY?: boolean }
+  readonly write: (text: string) => void
+}
+
+const ALTERNATIVES = 3
+const USUAL_WIDTH = 100
+
+/** `trinity chat`: talks to a model directory, or to what a run has trained. */
+export async function chat(
+  model: string,
+  words: readonly string[],
+  options: ChatOptions,
+  world: Partial<ChatWorld> = {},
+): Promise<ExitCode> {
+  const input = world.input ?? process.stdin
+  const write = world.write ?? ((text: string) => void process.stdout.write(text))
+  const names = [model, ...(options.compare === undefined ? [] : [options.compare])]
+  const how = {
+    temperature: decimal('--temperature', options.temperature, 0.7),
+    maxTokens: wholeNumber('--max-tokens', options.maxTokens, 512, 1),
+    seed: wholeNumber('--seed', options.seed, 0),
+  }
+  const alternatives = alternativesOf(options.probs)
+  const interrupts = new Interrupts()
+  const { Talk, converse, answer, whichModel } = await import('../chat/index.js')
+  const [{ openOneModel }, { openEngine }, { withClosers }] = await Promise.all([
+    import('../run/one-model.js'),
+    import('../engine/registry.js'),
+    import('../run/closers.js'),
+  ])
+  const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
+  try {
+    return await withClosers(async (closers) => {
+      const talks: Talk[] = []
+      for (const name of names) {
+        const dir = await whichModel(await placeOf(name, options.set), note)
+        const context = { openEngine, note, signal: interrupts.end, closers }
+        const newConversation = await openOneModel({ ...how, model: dir }, context)
+        talks.push(new Talk(dir, newConversation, { system: options.system, plain: options.plain, alternatives }))
+      }
+      const desk = { write, answering: interrupts.answering, width: process.stdout.columns ?? USUAL_WIDTH }
+      if (words.length > 0 || !input.isTTY) {
+        const question = words.length > 0 ? words.join(' ') : (await textOf(input)).trim()
+        if (question === '') throw new TrinityError('cli/usage', 'there is no question', { path: 'trinity chat' })
+        return (await answer(talks, question, desk)) ? 0 : 1
+      }
+      note('a line is a question, :help lists the commands, Ctrl-C stops an answer')
+      await atTheKeyboard(input, interrupts, desk, (whole) => converse(talks, whole))
+      return 0
+    })
+  } finally {
+    interrupts.close()
+  }
+}
+
+/** A configuration stands for its last stage that has run. */
+async function placeOf(name: string, set?: string[]): Promise<string> {
+  if (!/\.ya?ml$/.test(name)) return name
+  const { existsSync } = await import('node:fs')
+  const dirs = jobDirs(name, set)
+  const there = dirs.findLast((dir) => existsSync(dir))
+  if (there) return there
+  throw new TrinityError('model/none', `the run of ${name} has left nothing in ${dirs.at(-1)}`, {
+    path: name,
+    hint: 'run it first, or check the current folder and --set',
+  })
+}
+
+function alternativesOf(probs: ChatOptions['probs']): number | undefined {
+  if (probs === undefined || probs === false) return undefined
+  return probs === true ? ALTERNATIVES : wholeNumber('--probs', probs, ALTERNATIVES, 1)
+}
+
+/** Ctrl-C ends the answer that is being given, or, where there is none, everything. */
+class Interrupts {
+  readonly #end = new AbortController()
+  #answer = new AbortController()
+  #isAnswering = false
+
+  constructor() {
+    process.on('SIGINT', this.interrupt)
+  }
+
+  get end(): AbortSignal {
+    return this.#end.signal
+  }
+
+  readonly answering = (): AbortSignal => {
+    this.#answer = new AbortController()
+    this.#isAnswering = true
+    return this.#answer.signal
+  }
+
+  /** The answer is there. */
+  rest(): void {
+    this.#isAnswering = false
+  }
+
+  readonly interrupt = (): void => {
+    const reason = new TrinityError('cli/interrupted', 'interrupted')
+    if (!this.#isAnswering || this.#answer.signal.aborted) this.#end.abort(reason)
+    this.#answer.abort(reason)
+  }
+
+  close(): void {
+    process.off('SIGINT', this.interrupt)
+  }
+}
+
+async function atTheKeyboard(
+  input: NodeJS.ReadableStream,
+  interrupts: Interrupts,
+  desk: Omit<Desk, 'lines' | 'ask'>,
+  talk: (desk: Desk) => Promise<void>,
+): Promise<void> {
+  const lines = createInterface({ input, output: process.stdout, prompt: pc.bold('> ') })
+  lines.on('SIGINT', interrupts.interrupt)
+  interrupts.end.addEventListener('abort', () => lines.close(), { once: true })
+  const ask = () => {
+    interrupts.rest()
+    lines.prompt()
+  }
+  try {
+    await talk({ ...desk, lines, ask })
+  } finally {
+    lines.close()
+  }
+}

@@ -1,0 +1,18 @@
+import { TrinityError } from '../base/error.js'
+
+/** A whole number that was given to an option. */
+export function wholeNumber(option: string, text: string | undefined, otherwise: number, least = 0): number {
+  if (text === undefined) return otherwise
+  if (/^\d{1,15}$/.test(text) && Number(text) >= least) return Number(text)
+  throw new TrinityError('cli/number', `${option} is '${text}'; expected a whole number from ${least}`, {
+    path: option,
+  })
+}
+
+/** A number from 0 that was given to an option. */
+export function decimal(option: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise
+  const value = Number(text)
+  if (text.trim() !== '' && value >= 0 && Number.isFinite(value)) return value
+  throw new TrinityError('cli/number', `${option} is '${text}'; expected a number from 0`, { path: option })
+}

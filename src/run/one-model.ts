@@ -1,0 +1,62 @@
+import { deriveSeed } from '../base/random/derive-seed.js'
+import { machineFacts, readText, resolveConfig } from '../config/index.js'
+import type { OpenEngine } from '../engine/registry.js'
+import { limitsOf, samplingOf } from '../explorer/contexts.js'
+import { readModelConfig } from '../model/index.js'
+import type { RunView } from '../monitor/view.js'
+import { RolloutModel } from '../workflow/index.js'
+import { loadCatalog } from './catalog.js'
+import type { Closers } from './closers.js'
+import { debugConfig, openModels } from './debug/models.js'
+import { modelDir } from './model-dir.js'
+
+export interface OneModelOptions {
+  /** A directory, or an id on a hub. */
+  readonly model: string
+  readonly temperature: number
+  /** Of a reply. */
+  readonly maxTokens: number
+  readonly seed: number
+}
+
+export interface OneModelContext {
+  readonly openEngine: OpenEngine
+  readonly note: (text: string) => void
+  readonly signal: AbortSignal
+  readonly closers: Closers
+}
+
+/** A conversation of its own, with random numbers of its own. */
+export type NewConversation = (...seeds: readonly (string | number)[]) => RolloutModel
+
+/** Tokens of a conversation: some models could read books, for which no memory is set aside here. */
+const LONGEST = 16_384
+
+/** Opens a model for sampling, outside of any run. */
+export async function openOneModel(options: OneModelOptions, context: OneModelContext): Promise<NewConversation> {
+  const { note, ...rest } = context
+  const { model, temperature, maxTokens, seed } = options
+  const view: RunView = { phase: (_, what) => note(what), metrics() {}, note, end() {}, close() {} }
+  const dir = await modelDir(model, view, context.signal)
+  const length = Math.min((await readModelConfig(dir)).config.maxPositions, LONGEST)
+  const given = {
+    mode: 'bench',
+    model: { model_path: dir, max_model_len: length, max_response_tokens: Math.min(maxTokens, length >> 1) },
+    explorer: { rollout_model: { seed, temperature } },
+  }
+  const parsed = readText(JSON.stringify(given), 'trinity')
+  const { stages } = resolveConfig(parsed, machineFacts(), await loadCatalog([parsed]))
+  const config = debugConfig(stages[0].config)
+  const { model: samplers, text } = await openModels({ ...rest, config, view })
+  const { rollout_model: rollout, max_timeout } = config.explorer
+  return (...seeds) =>
+    new RolloutModel({
+      sampler: samplers[0],
+      text,
+      limits: limitsOf(rollout),
+      defaults: samplingOf(rollout),
+      seedOf: (call) => deriveSeed(seed, ...seeds, call),
+      signal: context.signal,
+      deadlineMs: max_timeout * 1000,
+    })
+}
