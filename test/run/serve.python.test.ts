@@ -15,7 +15,7 @@ afterAll(() => bench.remove())
 
 it.skipIf(python.absent)(
   `the original's Python client works against mode serve as it is${python.note}`,
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const served = await Served.open(bench)
     const script = join(import.meta.dirname, 'serve-agent.py')
