@@ -3,7 +3,7 @@
 #   scripts/carry.sh trinity.tar.xz        then there: tar xf trinity.tar.xz && trinity/trinity run --config …
 set -euo pipefail
 cd "$(dirname "$0")/.."
-target=$(realpath -m "${1:?usage: scripts/carry.sh FILE.tar.xz}")
+target=$(realpath -m "${1:?usage: scripts/carry.sh FILE.tar.xz or FILE.tar}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 folder=$work/trinity
@@ -24,5 +24,7 @@ printf '#!/bin/sh\nhere=$(cd "$(dirname "$0")" && pwd)\nexec "$here/node" "$here
 chmod +x "$folder/trinity"
 
 mkdir -p "$(dirname "$target")"
-tar -C "$work" -cf - trinity | xz -6 -T0 > "$target"
+# to be packed once more, it may stay as it is
+case $target in *.tar) pack=cat ;; *) pack='xz -6 -T0' ;; esac
+tar -C "$work" -cf - trinity | $pack > "$target"
 du -h "$target" | cut -f1

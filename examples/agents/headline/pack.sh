@@ -13,8 +13,8 @@ folder=$work/headline
 mkdir -p "$folder" "$out"
 
 # Trinity as scripts/carry.sh packs it, but with a Node that the SDKs like
-"$root/scripts/carry.sh" "$work/trinity.tar.xz" > /dev/null
-tar xJf "$work/trinity.tar.xz" -C "$folder" && rm "$work/trinity.tar.xz"
+"$root/scripts/carry.sh" "$work/trinity.tar" > /dev/null
+tar xf "$work/trinity.tar" -C "$folder" && rm "$work/trinity.tar"
 cp -r "$here" "$folder/example"
 rm -rf "$folder/example/made" "$folder/example/node_modules"
 cd "$folder/example"

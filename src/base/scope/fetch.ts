@@ -22,15 +22,23 @@ export function installFetch(): void {
   }
 }
 
+/** Where the models of rollouts have been: a server may have been closed and opened somewhere else. */
+const places = new Set<string>()
+
 type Target = NonNullable<Scope['target']>
 
 /** What of an address is the model's to understand, where it has to be changed. */
 function pathBelow(url: string, target: Target | undefined): string | undefined {
   if (url.startsWith(`${PLACEHOLDER}/`)) return url.slice(PLACEHOLDER.length)
-  if (!target || url.startsWith(`${target.url}/`)) return undefined
+  if (!target) return undefined
   const siblings = target.url.slice(0, target.url.lastIndexOf('/') + 1)
-  const end = url.startsWith(siblings) ? url.indexOf('/', siblings.length) : -1
-  return end < 0 ? undefined : url.slice(end)
+  places.add(siblings)
+  if (url.startsWith(`${target.url}/`)) return undefined
+  for (const place of places) {
+    const end = url.startsWith(place) ? url.indexOf('/', place.length) : -1
+    if (end >= 0) return url.slice(end)
+  }
+  return undefined
 }
 
 function redirected(request: Request, path: string, { url, key }: Target): Request {

@@ -74,6 +74,14 @@ describe('a client that was made before the rollout', () => {
     expect(seen.at(-1)).toMatchObject({ path: '/s/2/v1/chat/completions' })
   })
 
+  it('or in one whose server has been closed since', async () => {
+    const gone = { url: 'http://127.0.0.1:1/s/7', key: 'old' }
+    await inScope({ env: {}, target: gone }, () => fetch(`${gone.url}/v1/models`).catch(() => {}))
+    const ask = () => fetch(`${gone.url}/v1/chat/completions`, { headers: { authorization: 'Bearer old' } })
+    await inScope({ env: {}, target: { url, key: 'secret' } }, ask)
+    expect(seen.at(-1)).toMatchObject({ path: '/s/1/v1/chat/completions', headers: { authorization: 'Bearer secret' } })
+  })
+
   it('fails outside of one, and everything else is fetched as ever', async () => {
     await expect(fetch(`${PLACEHOLDER}/v1/models`)).rejects.toMatchObject({ code: 'agent/outside' })
     expect(await (await fetch(`${url}/other`)).text()).toBe('ok')

@@ -85,6 +85,19 @@ describe('agent', () => {
     expect(reward).toBe(1)
   })
 
+  it('so does one that was made in a rollout before a long training step', async () => {
+    let kept: string | undefined
+    const run: AgentFunction = async (_, { baseURL, apiKey }) => {
+      kept ??= baseURL
+      return (await ask(kept, apiKey, [{ role: 'user', content: '?' }])).choices.length
+    }
+    await roll(run, () => 'yes')
+    // longer than the server stays open
+    await sleep(1300)
+    const [{ reward }] = await roll(run, () => 'yes')
+    expect(reward).toBe(1)
+  })
+
   it("chance is the run's to decide, unless it is left to the agent", async () => {
     const asked = async (sampling?: 'run' | 'agent') => {
       const seen: SampleRequest[] = []

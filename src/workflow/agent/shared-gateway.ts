@@ -4,6 +4,7 @@ import type { Gateway, Session, SessionParts } from '../../gateway/index.js'
 const LINGER_MS = 1000
 
 let opened: Promise<Gateway> | undefined
+let port = 0
 let users = 0
 let closing: NodeJS.Timeout | undefined
 
@@ -23,9 +24,14 @@ export async function withSession<T>(parts: SessionParts, work: (session: Sessio
 
 async function shared(): Promise<Gateway> {
   // loaded where somebody needs it: other runs start without a server
-  opened ??= import('../../gateway/index.js').then(({ Gateway }) => Gateway.open())
+  opened ??= import('../../gateway/index.js').then(({ Gateway }) =>
+    // where it was before: libraries keep the first client that they make, and training steps are long
+    Gateway.open({ port }).catch(() => Gateway.open()),
+  )
   try {
-    return await opened
+    const gateway = await opened
+    port = Number(new URL(gateway.url).port)
+    return gateway
   } catch (error) {
     opened = undefined
     throw error

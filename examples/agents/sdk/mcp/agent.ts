@@ -6,7 +6,13 @@ import { shop } from './shop.mjs'
 
 setTracingDisabled(true)
 const args = [fileURLToPath(new URL('server.mjs', import.meta.url))]
-const server = new MCPServerStdio({ command: process.execPath, args, cacheToolsList: true })
+// on a busy machine a program takes longer to start than its five seconds
+const server = new MCPServerStdio({
+  command: process.execPath,
+  args,
+  cacheToolsList: true,
+  clientSessionTimeoutSeconds: 60,
+})
 await server.connect()
 
 async function answer(question: string) {
