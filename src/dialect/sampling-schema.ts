@@ -4,7 +4,7 @@ const count = z.int().min(0)
 
 /** How answers are drawn: keys that several APIs share, and those that vLLM adds to them. */
 export const samplingShape = {
-  temperature: z.number().optional(),
+  temperature: z.number().min(0).optional(),
   top_p: z.number().optional(),
   top_k: z.int().optional(),
   min_p: z.number().optional(),

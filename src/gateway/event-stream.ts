@@ -15,7 +15,7 @@ type StreamLimits = Pick<GatewayLimits, 'unreadBytes' | 'unreadMs' | 'keepAliveM
 
 /**
  * Server-sent events to one client. The head waits for `begin`: a call that fails before its first token still gets a
- * status of its own. The first text goes out at once, what follows when the flusher says so. When the client does not
+ * status of its own. What the first token brings goes out at once, what follows when the flusher says so. When the client does not
  * read, writing waits for it, and after a while the client is cut.
  */
 export class EventStream implements Holding {
@@ -26,6 +26,7 @@ export class EventStream implements Holding {
   readonly #keepAlive: NodeJS.Timeout
   #held = ''
   #isFirst = true
+  #isBeginning = false
   #silent = true
   #flushed: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined
 
@@ -62,7 +63,7 @@ export class EventStream implements Holding {
     this.#silent = false
     this.#held = this.#response.destroyed ? '' : this.#held + text
     if (!this.begun || this.#held === '') return undefined
-    if (this.#isFirst) this.flush()
+    if (this.#isFirst) this.#begin()
     else if (this.#held.length > this.#limits.unreadBytes) this.flush()
     else this.#flusher.add(this)
     // Where no write was told to wait, nobody will tell when there is room.
@@ -72,7 +73,7 @@ export class EventStream implements Holding {
 
   /** Resolves when nothing is held any more; undefined: nothing is. */
   get flushed(): Promise<void> | undefined {
-    if (this.#held === '' || !this.begun) return undefined
+    if (this.#held === '' || !this.begun || this.#isFirst) return undefined
     this.#flushed ??= settling()
     return this.#flushed.promise
   }
@@ -85,10 +86,17 @@ export class EventStream implements Holding {
     this.#flushed = undefined
     if (this.#response.destroyed || this.#response.writableEnded) return
     if (held === '') this.#response.flushHeaders()
-    else {
+    else this.#response.write(held)
+  }
+
+  /** The first token brings several events: they are all there when promises have settled. */
+  #begin(): void {
+    if (this.#isBeginning) return
+    this.#isBeginning = true
+    process.nextTick(() => {
       this.#isFirst = false
-      this.#response.write(held)
-    }
+      this.flush()
+    })
   }
 
   end(): void {

@@ -43,6 +43,7 @@ const THEIRS = new Set([
   'workflow/prompt-too-long',
   'workflow/args',
   'engine/bad-request',
+  'engine/bad-row',
   'engine/unsupported',
   'engine/no-token',
 ])

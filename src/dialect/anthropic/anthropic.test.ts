@@ -73,6 +73,7 @@ describe('anthropic messages', () => {
 
   it.each([
     ['max_tokens', { max_tokens: undefined }],
+    ['temperature', { temperature: -1 }],
     ['messages', { messages: [] }],
     ['messages[0].content[0]', { messages: [{ role: 'user', content: [{ type: 'image', source: {} }] }] }],
     ['messages[0].role', { messages: [{ role: 'tool', content: 'x' }] }],

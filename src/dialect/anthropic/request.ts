@@ -15,7 +15,7 @@ const SCHEMA = z.object({
   max_tokens: z.int().min(1),
   system: z.unknown().optional(),
   stream: z.boolean().optional(),
-  temperature: z.number().optional(),
+  temperature: z.number().min(0).optional(),
   top_p: z.number().optional(),
   top_k: z.int().optional(),
   stop_sequences: z.array(z.string().min(1)).max(64).optional(),

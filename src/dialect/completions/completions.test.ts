@@ -34,6 +34,7 @@ describe('openai completions', () => {
   it.each([
     ['prompt', {}],
     ['prompt', { prompt: [] }],
+    ['prompt', { prompt: '' }],
     ['prompt', { prompt: [1_000_000] }],
     ['echo', { prompt: 'x', echo: true }],
     ['suffix', { prompt: 'x', suffix: 'y' }],

@@ -4,7 +4,7 @@ import type { Wire } from '../dialect.js'
 import { picked, samplingShape, silentShape } from '../sampling-schema.js'
 import { readBody, unsupported } from '../wire.js'
 
-const text = z.string()
+const text = z.string().min(1)
 const tokens = z.array(z.int().min(0)).min(1)
 
 const SCHEMA = z.object({

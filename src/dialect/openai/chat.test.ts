@@ -63,6 +63,7 @@ describe('chat completions', () => {
     ['modalities.0', { modalities: ['audio'] }],
     ['n', { n: 1000 }],
     ['temperature', { temperature: 'hot' }],
+    ['temperature', { temperature: -1 }],
   ])('refuses what it cannot do: %s', async (path, more) => {
     await expect(read(more)).rejects.toMatchObject({ name: 'TrinityError', path })
   })
