@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { text } from '../../../test/support/workflow-kit.js'
+import { modelOf, speaker, text } from '../../../test/support/workflow-kit.js'
 import { advantageFns } from '../../algorithm/advantage/registry.js'
 import type { Experience } from '../../experience/index.js'
 import { act, isReflection, learned, run, WAY } from './kit.fixture.js'
 import { report } from './report.fixture.js'
+import { readReport, reportSchema } from './report.js'
 
 const NAME = 'R3L_alfworld_workflow'
 const LOST = ['look', 'inventory', 'help'].map(act)
@@ -84,6 +85,20 @@ describe('R3L', () => {
     const all = await run(NAME, script, { reflect_on: 'all' })
     expect(all.experiences.map(({ eid }) => eid.task)).toEqual(['7_explore', '7_reflect_0'])
     expect(all.experiences[0].metrics).toMatchObject({ reflection_perfect: 1, success: 1 })
+  })
+})
+
+describe('a report that is held to its schema', () => {
+  it('of a failure can be used whenever it fits its schema', async () => {
+    // a model that knows nothing
+    const model = modelOf(await speaker(undefined, { maxModelLen: 8000 }), { limits: { maxModelLen: 8000 } })
+    const messages = [{ role: 'user', content: 'reflect' }]
+    for (const steps of [1, 4, 25]) {
+      const [{ responseText = '' }] = await model.chat(messages, { guided_json: reportSchema(steps, false) })
+      expect(readReport(responseText, steps)).toMatchObject({ isPerfect: false, pivot: expect.any(Number) })
+    }
+    const [{ responseText = '' }] = await model.chat(messages, { guided_json: reportSchema(3, true) })
+    expect(JSON.parse(responseText).trajectory_outcome).toMatch(/^success/)
   })
 })
 

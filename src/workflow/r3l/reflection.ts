@@ -35,7 +35,7 @@ export async function reflect(
     reflection_temperature: temperature,
   }: ReflectRetryArgs,
 ): Promise<Reflection> {
-  const guided_json = reflection === 'schema' ? reportSchema(episode.turn.step) : undefined
+  const guided_json = reflection === 'schema' ? reportSchema(episode.turn.step, episode.won) : undefined
   const args = { max_tokens, temperature, guided_json }
   const isBrief = reflection_prompt === 'brief'
   const messages = isBrief ? briefReflection(episode) : reflectionMessages(episode, world)

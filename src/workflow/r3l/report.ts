@@ -3,14 +3,18 @@ import { z } from 'zod'
 const words = { type: 'string', maxLength: 600 } as const
 const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
 
-/** What a reflection says of a trajectory of so many steps, as a JSON Schema. */
-export function reportSchema(steps: number) {
+/**
+ * What a reflection says of a trajectory of so many steps, as a JSON Schema. Of a failure every such report can be used; a
+ * success may be called perfect.
+ */
+export function reportSchema(steps: number, isWon: boolean) {
+  const ofFailure = (schema: object) => (isWon ? orNull(schema) : schema)
   const properties = {
     trajectory_summary: words,
-    root_cause_analysis: orNull(words),
-    trajectory_outcome: { enum: ['success', 'success_but_inefficient', 'failure'] },
-    improvement_suggestion: orNull(words),
-    retry_from_step: orNull({ type: 'integer', minimum: 0, maximum: steps - 1 }),
+    root_cause_analysis: ofFailure(words),
+    trajectory_outcome: { enum: isWon ? ['success', 'success_but_inefficient'] : ['failure'] },
+    improvement_suggestion: ofFailure(words),
+    retry_from_step: ofFailure({ type: 'integer', minimum: 0, maximum: steps - 1 }),
   }
   return { type: 'object', properties, required: Object.keys(properties) }
 }
