@@ -1,6 +1,6 @@
 // The same assistant written with OpenAI's Agents SDK. Nothing in this file knows of Trinity: `node hosted.mjs openai-agents`
 // asks a hosted model with it.
-import { Agent, run, setTracingDisabled, tool } from '@openai/agents'
+import { Agent, MaxTurnsExceededError, ModelBehaviorError, run, setTracingDisabled, tool } from '@openai/agents'
 import { z } from 'zod'
 import { calculate } from './calculate.mjs'
 
@@ -32,7 +32,12 @@ export async function answer(question, prices) {
       }),
     ],
   })
-  // four turns without an answer are an answer that is missing
-  const ended = await run(assistant, question, { maxTurns: 4 }).catch(() => undefined)
+  const ended = await run(assistant, question, { maxTurns: 4 }).catch(astray)
   return { text: ended?.finalOutput ?? '', calls }
+}
+
+/** A model that goes astray has not answered; any other failure is one. */
+function astray(error) {
+  if (error instanceof MaxTurnsExceededError || error instanceof ModelBehaviorError) return undefined
+  throw error
 }

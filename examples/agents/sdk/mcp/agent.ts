@@ -1,6 +1,13 @@
 // OpenAI's Agents SDK with the tools of an MCP server, which runs as a program of its own for all rollouts.
 import { fileURLToPath } from 'node:url'
-import { Agent, MCPServerStdio, run, setTracingDisabled } from '@openai/agents'
+import {
+  Agent,
+  MaxTurnsExceededError,
+  MCPServerStdio,
+  ModelBehaviorError,
+  run,
+  setTracingDisabled,
+} from '@openai/agents'
 import { agent } from 'trinity-rft'
 import { shop } from './shop.mjs'
 
@@ -22,12 +29,17 @@ async function answer(question: string) {
     mcpServers: [server],
     modelSettings: { maxTokens: 24 },
   })
-  const { finalOutput } = await run(clerk, question, { maxTurns: 3 })
-  return finalOutput
+  const ended = await run(clerk, question, { maxTurns: 3 }).catch(astray)
+  return ended?.finalOutput
+}
+
+/** A model that goes astray has not answered; any other failure is one. */
+const astray = (error: unknown) => {
+  if (error instanceof MaxTurnsExceededError || error instanceof ModelBehaviorError) return undefined
+  throw error
 }
 
 export default agent('mcp_shop', async ({ question }) => {
   const [, what, item] = /(\w+) of (\w+)/.exec(question) ?? []
-  const found = await answer(question).catch(() => undefined)
-  return found === (shop as Record<string, Record<string, string>>)[what][item]
+  return (await answer(question)) === (shop as Record<string, Record<string, string>>)[what][item]
 })

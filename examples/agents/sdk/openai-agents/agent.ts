@@ -1,5 +1,5 @@
 // OpenAI's Agents SDK, which speaks responses.
-import { Agent, run, setTracingDisabled, tool } from '@openai/agents'
+import { Agent, MaxTurnsExceededError, ModelBehaviorError, run, setTracingDisabled, tool } from '@openai/agents'
 import { agent } from 'trinity-rft'
 import { z } from 'zod'
 
@@ -20,11 +20,17 @@ async function answer(question: string, shop: Shop) {
     tools: [look('price'), look('stock')],
     modelSettings: { maxTokens: 24 },
   })
-  const { finalOutput } = await run(clerk, question, { maxTurns: 3 })
-  return finalOutput
+  const ended = await run(clerk, question, { maxTurns: 3 }).catch(astray)
+  return ended?.finalOutput
+}
+
+/** A model that goes astray has not answered; any other failure is one. */
+const astray = (error: unknown) => {
+  if (error instanceof MaxTurnsExceededError || error instanceof ModelBehaviorError) return undefined
+  throw error
 }
 
 export default agent(
   'openai_agents_shop',
-  async ({ question, shop, truth }) => (await answer(question, shop).catch(() => undefined)) === truth,
+  async ({ question, shop, truth }) => (await answer(question, shop)) === truth,
 )
