@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import type { Desk, Talk } from '../chat/index.js'
-import { jobDirs } from './job-dirs.js'
+import { modelOf } from './model-of.js'
 import { decimal, wholeNumber } from './number.js'
 import type { ExitCode } from './print.js'
 
@@ -44,7 +44,7 @@ export async function chat(
   }
   const alternatives = alternativesOf(options.probs)
   const interrupts = new Interrupts()
-  const { Talk, converse, answer, whichModel } = await import('../chat/index.js')
+  const { Talk, converse, answer } = await import('../chat/index.js')
   const [{ openOneModel }, { openEngine }, { withClosers }] = await Promise.all([
     import('../run/one-model.js'),
     import('../engine/registry.js'),
@@ -55,7 +55,7 @@ export async function chat(
     return await withClosers(async (closers) => {
       const talks: Talk[] = []
       for (const name of names) {
-        const dir = await whichModel(await placeOf(name, options.set), note)
+        const dir = await modelOf(name, { set: options.set, note })
         const context = { openEngine, note, signal: interrupts.end, closers }
         const newConversation = await openOneModel({ ...how, model: dir }, context)
         talks.push(new Talk(dir, newConversation, { system: options.system, plain: options.plain, alternatives }))
@@ -73,19 +73,6 @@ export async function chat(
   } finally {
     interrupts.close()
   }
-}
-
-/** A configuration stands for its last stage that has run. */
-async function placeOf(name: string, set?: string[]): Promise<string> {
-  if (!/\.ya?ml$/.test(name)) return name
-  const { existsSync } = await import('node:fs')
-  const dirs = jobDirs(name, set)
-  const there = dirs.findLast((dir) => existsSync(dir))
-  if (there) return there
-  throw new TrinityError('model/none', `the run of ${name} has left nothing in ${dirs.at(-1)}`, {
-    path: name,
-    hint: 'run it first, or check the current folder and --set',
-  })
 }
 
 function alternativesOf(probs: ChatOptions['probs']): number | undefined {

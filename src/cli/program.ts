@@ -189,6 +189,22 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--set <key=value>', 'with a YAML configuration: as the run was started (may be repeated)', collect)
     .action(async (model, words, options) => done(await (await import('./chat.js')).chat(model, words, options)))
 
+  program
+    .command('serve')
+    .description(
+      'a model behind the APIs that agents speak; to learn from what they ask, run a configuration of mode serve',
+    )
+    .argument('<model>', 'model directory, folder of a run, its YAML configuration, or an id on a hub')
+    .option('--host <address>', 'where to listen; one that others reach needs a key', '127.0.0.1')
+    .option('--port <n>', 'port, or 0 for any that is free', '8000')
+    .option('--api-key-env <name>', 'environment variable with the key that clients must give')
+    .option('--name <name>', 'what GET /v1/models calls it; default that of the folder')
+    .option('--temperature <t>', 'where a request says none', '1')
+    .option('--max-tokens <n>', 'longest reply', '1024')
+    .option('--seed <n>', 'of what is left to chance', '0')
+    .option('--set <key=value>', 'with a YAML configuration: as the run was started (may be repeated)', collect)
+    .action(async (model, options) => done(await (await import('./serve.js')).serve(model, options)))
+
   const data = program
     .command('data')
     .description('make task sets: lists them, or makes the one that is named')

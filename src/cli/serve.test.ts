@@ -1,0 +1,54 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { root } from '../../test/support/doc-blocks.js'
+import { type ServeOptions, type ServeWorld, serve } from './serve.js'
+
+const model = join(root, 'examples/quickstart/model')
+
+beforeAll(() => void vi.spyOn(process.stderr, 'write').mockReturnValue(true))
+afterAll(() => void vi.restoreAllMocks())
+
+it('serves a model until it is told to stop', async () => {
+  const control = new AbortController()
+  const options = { port: '0', apiKeyEnv: 'KEY', name: 'small' }
+  let ended: Promise<number> | undefined
+  const said = await new Promise<string>((print, fail) => {
+    ended = serve(model, options, { env: { KEY: 'k' }, print, signal: control.signal })
+    ended.catch(fail)
+  })
+  const url = /http:\S+/.exec(said)?.[0]
+  const ask = (key: string, temperature: number) =>
+    fetch(`${url}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'small',
+        temperature,
+        max_tokens: 12,
+        messages: [{ role: 'user', content: 'Make 22 from 5, 20, 3' }],
+      }),
+    })
+  expect((await ask('other', 0)).status).toBe(401)
+  const answer = async () => ((await (await ask('k', 0)).json()) as Chat).choices[0].message.content
+  expect(await answer()).toBe('<answer>5+20-3</answer>')
+  // nobody's conversation goes on with another's
+  expect(await answer()).toBe('<answer>5+20-3</answer>')
+  const models = await fetch(`${url}/models`, { headers: { authorization: 'Bearer k' } })
+  expect(await models.json()).toMatchObject({ data: [{ id: 'small' }] })
+  control.abort()
+  expect(await ended).toBe(0)
+  await expect(fetch(`${url}/models`)).rejects.toThrow()
+})
+
+interface Chat {
+  choices: { message: { content: string } }[]
+}
+
+it.each<[ServeOptions, RegExp]>([
+  [{ port: 'x' }, /--port is 'x'/],
+  [{ apiKeyEnv: 'NOT_SET' }, /NOT_SET holds no key/],
+  [{ host: '0.0.0.0', port: '0' }, /it has no key/],
+])('%j is refused', async (options, message) => {
+  const world: Partial<ServeWorld> = { env: {}, print() {}, signal: new AbortController().signal }
+  await expect(serve(model, options, world)).rejects.toThrow(message)
+})

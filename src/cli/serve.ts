@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import { basename, resolve } from 'node:path'
+import pc from 'picocolors'
+import { TrinityError } from '../base/error.js'
+import { modelOf } from './model-of.js'
+import { decimal, wholeNumber } from './number.js'
+import type { ExitCode } from './print.js'
+
+export interface ServeOptions {
+  host?: string
+  port?: string
+  apiKeyEnv?: string
+  name?: string
+  temperature?: string
+  maxTokens?: string
+  seed?: string
+  set?: string[]
+}
+
+/** What tests replace. */
+export interface ServeWorld {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly print: (text: string) => void
+  /** Ends the server. */
+  readonly signal: AbortSignal
+}
+
+/** `trinity serve`: a model directory, or what a run has trained, behind the APIs that agents speak. Nothing is recorded. */
+export async function serve(
+  model: string,
+  options: ServeOptions,
+  { env = process.env, print = say, signal = interrupted() }: Partial<ServeWorld> = {},
+): Promise<ExitCode> {
+  const how = {
+    temperature: decimal('--temperature', options.temperature, 1),
+    maxTokens: wholeNumber('--max-tokens', options.maxTokens, 1024, 1),
+    seed: wholeNumber('--seed', options.seed, 0),
+  }
+  const port = wholeNumber('--port', options.port, 8000)
+  const apiKey = keyIn(env, options.apiKeyEnv)
+  const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
+  const [{ Gateway }, { openOneModel }, { openEngine }, { withClosers }] = await Promise.all([
+    import('../gateway/index.js'),
+    import('../run/one-model.js'),
+    import('../engine/registry.js'),
+    import('../run/closers.js'),
+  ])
+  await withClosers(async (closers) => {
+    const dir = await modelOf(model, { set: options.set, note })
+    const newConversation = await openOneModel({ ...how, model: dir }, { openEngine, note, signal, closers })
+    const name = options.name ?? basename(resolve(model))
+    let conversations = 0
+    const open = () => {
+      const one = newConversation('serve', conversations++)
+      one.refuseLong()
+      return { model: one }
+    }
+    const gateway = await Gateway.open({ host: options.host, port, apiKey, visitors: { open, models: [name] } })
+    closers.add(gateway)
+    print(`${name} is served at ${gateway.url}/v1`)
+    if (!signal.aborted) await once(signal, 'abort')
+  })
+  return 0
+}
+
+function keyIn(env: ServeWorld['env'], variable: string | undefined): string | undefined {
+  if (variable === undefined || env[variable]) return variable && env[variable]
+  throw new TrinityError('cli/usage', `the environment variable ${variable} holds no key`, {
+    path: '--api-key-env',
+    hint: `export ${variable}=… first`,
+  })
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+function interrupted(): AbortSignal {
+  const control = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => control.abort(new TrinityError('cli/interrupted', 'interrupted')))
+  }
+  return control.signal
+}
