@@ -4,7 +4,7 @@
  */
 export function endWithStdin(
   input: NodeJS.ReadStream = process.stdin,
-  end = () => process.kill(process.pid, 'SIGKILL'),
+  end: () => unknown = () => process.kill(process.pid, 'SIGKILL'),
 ): void {
   input.once('close', end)
   input.resume()

@@ -162,7 +162,7 @@ describe('group baselines', () => {
     const given = groups([1, 0.8, 0])
     const base = [0.4, 0.2, -0.6]
     expect(scores(run('opmd', given).experiences)).toEqual(close(base))
-    const reweighted = (args?: object) => scores(run('opmd_reweight_adv', given, args).experiences)
+    const reweighted = (args?: Record<string, unknown>) => scores(run('opmd_reweight_adv', given, args).experiences)
     expect(reweighted()).toEqual(close([3, 0.6, -0.6]))
     expect(reweighted({ alpha: 2 })).toEqual(close([2, 0.4, -0.6]))
     expect(reweighted({ rule: 'code' })).toEqual(close([1, 0.6, -0.6]))
