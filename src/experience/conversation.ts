@@ -104,6 +104,22 @@ export class Conversation {
     return goesOn || this.#segments.length === 0 ? undefined : divergenceOf(text, temperature, this.#segments)
   }
 
+  /** Whether a turn of something recorded begins with this text. */
+  wrote(turn: number, text: string): boolean {
+    return this.#segments.some((segment) => {
+      const written = segment.written[turn]
+      return written !== undefined && segment.text.startsWith(text, written.textStart)
+    })
+  }
+
+  /** Whether a text begins with so many turns of something recorded. */
+  follows(text: string, turns: number): boolean {
+    return this.#segments.some((segment) => {
+      const last = segment.written[turns - 1]
+      return last !== undefined && text.startsWith(segment.text.slice(0, (last.seen ?? last).textEnd))
+    })
+  }
+
   /** Whether something recorded begins with this text. */
   begins(text: string): boolean {
     return this.#segments.some((segment) => segment.text.startsWith(text))

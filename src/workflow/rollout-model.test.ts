@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { modelOf, speaker, text } from '../../test/support/workflow-kit.js'
 import { obeyingStops } from '../dialect/dialect.fixture.js'
 import { type Experience, responseLength } from '../experience/index.js'
-import type { ChatMessage } from '../model/index.js'
+import { type ChatMessage, ChatTemplate } from '../model/index.js'
 import { TRUNCATED_NOTICE } from './experiences.js'
 import type { RolloutModel } from './rollout-model.js'
 
@@ -150,6 +150,22 @@ describe('a conversation', () => {
     await model.chat([user('one')])
     await model.chat([user('one'), assistant('answer'), user('two')], { temperature: 0.5 })
     expect(model.toExperiences().map(({ temperature }) => temperature)).toEqual([1, 0.5])
+  })
+
+  it('takes no longer for each turn where many answers read the same and were written differently', async () => {
+    let turn = 0
+    const model = modelOf(await speaker(() => (turn++ % 2 ? 'yes' : 'yes ')), { limits: { maxModelLen: 1 << 16 } })
+    const messages: ChatMessage[] = []
+    const template = vi.spyOn(ChatTemplate.prototype, 'renderSpans')
+    for (let i = 0; i < 60; i++) {
+      messages.push(user(String(i)))
+      await model.chat(messages)
+      messages.push(assistant('yes'))
+    }
+    expect(template.mock.calls.length).toBe(60)
+    template.mockRestore()
+    expect(model.stats.divergences).toBe(0)
+    expect(tokenizer.decode(model.toExperience().tokens)).toContain('0yes 1yes2yes 3yes')
   })
 
   it('goes on without what a stop string hid', async () => {

@@ -313,14 +313,40 @@ export class RolloutModel implements ChatModel {
   #render(messages: readonly ChatMessage[], args: ChatArgs): string {
     const template = templateOf(this.#parts.text)
     const options = { tools: args.tools, variables: args.chat_template_kwargs }
+    const enableThinking = args.enable_thinking ?? this.#limits.enableThinking ?? undefined
+    const isBegun = messages.at(-1)?.role === 'assistant'
+    const last = isBegun ? { continueFinalMessage: true } : { enableThinking, addGenerationPrompt: true }
+    const guess = this.#guessed(messages)
+    const guessed = guess && template.render(guess.said, { ...options, ...last })
+    if (guessed !== undefined && this.conversation.follows(guessed, guess!.turns)) return guessed
     const said: ChatMessage[] = []
     for (const message of messages) {
       const begin = (next: ChatMessage) => template.render([...said, next], { ...options, continueFinalMessage: true })
       said.push(message.role === 'assistant' ? this.#asWritten(message, begin) : message)
     }
-    if (messages.at(-1)?.role === 'assistant') return template.render(said, { ...options, continueFinalMessage: true })
-    const enableThinking = args.enable_thinking ?? this.#limits.enableThinking ?? undefined
-    return template.render(said, { ...options, enableThinking, addGenerationPrompt: true })
+    return template.render(said, { ...options, ...last })
+  }
+
+  /**
+   * Messages as the model wrote them, where several of its answers read the same and were said at different turns of the
+   * conversation. Undefined: no two answers read the same.
+   */
+  #guessed(messages: readonly ChatMessage[]): { said: ChatMessage[]; turns: number } | undefined {
+    let turns = 0
+    let isDoubtful = false
+    const said = messages.map((message) => {
+      const written = message.role === 'assistant' ? this.#verbatim.get(message) : []
+      if (written.length === 0) return message
+      const turn = turns++
+      isDoubtful ||= written.length > 1
+      if (written.length === 1) return { role: 'assistant', content: written[0] }
+      // One may be the beginning of another.
+      const [longest = written[0]] = written
+        .filter((raw) => this.conversation.wrote(turn, raw))
+        .sort((a, b) => b.length - a.length)
+      return { role: 'assistant', content: longest }
+    })
+    return isDoubtful ? { said, turns } : undefined
   }
 
   /** A message as the model wrote it. Where several answers read the same, the one that was said at this place. */
