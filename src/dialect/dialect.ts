@@ -41,7 +41,7 @@ export interface Asked {
   readonly model?: string
   /** What the client gave to tell its sessions apart (`user`, `metadata`). */
   readonly session?: string
-  /** What a later request that names the reply to this one relies on, beside the messages. */
+  /** What a later request that names the reply to this one relies on, beside the messages. Undefined: no request can. */
   readonly carried?: Carried
   sample(model: ChatModel, onText: OnText | undefined, signal: AbortSignal): Promise<Answered[]>
   /** The reply as a whole. Tells the model how its answers read to the client (`ChatModel.remember`). */

@@ -83,6 +83,7 @@ export const plain: Dialect = {
     return {
       messages,
       stream: stream === true,
+      carried: {},
       model: typeof model === 'string' ? model : undefined,
       sample: (one, onText, signal) => one.answers(messages, {}, onText, signal),
       reply: (head, [{ raw }]) => ({ ...head, said: raw, heard: messages }),

@@ -141,12 +141,13 @@ export class OpenSession implements Session {
     return found && { messages: found.threads()[0], carried: found.carried }
   }
 
-  /** Keeps where a reply stood. Who names it goes on from its first answer. */
+  /** Keeps where a reply stood, if it can be named. Who does so goes on from its first answer. */
   keep(replyId: string, threads: Threads, carried: Recalled['carried']): void {
+    this.#watch.onReply(this, threads)
+    if (!carried) return
     this.#recalled ??= new Map()
     this.#recalled.set(replyId, { threads, carried })
     if (this.#recalled.size > this.#limits.replies) this.#recalled.delete(this.#recalled.keys().next().value!)
-    this.#watch.onReply(this, threads)
   }
 
   unanswered(answers: readonly Answered[]): void {

@@ -143,7 +143,7 @@ export class Sessions implements SessionResolver {
       }
       return undefined
     })
-    const name = namedInHeaders(headers) ?? asked.session
+    const name = shortened(namedInHeaders(headers) ?? asked.session)
     const retry = headers['idempotency-key']
     const visit = {
       name,
@@ -165,6 +165,13 @@ export class Sessions implements SessionResolver {
   #isMaster(key: string): boolean {
     return this.#masterKey !== undefined && timingSafeEqual(this.#masterKey, hashOf(key))
   }
+}
+
+const LONGEST_NAME = 256
+
+/** Names are kept as long as their sessions: a long one by its hash. */
+function shortened(name: string | undefined): string | undefined {
+  return name !== undefined && name.length > LONGEST_NAME ? nameOf(hashOf(name)) : name
 }
 
 function nameOf(keyHash: Buffer): string {

@@ -57,8 +57,10 @@ describe('visitors', () => {
     await chat([HI], { user: 'b' })
     await post('/messages', { messages: [HI], max_tokens: 9, metadata: { user_id: 'b' } })
     await post('/responses', { input: 'hi', metadata: { session: 'c' } })
-    expect(names).toEqual(['a', 'b', 'c'])
-    expect(calls()).toEqual([5, 2, 1])
+    for (const last of 'xxy') await chat([HI], { user: 'long'.repeat(1000) + last })
+    expect(names.slice(0, 3)).toEqual(['a', 'b', 'c'])
+    expect(names.slice(3).every((name) => name!.length < 100)).toBe(true)
+    expect(calls()).toEqual([5, 2, 1, 2, 1])
   })
 
   it('else the session of the conversation that they go on with', async () => {
