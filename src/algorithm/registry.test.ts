@@ -71,7 +71,7 @@ describe('algorithm table', () => {
     expect(policyLossFns.names().length).toBe(15 + 2 + 7)
     expect(klFns.names().length).toBe(7)
     expect(entropyLossFns.names().length).toBe(3)
-    expect(sampleStrategies.names().length).toBe(4 + 1)
+    expect(sampleStrategies.names().length).toBe(4 + 2)
   })
 
   it.each(algorithms.names())('%s fits together', (name) => {
