@@ -70,16 +70,23 @@ export class Visitors {
   }
 
   /** The session of a request. One that was sent before finds the session it had. */
-  place({ name, retry, replied, messages }: Visit): OpenSession {
-    const known =
-      name !== undefined
-        ? this.#byName.get(name)
-        : (((retry !== undefined && this.#byRetry.get(retry)) || replied) ?? this.#byPrefix.find(messages))
-    if (known && known.calls.length >= (this.#options.calls ?? CALLS)) this.#retire(known)
-    const session = known && this.#traces.has(known) ? known : this.#open(name)
+  place(visit: Visit): OpenSession {
+    const { name, retry } = visit
+    const known = this.#known(visit)
+    // It names a reply of a session that is no visitor's.
+    if (known && !this.#traces.has(known)) return known
+    const isFull = known && known.calls.length >= (this.#options.calls ?? CALLS)
+    if (isFull) this.#retire(known)
+    const session = known && !isFull ? known : this.#open(name)
     this.#seen(session)
     if (name === undefined && retry !== undefined) this.#noteRetry(session, retry)
     return session
+  }
+
+  #known({ name, retry, replied, messages }: Visit): OpenSession | undefined {
+    if (name !== undefined) return this.#byName.get(name)
+    const again = retry === undefined ? undefined : this.#byRetry.get(retry)
+    return again ?? replied ?? this.#byPrefix.find(messages)
   }
 
   /** A visitor got a reply: from now on its session is found by the conversation up to it. */
