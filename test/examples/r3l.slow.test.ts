@@ -10,7 +10,10 @@ describe.each(WORLDS)('all files of %s run for two steps', { timeout: 120_000 },
   const absent = world === 'scienceworld' && simulator.absent
   const names = ALGORITHMS.flatMap((algorithm) => SIZES.map((size) => `${algorithm}_${size}`))
   it.skipIf(absent).each(names)(`%s${absent ? simulator.note : ''}`, async (name) => {
-    expect(await study.twoSteps(world, name)).toMatchObject({ code: 0 })
+    const ended = await study.twoSteps(world, name)
+    // random weights never succeed, and RAFT learns from nothing else
+    if (name.startsWith('RAFT')) expect(ended.stderr).toContain('nothing was trained in 2 steps')
+    else expect(ended).toMatchObject({ code: 0 })
     const rewards = study.example.series(`R3L_${world}/${name}`, 'explorer', 'rollout/reward/mean')
     expect(rewards).toHaveLength(2)
   })
