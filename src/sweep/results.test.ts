@@ -19,7 +19,7 @@ it('makes a table, a chart and a file of all curves from the folders of the runs
   const runs = [runOf('a', [0, 0.25]), runOf('b', [0, 0.5, 1])]
   const plan = { name: 's', dir, runs }
   const found = await writeResults(plan, runs, { axis: 'steps' })
-  expect(found?.table.split('\n')[2]).toMatch(/^b +1 +0 +0\.5 +0\.5$/)
+  expect(found?.table.split('\n')[2]).toMatch(/^b +1 +0\.?0* +0\.500 +0\.500$/)
   expect(readFileSync(join(dir, 'chart.svg'), 'utf8')).toContain('</svg>')
   expect(readFileSync(join(dir, 'table.txt'), 'utf8')).toBe(`${found?.table}\n`)
   const all = JSON.parse(readFileSync(join(dir, 'results.json'), 'utf8'))

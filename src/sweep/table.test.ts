@@ -29,9 +29,9 @@ describe('what came of a sweep', () => {
   it('is a table with the best arm first', () => {
     const lines = tableText(found, 'eval/x', 'tokens').split('\n')
     expect(lines[0]).toBe('eval/x: mean ± deviation over seeds')
-    expect(lines[1]).toMatch(/^\s+runs {3}before {5}after 4,000 sampled tokens/)
-    expect(lines[2]).toMatch(/^fast {11}2 {6}0\.25 ± 0 /)
-    expect(lines[3]).toMatch(/^slow & <old> {3}1 {6}0\.25 /)
+    expect(lines[1]).toMatch(/^\s+runs {3}before {10}after 4,000 sampled tokens/)
+    expect(lines[2]).toMatch(/^fast {11}2 {6}0\.250 ± 0\.000 /)
+    expect(lines[3]).toMatch(/^slow & <old> {3}1 {6}0\.250 /)
   })
 
   it('is a chart with a line for each arm', () => {
@@ -46,7 +46,9 @@ describe('what came of a sweep', () => {
   })
 
   it('has numbers that people read', () => {
-    expect(spreadText({ mean: 0.5, deviation: 0.0123 })).toBe('0.5 ± 0.0123')
-    expect(spreadText({ mean: 0.5 })).toBe('0.5')
+    expect(spreadText({ mean: 0.5, deviation: 0.0123 })).toBe('0.500 ± 0.012')
+    expect(spreadText({ mean: 0.5 })).toBe('0.500')
+    expect(spreadText({ mean: 12.34, deviation: 1 })).toBe('12.3 ± 1.0')
+    expect(spreadText({ mean: 2e-5, deviation: 1e-6 })).toBe('2.0e-5 ± 1.0e-6')
   })
 })
