@@ -159,7 +159,6 @@ describe('a failure', () => {
       code: 'registry/unknown',
       hint: expect.stringContaining('count_workflow'),
     })
-    await expect(bench.run({ name, mode: 'serve' })).rejects.toMatchObject({ code: 'config/mode' })
     const nothing = bench.run({ name, 'buffer.total_steps': null, 'buffer.batch_size': 100 })
     await expect(nothing).rejects.toMatchObject({ code: 'config/nothing-to-do' })
     await expect(bench.run({ name, 'model.model_path': 'not/there/at/all' })).rejects.toThrow('not/there/at/all')
