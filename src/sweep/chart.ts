@@ -36,6 +36,7 @@ export function chartSvg(arms: readonly Arm[], { budget }: Comparison, metric: s
   })
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12">`,
+    `<title>${escaped(metric)}</title>`,
     `<rect width="${width}" height="${height}" fill="white"/>`,
     `<text x="${left}" y="22" font-size="14">${escaped(metric)}</text>`,
     ...ticks(low, high).map((value) => rule(value, y(value))),
