@@ -138,7 +138,6 @@ describe('trinity run', { timeout: 120_000 }, () => {
     ['an unknown workflow', ['buffer.explorer_input.taskset.default_workflow_type=count_workfow'], 2, /count_workflow/],
     ['an engine that nobody knows', ['explorer.rollout_model.engine_type=nativ'], 2, /did you mean .native/],
     ['a batch larger than the data', ['buffer.total_steps=null', 'buffer.batch_size=99'], 2, /nothing to run/],
-    ['a mode of a later version', ['mode=serve'], 2, /mode serve is not part of this version/],
   ])('says what is wrong with %s', async (_, keys, code, text) => {
     const ended = await run('wrong', set(...keys))
     expect(ended.stderr).toMatch(text)
