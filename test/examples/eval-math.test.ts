@@ -32,7 +32,7 @@ describe('eval_math', { timeout: 120_000 }, () => {
     for (const { score, metric, tasks, failed_runs, metrics } of Object.values<Record<string, unknown>>(
       results[0].tasksets,
     )) {
-      expect([metric, tasks, failed_runs]).toEqual(['success/mean@1', 3, 0])
+      expect([metric, tasks, failed_runs]).toEqual(['accuracy/mean@1', 3, 0])
       expect(score).toBe(0)
       expect(metrics).toMatchObject({ 'attempts/mean@1': 1, 'reward/mean@1': 0 })
     }

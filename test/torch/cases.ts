@@ -15,6 +15,7 @@ const ARGS: Record<string, Record<string, unknown>[]> = {
   clip_cov: [{ clip_cov_ratio: 0.2, clip_cov_lb: -0.1, clip_cov_ub: 0.5 }, { clip_cov_lb: 0.05 }],
   kl_cov: [{ kl_cov_ratio: 0.3 }, { ppo_kl_coef: 2.5 }],
   m2po: [{}, { m2_tokens: 'all', m2_threshold: 0.3 }],
+  r3l: [{}, { sft_coef: 0.3 }],
   rec: [
     {},
     { clip_mode: 'two-side', weight: 'importance_sampling' },

@@ -179,14 +179,20 @@ def rec(lp, b, args, mode):
     return aggregate(loss, b["mask"], mode)
 
 
+def parts(usual, expert, b, mode):
+    """Each loss over rows of its own."""
+    rows = b["expert"] == 1
+    return [aggregate(loss[r], b["mask"][r], mode) for loss, r in ((usual, ~rows), (expert, rows))]
+
+
 def mixture(lp, b, args, mode, mu, expert_loss):
-    expert = b["expert"] == 1
+    usual, expert = parts(surrogate(lp - b["old"], b, args)[0], expert_loss, b, mode)
+    return (1 - mu) * usual + mu * expert
 
-    def part(loss, rows):
-        return aggregate(loss[rows], b["mask"][rows], mode)
 
-    usual, _ = surrogate(lp - b["old"], b, args)
-    return (1 - mu) * part(usual, ~expert) + mu * part(expert_loss, expert)
+def r3l(lp, b, args, mode):
+    attempts, examples = parts(-b["advantage"] * lp, -lp, b, mode)
+    return attempts + args.get("sft_coef", 1.0) * examples
 
 
 def mix(lp, b, args, mode):
@@ -270,7 +276,7 @@ def kl(name, lp, ref, old):
 POLICY = {
     f.__name__: f
     for f in (ppo, gspo, opmd, sft, sft_is, sft_phi, topr, cispo, sppo, sapo, importance_sampling, rec, mix, mix_chord)
-    + (dpo, critique_grpo, gpg, geo_mean, dppo_tv, dppo_kl, clip_cov, kl_cov, m2po)
+    + (dpo, critique_grpo, gpg, geo_mean, dppo_tv, dppo_kl, clip_cov, kl_cov, m2po, r3l)
 }
 
 

@@ -42,7 +42,6 @@ export const policyLossFns = new Registry<PolicyLoss>('policy loss', {
   sapo,
   importance_sampling: importanceSampling,
   critique_grpo: critiqueGrpo,
-  r3l,
   gpg,
   geo_mean: geoMean,
   dppo_tv: dppoTv,
@@ -50,4 +49,5 @@ export const policyLossFns = new Registry<PolicyLoss>('policy loss', {
   clip_cov: clipCov,
   kl_cov: klCov,
   m2po,
+  r3l,
 })
