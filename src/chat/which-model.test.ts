@@ -15,6 +15,7 @@ it('finds the weights of a directory, of a step and in nothing else', async () =
   expect(await find('run', 'global_step_3', 'actor')).toBe(weights)
   expect(await find('run', 'global_step_3', 'actor', 'huggingface')).toBe(weights)
   expect(await find('nowhere')).toBe(join(dir, 'nowhere'))
+  await expect(find('run/global_step_3/actor/huggingface/config.json')).rejects.toThrow('is a file')
   await expect(find()).rejects.toMatchObject({
     code: 'model/none',
     hint: expect.stringContaining(join(dir, 'other')),

@@ -8,7 +8,10 @@ import { Checkpoints } from '../checkpoint/index.js'
  * weights. Anything else is an id on a hub, or a path that whoever opens it will miss.
  */
 export async function whichModel(path: string, warn: (text: string) => void): Promise<string> {
-  if (!existsSync(path) || !statSync(path).isDirectory()) return path
+  if (!existsSync(path)) return path
+  if (!statSync(path).isDirectory()) {
+    throw new TrinityError('model/none', `${path} is a file`, { path, hint: 'give the directory of a model' })
+  }
   if (existsSync(join(path, 'config.json'))) return path
   const inside = [join(path, 'huggingface'), join(path, 'actor', 'huggingface')].find((dir) => existsSync(dir))
   if (inside) return inside

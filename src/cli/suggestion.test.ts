@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { createProgram } from './program.js'
 import { optionsOf, rememberFlags, typed } from './suggestion.js'
 
 const LOCAL = '/project/node_modules/.bin/trinity'
@@ -27,4 +28,10 @@ it('commands about a run get its file, plugins and overrides, unless they name o
   expect(typed('trinity log -d x/log', LOCAL)).toBe('npx trinity log -d x/log')
   expect(typed(`trinity run ${options}`, LOCAL)).toBe(`npx trinity run ${options}`)
   expect(optionsOf({ config: 'f.yaml' })).toBe('-c f.yaml')
+})
+
+it('knows every command', () => {
+  for (const name of createProgram(() => {}).commands.map((command) => command.name())) {
+    expect(typed(`trinity ${name} x`, LOCAL)).toMatch(`npx trinity ${name}`)
+  }
 })
