@@ -3,8 +3,8 @@
 // (no metrics, no checks). --tokens=N (1 000 000), --rounds=N (4).
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { format, interleave, printTable } from './lib.mjs'
+import { fileURLToPath } from 'node:url'
+import { format, interleave, loadSources, printTable } from './lib.mjs'
 
 export const title = 'Algorithms: advantage + loss + gradient'
 export const about = 'tokens per second of every algorithm, against 5M/s and against a hand-written PPO loop'
@@ -13,27 +13,6 @@ export const quick = true
 const PROMISED = 5e6
 const LENGTH = 500
 const GROUP = 8
-
-/** The sources as one module, so that the benchmark needs no build. */
-async function load(folder) {
-  const { build } = await import('esbuild')
-  const outfile = join(folder, 'algorithm.mjs')
-  const contents = [
-    "export * from './src/algorithm/index.ts'",
-    "export { evaluateLoss } from './src/graph/index.ts'",
-    "export { createExperience } from './src/experience/index.ts'",
-  ].join('\n')
-  const resolveDir = fileURLToPath(new URL('..', import.meta.url))
-  await build({
-    stdin: { contents, resolveDir },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-  })
-  return import(pathToFileURL(outfile).href)
-}
 
 /** Groups of eight runs, 500 response tokens each, one token in ten not the model's. */
 function makeExperiences(createExperience, count) {
@@ -118,7 +97,7 @@ export async function run(options = []) {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'bench-'))
   try {
-    const lib = await load(folder)
+    const lib = await loadSources(folder, ['algorithm/index', 'graph/evaluate', 'experience/create'])
     const count = Math.max(GROUP, Math.round(tokens / LENGTH / GROUP) * GROUP)
     const experiences = makeExperiences(lib.createExperience, count)
     const draw = (scale, shift) => Float32Array.from({ length: count * LENGTH }, () => shift + scale * Math.random())

@@ -15,6 +15,7 @@ import { readTask, runTask } from '../run/debug/one-task.js'
 import { describeRun, outputFile, RESULT_TABLE, writeExperiences } from '../run/debug/output.js'
 import { serveModels } from '../run/debug/server.js'
 import { debugSocket } from '../run/debug/socket.js'
+import { interrupted } from './interrupted.js'
 import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { rememberFlags, typed } from './suggestion.js'
@@ -119,13 +120,6 @@ async function profiled<T>(file: string, print: (line: string) => void, work: ()
   } finally {
     session.disconnect()
   }
-}
-
-function interrupted(): AbortSignal {
-  const control = new AbortController()
-  process.once('SIGINT', () => control.abort(new TrinityError('cli/interrupted', 'interrupted')))
-  process.once('SIGTERM', () => control.abort(new TrinityError('cli/interrupted', 'terminated')))
-  return control.signal
 }
 
 function printed(print: (line: string) => void): RunView {

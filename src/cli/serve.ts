@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { basename, resolve } from 'node:path'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
+import { interrupted } from './interrupted.js'
 import { modelOf } from './model-of.js'
 import { decimal, wholeNumber } from './number.js'
 import type { ExitCode } from './print.js'
@@ -73,12 +74,4 @@ function keyIn(env: ServeWorld['env'], variable: string | undefined): string | u
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`)
-}
-
-function interrupted(): AbortSignal {
-  const control = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => control.abort(new TrinityError('cli/interrupted', 'interrupted')))
-  }
-  return control.signal
 }
