@@ -8,6 +8,9 @@ import { exchange, NoAnswer, piecesOf, startOf, TooLarge } from './exchange.js'
 import { type RetryPolicy, retryAfterMs, waitMs } from './retry.js'
 import { joinUrl, shownUrl } from './url.js'
 
+/** Undefined: not sent. */
+export type Headers = Readonly<Record<string, string | undefined>>
+
 /** What all calls of one server have in common. */
 export interface Place {
   readonly name: string
@@ -15,7 +18,7 @@ export interface Place {
   readonly base: URL
   readonly agent: Agent
   readonly maxBytes: number
-  readonly headers?: () => Readonly<Record<string, string>>
+  readonly headers?: () => Headers
   readonly hint?: (status: number | undefined) => string | undefined
   readonly counts: { requests: number; retries: number }
 }
@@ -25,7 +28,7 @@ export interface Asked {
   readonly route: string
   /** Bytes are sent as they are, anything else as JSON. */
   readonly body: unknown
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Headers
   readonly retries: number | RetryPolicy
   readonly once?: boolean
   readonly deadlineMs: number
@@ -124,8 +127,11 @@ export class Call {
   #headers(): Record<string, string> {
     const { body, headers: more } = this.#asked
     const type = body === undefined || body instanceof Uint8Array ? undefined : { 'content-type': 'application/json' }
-    const headers = { accept: 'application/json', ...type, ...this.#place.headers?.(), ...more }
-    for (const [name, value] of Object.entries(headers)) {
+    const all: Headers = { accept: 'application/json', ...type, ...this.#place.headers?.(), ...more }
+    const headers: Record<string, string> = {}
+    for (const [name, value] of Object.entries(all)) {
+      if (value === undefined) continue
+      headers[name] = value
       if (isSecretName(name)) rememberSecret(value.replace(/^\w+\s+(?=\S)/, ''))
     }
     return headers

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import { rememberUrl } from '../secret/index.js'
-import { Call, type Place } from './call.js'
+import { Call, type Headers, type Place } from './call.js'
 import { wordsOf } from './error.js'
 import { serverEvents } from './events.js'
 import { connectionsTo } from './exchange.js'
@@ -16,7 +16,7 @@ export interface HttpServiceOptions {
   /** Codes of errors begin with it: `vllm` gives `vllm/unreachable`, `vllm/busy`, … */
   readonly code: string
   /** Of each request. A function, so that a key is read when it is used and kept nowhere. */
-  readonly headers?: () => Readonly<Record<string, string>>
+  readonly headers?: () => Headers
   /** How often a call is repeated that got no answer or half of one, 408, 425, 429 or 5xx. Default: 0. */
   readonly retries?: number | RetryPolicy
   /** Of a whole call, with its repetitions. Default: one minute. */
@@ -36,7 +36,7 @@ export interface CallOptions {
   readonly retries?: number | RetryPolicy
   /** Must not happen twice: it is repeated only where the server has certainly done nothing. */
   readonly once?: boolean
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Headers
 }
 
 export interface HttpAnswer {
