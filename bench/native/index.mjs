@@ -2,6 +2,7 @@
 import { loadAddon } from '../../dist/engine/native/addon.js'
 import { gemm } from './gemm.mjs'
 import { sample } from './sample.mjs'
+import { sessions } from './session.mjs'
 import { train } from './train.mjs'
 
 export const title = 'Native engine'
@@ -22,7 +23,7 @@ export async function run(options) {
   // On a busy machine one thread each is the fairer comparison: nobody waits for a thread that has no core.
   if (option('threads')) addon.setThreads(Number(option('threads')))
   console.log(`${addon.isa}, ${addon.threads()} threads${torch ? ', against PyTorch + Transformers' : ''}`)
-  const parts = { gemm, train, sample }
+  const parts = { gemm, train, sessions, sample }
   // --only=sample, or --only=sample:3M for the lines that hold this text.
   const [only, line = ''] = option('only')?.split(':') ?? []
   if (only && !(only in parts)) throw new Error(`--only takes ${Object.keys(parts).join(', ')}`)

@@ -9,8 +9,8 @@
 
 namespace trinity {
 
-// Sequences packed one after the other: sequence s is tokens [starts[s], starts[s+1]). One may go on from another, which
-// stands before it in the pack and goes on from none: answers to one prompt share it, and it is computed once.
+// Sequences packed one after the other: sequence s is tokens [starts[s], starts[s+1]). One may go on from another that
+// stands before it in the pack and may itself go on from a third: what rows begin with is computed once, a tree of any depth.
 struct Pack {
   std::vector<int32_t> ids, positions;
   std::vector<int64_t> starts;
@@ -29,11 +29,16 @@ struct Pack {
   int64_t sequences() const { return static_cast<int64_t>(starts.size()) - 1; }
   int64_t length(int64_t s) const { return starts[s + 1] - starts[s]; }
   int64_t after(int64_t s) const { return prefix.empty() ? -1 : prefix[s]; }
-  // Tokens that stand before sequence s in its prefix.
-  int64_t before(int64_t s) const { return after(s) < 0 ? 0 : length(after(s)); }
+  // Tokens that stand before sequence s in what it goes on from.
+  int64_t before(int64_t s) const { return positions[starts[s]]; }
+  // Calls f(first packed token, first position, length) of sequence s and of everything that it goes on from.
+  template <typename F>
+  void along(int64_t s, F&& f) const {
+    for (; s >= 0; s = after(s)) f(starts[s], before(s), length(s));
+  }
   // Longest first: work that is dealt in this order ends with short tasks.
   std::vector<int64_t> by_length() const;
-  // Each sequence that goes on from none, followed by those that go on from it; longest first.
+  // Each sequence that goes on from none, followed by its whole tree, each after what it goes on from; longest first.
   std::vector<std::vector<int64_t>> families() const;
 };
 

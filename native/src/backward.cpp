@@ -211,8 +211,8 @@ void attention_alone_back(const Back& b, const Pack& pack, const LayerActs& acts
   kernels().attention_back(g, scratch);
 }
 
-// Gradients of a sequence that goes on from another one: its own are written, those of the shared keys and values are
-// added to what is there. Rows [q of the group | k | v] of both sequences stand side by side for the kernel.
+// Gradients of a sequence that goes on from others: its own are written, those of the shared keys and values are added
+// to what is there. Rows [q of the group | k | v] of all of them stand side by side for the kernel.
 void attention_after_back(const Back& b, const Pack& pack, const LayerActs& acts, int64_t s, int64_t kv, float* scratch,
                           float* rows, float* drows, int64_t wide) {
   const Layout& l = b.pass.layout();
@@ -220,32 +220,35 @@ void attention_after_back(const Back& b, const Pack& pack, const LayerActs& acts
   const int64_t ld = l.qkv_width(), before = pack.before(s), own = pack.length(s), hd = c.head_dim;
   const int group = c.heads / c.kv_heads;
   const int64_t q = kv * group * hd, k = l.q_p + kv * hd, v = k + l.kv_p, origin = pack.starts[s] - before;
-  const int64_t shared = pack.starts[pack.after(s)];
-  for (int64_t t = 0; t < before + own; t++) {
-    const float* from = acts.qkv.data() + (t < before ? shared + t : origin + t) * ld;
-    float* to = rows + t * wide;
-    if (t >= before) std::memcpy(to, from + q, group * hd * sizeof(float));
-    std::memcpy(to + group * hd, from + k, hd * sizeof(float));
-    std::memcpy(to + (group + 1) * hd, from + v, hd * sizeof(float));
-  }
+  pack.along(s, [&](int64_t start, int64_t at, int64_t n) {
+    for (int64_t t = 0; t < n; t++) {
+      const float* from = acts.qkv.data() + (start + t) * ld;
+      float* to = rows + (at + t) * wide;
+      if (at == before) std::memcpy(to, from + q, group * hd * sizeof(float));
+      std::memcpy(to + group * hd, from + k, hd * sizeof(float));
+      std::memcpy(to + (group + 1) * hd, from + v, hd * sizeof(float));
+    }
+  });
   AttentionGroup g{rows, rows + group * hd, rows + (group + 1) * hd, wide,
                    acts.attn.data() + origin * l.q_p + q, b.g.dattn.data() + origin * l.q_p + q, l.q_p,
                    acts.lse.data() + origin * c.heads + kv * group, c.heads,
                    drows, drows + group * hd, drows + (group + 1) * hd, wide, static_cast<int>(before + own), c.head_dim,
                    group, 1.0f / std::sqrt(static_cast<float>(hd)), static_cast<int>(before)};
   kernels().attention_back(g, scratch);
-  for (int64_t t = 0; t < before + own; t++) {
-    float* to = b.g.dqkv.data() + (t < before ? shared + t : origin + t) * ld;
-    const float* from = drows + t * wide;
-    if (t < before) {
-      for (int64_t i = 0; i < hd; i++) to[k + i] += from[group * hd + i];
-      for (int64_t i = 0; i < hd; i++) to[v + i] += from[(group + 1) * hd + i];
-    } else {
-      std::memcpy(to + q, from, group * hd * sizeof(float));
-      std::memcpy(to + k, from + group * hd, hd * sizeof(float));
-      std::memcpy(to + v, from + (group + 1) * hd, hd * sizeof(float));
+  pack.along(s, [&](int64_t start, int64_t at, int64_t n) {
+    for (int64_t t = 0; t < n; t++) {
+      float* to = b.g.dqkv.data() + (start + t) * ld;
+      const float* from = drows + (at + t) * wide;
+      if (at < before) {
+        for (int64_t i = 0; i < hd; i++) to[k + i] += from[group * hd + i];
+        for (int64_t i = 0; i < hd; i++) to[v + i] += from[(group + 1) * hd + i];
+      } else {
+        std::memcpy(to + q, from, group * hd * sizeof(float));
+        std::memcpy(to + k, from + group * hd, hd * sizeof(float));
+        std::memcpy(to + v, from + (group + 1) * hd, hd * sizeof(float));
+      }
     }
-  }
+  });
 }
 
 }  // namespace
@@ -255,7 +258,8 @@ void attention_backward(const Back& b, const Pack& pack, const LayerActs& acts) 
   const Config& c = l.config;
   const int64_t pad = pad_to(c.head_dim, l.nr), wide = (c.heads / c.kv_heads + 2) * c.head_dim;
   const auto families = pack.families();
-  // One task: a family and a key/value head. Its members add to the same keys, one after the other.
+  // One task: a family and a key/value head. Its members add to the same keys, one after the other, and always in the
+  // same order; each has written its own before those that go on from it add to them.
   parallel_for(static_cast<int>(families.size() * c.kv_heads), [&](int task) {
     const std::vector<int64_t>& family = families[task / c.kv_heads];
     const int64_t kv = task % c.kv_heads;

@@ -15,7 +15,7 @@ void gather(const float* from, int64_t ld, int64_t n, int64_t width, float* to, 
   for (int64_t t = 0; t < n; t++) std::memcpy(to + t * ldt, from + t * ld, width * sizeof(float));
 }
 
-// A sequence that goes on from another one: keys and values of both stand side by side for the kernel, which is the
+// A sequence that goes on from others: keys and values of all of them stand side by side for the kernel, which is the
 // same, so that its numbers are those of the whole sequence.
 void attention_after(const Pass& p, const Pack& pack, LayerActs& acts, int64_t s, int64_t kv) {
   const Layout& l = p.layout();
@@ -28,17 +28,17 @@ void attention_after(const Pass& p, const Pack& pack, LayerActs& acts, int64_t s
   float* work = kt + keys;
   float* values = work + QUERIES * (KEYS + pad) + std::max(c.head_dim, KEYS) * k.mr;
   float* queries = values + rows;  // first the keys, then the queries of one head after the other
-  const float* first = acts.qkv.data() + pack.starts[pack.after(s)] * ld;
   const float* mine = acts.qkv.data() + pack.starts[s] * ld;
-  const auto both = [&](int64_t column, float* to) {
-    gather(first + column, ld, before, c.head_dim, to, pad);
-    gather(mine + column, ld, own, c.head_dim, to + before * pad, pad);
+  const auto all = [&](int64_t column, float* to) {
+    pack.along(s, [&](int64_t start, int64_t at, int64_t n) {
+      gather(acts.qkv.data() + start * ld + column, ld, n, c.head_dim, to + at * pad, pad);
+    });
   };
-  both(l.q_p + kv * c.head_dim, queries);
+  all(l.q_p + kv * c.head_dim, queries);
   for (int64_t b = 0; b < blocks; b++)
     k.pack_keys(queries + b * KEYS * pad, pad, std::min<int64_t>(KEYS, total - b * KEYS), c.head_dim,
                 kt + b * KEYS * c.head_dim);
-  both(l.q_p + l.kv_p + kv * c.head_dim, values);
+  all(l.q_p + l.kv_p + kv * c.head_dim, values);
   const int64_t origin = pack.starts[s] - before;  // row 0 of the whole sequence, if it stood there
   for (int64_t h = kv * group; h < (kv + 1) * group; h++) {
     gather(mine + h * c.head_dim, ld, own, c.head_dim, queries + before * pad, pad);

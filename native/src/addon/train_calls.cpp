@@ -24,10 +24,9 @@ Pack read_pack(napi_env env, napi_value o, const Config& c) {
   p.starts.push_back(0);
   for (size_t s = 0; s < lengths.size(); s++) {
     const int64_t from = p.prefix[s];
-    if (from >= static_cast<int64_t>(s) || from < -1 || (from >= 0 && p.prefix[from] >= 0))
-      throw std::invalid_argument("prefix out of range");
+    if (from >= static_cast<int64_t>(s) || from < -1) throw std::invalid_argument("prefix out of range");
     p.starts.push_back(p.starts.back() + lengths[s]);
-    const int64_t before = p.before(s);
+    const int64_t before = from < 0 ? 0 : p.before(from) + p.length(from);
     if (lengths[s] < 1 || before + lengths[s] > c.max_len) throw std::invalid_argument("sequence length out of range");
     for (int32_t i = 0; i < lengths[s]; i++) p.positions.push_back(static_cast<int32_t>(before) + i);
   }

@@ -55,7 +55,7 @@ export interface NativeParam {
 export interface NativePack {
   readonly ids: Int32Array
   readonly lengths: Int32Array
-  /** Of every sequence: the earlier one that it goes on from, which goes on from none; −1 or absent: none. */
+  /** Of every sequence: the earlier one that it goes on from, to any depth; −1 or absent: none. */
   readonly prefix?: Int32Array
   /** Of every scored token: the packed position that predicts it, its id, 1 / temperature. */
   readonly rows: Int32Array

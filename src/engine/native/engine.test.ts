@@ -189,7 +189,11 @@ describe('the native engine trains', () => {
     expect(ticks).toBeGreaterThan(Math.min(5, took / 20))
 
     const run = async (signal: AbortSignal, watched = loss) =>
-      model.forwardBackward({ rows: [...rows, ...rows], tokenBudget: 500 }, watched, call(signal))
+      model.forwardBackward(
+        { rows: [...rows, ...rows.map((row) => long(row, 500, 4))], tokenBudget: 500 },
+        watched,
+        call(signal),
+      )
     const early = new AbortController()
     const stopped = run(early.signal)
     setTimeout(() => early.abort(new Error('enough')), 5)
@@ -286,8 +290,8 @@ describe('the native engine trains', () => {
   })
 })
 
-function long(row: Row, length: number): Row {
-  const tokens = Int32Array.from({ length }, (_, j) => (j * j + 3) % 20)
+function long(row: Row, length: number, first = 3): Row {
+  const tokens = Int32Array.from({ length }, (_, j) => (j * j + first) % 20)
   const mask = new Uint8Array(length - row.start).fill(1)
   return { ...row, tokens, mask, columns: { advantage: 1 } }
 }

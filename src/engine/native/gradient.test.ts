@@ -81,6 +81,12 @@ describe('gradients against central differences', () => {
     expect(seen).toContain('model.embed_tokens.weight')
   })
 
+  it('a tree of sequences that go on from each other, scored after a branch too', async () => {
+    const config = tinyConfig({ qkNorm: true })
+    const pack = tinyPack(config.vocab, [40, 5, 37, 1, 9, 3], 3, 1, 0.8)
+    await check(config, { ...pack, prefix: Int32Array.of(-1, 0, 1, 2, 1, -1) })
+  })
+
   it('Σπ² and log-probs of other tokens, over a vocabulary of several chunks', async () => {
     const config = tinyConfig({ vocab: 1100, tied: true })
     const pack = tinyPack(config.vocab, [6, 40, 3], 3, 2, 0.8)

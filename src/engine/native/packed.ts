@@ -1,117 +1,90 @@
 import type { Row } from '../contract.js'
 import type { NativePack } from './addon.js'
+import { Distinct } from './distinct.js'
+import { PrefixTree, type Segment } from './prefix-tree.js'
 
 /** Nothing is predicted from the last token of a row, so it is not computed. */
-function computed({ tokens }: Row): number {
-  return Math.max(1, tokens.length - 1)
+function computed({ tokens }: Row): Int32Array {
+  return tokens.subarray(0, Math.max(1, tokens.length - 1))
 }
 
 /** Rows one after the other as the addon takes them. */
 export function packed(rows: readonly Row[]): NativePack {
-  return lay(
-    rows,
-    rows.map(() => undefined),
-  )
+  const roots = rows.map((row) => ({ tokens: computed(row), children: new Map() }))
+  return lay(rows, roots, roots)
 }
 
-/** The same, with a prompt that several rows begin with computed once for all of them. */
-export function packedShared(rows: readonly Row[]): NativePack {
-  const prompts = new Prompts()
-  const found = rows.map((row) => prompts.add(row))
-  return lay(
-    rows,
-    found.map((prompt) => (prompt.rows > 1 ? prompt : undefined)),
-  )
+/**
+ * The same, with what several rows begin with computed once for all of them, and each score that they have in common
+ * taken once. `others`: tokens whose log-probs are asked for, each list one for every scored token.
+ */
+export function packedShared(
+  rows: readonly Row[],
+  others: readonly Int32Array[] = [],
+): { pack: NativePack; scores: Distinct } {
+  const tree = new PrefixTree()
+  const found = rows.map((row) => tree.add(computed(row)))
+  const all = lay(rows, found, tree.roots)
+  const scores = new Distinct({ ...all, others }, all.ids.length)
+  const pack = {
+    ...all,
+    rows: scores.pick(all.rows),
+    targets: scores.pick(all.targets),
+    invT: scores.pick(all.invT),
+    others: concatIds(others.map((ids) => scores.pick(ids))),
+  }
+  return { pack, scores }
 }
 
-/** Counts the tokens that a further row adds to a pack whose prompts are shared. */
+/** Counts the tokens that a further row adds to a pack whose beginnings are shared. */
 export function sharedCounter(): (row: Row) => number {
-  const prompts = new Prompts()
-  return (row) => computed(row) - (prompts.add(row).rows > 1 ? row.start : 0)
-}
-
-interface Prompt {
-  /** The first row that begins with it. */
-  readonly row: Row
-  rows: number
-  /** Its place among the sequences, and its first token in the pack. */
-  sequence: number
-  at: number
-}
-
-/** What comes before the scored tokens of rows, each once. */
-class Prompts {
-  readonly #byHash = new Map<number, Prompt[]>()
-
-  /** The prompt of the row, counted once more. */
-  add(row: Row): Prompt {
-    const hash = hashOf(row)
-    const list = this.#byHash.get(hash) ?? []
-    this.#byHash.set(hash, list)
-    let prompt = list.find((one) => samePrompt(one.row, row))
-    if (!prompt) {
-      prompt = { row, rows: 0, sequence: -1, at: -1 }
-      list.push(prompt)
-    }
-    prompt.rows++
-    return prompt
+  const tree = new PrefixTree()
+  return (row) => {
+    const before = tree.size
+    tree.add(computed(row))
+    return tree.size - before
   }
 }
 
-function hashOf({ tokens, start }: Row): number {
-  let hash = start
-  for (let i = 0; i < start; i++) hash = (Math.imul(hash, 31) + tokens[i]) | 0
-  return hash
-}
-
-function samePrompt(a: Row, b: Row): boolean {
-  if (a.start !== b.start) return false
-  for (let i = 0; i < a.start; i++) if (a.tokens[i] !== b.tokens[i]) return false
-  return true
-}
-
-function lay(rows: readonly Row[], prompts: readonly (Prompt | undefined)[]): NativePack {
-  const ids: Int32Array[] = []
+/** `found`: the root of each row's tree. */
+function lay(rows: readonly Row[], found: readonly Segment[], roots: readonly Segment[]): NativePack {
+  const segments: Int32Array[] = []
   const prefix: number[] = []
+  const places = new Map<Segment, number>()
   let tokens = 0
-  const put = (part: Int32Array, after: number): number => {
-    if (part.length > 0) prefix.push(after)
-    if (part.length > 0) ids.push(part)
-    tokens += part.length
-    return tokens - part.length
+  const put = (segment: Segment, after: number): void => {
+    const sequence = segments.push(segment.tokens) - 1
+    prefix.push(after)
+    places.set(segment, tokens)
+    tokens += segment.tokens.length
+    for (const child of segment.children.values()) put(child, sequence)
   }
+  for (const root of roots) put(root, -1)
+
   const scored = rows.reduce((sum, row) => sum + row.tokens.length - row.start, 0)
   const at = new Int32Array(scored)
   const targets = new Int32Array(scored)
   const invT = new Float32Array(scored)
   let score = 0
-  for (const [r, row] of rows.entries()) {
-    const { start, temperature } = row
-    const prompt = prompts[r]
-    if (prompt && prompt.at < 0) {
-      prompt.at = put(row.tokens.subarray(0, start), -1)
-      prompt.sequence = ids.length - 1
-    }
-    const own = row.tokens.subarray(prompt ? start : 0, computed(row))
-    // Where token 0 of the row would stand if its prompt stood right before it.
-    const origin = put(own, prompt ? prompt.sequence : -1) - (prompt ? start : 0)
-    for (let i = start; i < row.tokens.length; i++, score++) {
-      at[score] = prompt && i === start ? prompt.at + start - 1 : origin + i - 1
-      targets[score] = row.tokens[i]
+  for (const [r, { tokens, start, temperature }] of rows.entries()) {
+    let segment = found[r]
+    let first = 0 // the place in the row of the segment's first token
+    for (let i = start; i < tokens.length; i++, score++) {
+      while (i - 1 >= first + segment.tokens.length) {
+        first += segment.tokens.length
+        segment = segment.children.get(tokens[first])!
+      }
+      at[score] = places.get(segment)! + i - 1 - first
+      targets[score] = tokens[i]
       invT[score] = 1 / temperature
     }
   }
   const pack = {
-    ids: new Int32Array(tokens),
-    lengths: Int32Array.from(ids, (part) => part.length),
+    ids: concatIds(segments),
+    lengths: Int32Array.from(segments, (part) => part.length),
     rows: at,
     targets,
     invT,
-  }
-  let place = 0
-  for (const part of ids) {
-    pack.ids.set(part, place)
-    place += part.length
   }
   return prefix.some((one) => one >= 0) ? { ...pack, prefix: Int32Array.from(prefix) } : pack
 }

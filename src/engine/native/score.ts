@@ -5,8 +5,9 @@ import type { Batch, Call, Row, RowScores, ScoreKind, ScoreModel, Want } from '.
 import { ofOthers, otherTokens } from '../other-tokens.js'
 import { checkRows, packRows } from '../pack.js'
 import type { NativeScores } from './addon.js'
+import type { Distinct } from './distinct.js'
 import { NativeModel } from './native-model.js'
-import { concatIds, packedShared, sharedCounter, split } from './packed.js'
+import { packedShared, sharedCounter, split } from './packed.js'
 
 /** A model that scores rows. Calls run one after the other, each micro-batch off the event loop. */
 export class NativeScoreModel extends NativeModel implements ScoreModel {
@@ -18,24 +19,35 @@ export class NativeScoreModel extends NativeModel implements ScoreModel {
       checkWanted(this.spec, want.scores)
       const scores = new Map<Row, RowScores>()
       for (const pack of packRows(batch.rows, batch.tokenBudget, 'row', sharedCounter)) {
-        const all = await this.scorePack(pack, want, false, signal)
-        this.deal(pack, all, want.scores, scores)
+        const { scores: own } = await this.scorePack(pack, want, false, signal)
+        this.deal(pack, own, want.scores, scores)
       }
       return batch.rows.map((row) => scores.get(row)!)
     })
   }
 
-  protected async scorePack(pack: Row[], want: Want, keep: boolean, signal: AbortSignal): Promise<TokenScores> {
+  /** Scores of every scored token of the rows, and which of them are the same. */
+  protected async scorePack(
+    rows: readonly Row[],
+    want: Want,
+    keep: boolean,
+    signal: AbortSignal,
+  ): Promise<{ scores: TokenScores; distinct: Distinct }> {
     const asked = ofOthers(want.scores)
-    const others = concatIds(asked.map((kind) => otherTokens(pack, kind, this.info.vocabSize)))
-    const whole = { ...packedShared(pack), others }
-    const { others: found, ...scores }: NativeScores = await this.run(signal, () =>
-      this.addon.forward(this.handle, whole, want.adapter !== 'off', keep),
+    const { pack, scores: distinct } = packedShared(
+      rows,
+      asked.map((kind) => otherTokens(rows, kind, this.info.vocabSize)),
     )
-    const all: TokenScores = scores
-    const size = others.length / asked.length
-    for (const [i, kind] of asked.entries()) if (found) all[kind] = found.subarray(i * size, (i + 1) * size)
-    return all
+    const { others, ...found }: NativeScores = await this.run(signal, () =>
+      this.addon.forward(this.handle, pack, want.adapter !== 'off', keep),
+    )
+    const scores: TokenScores = {}
+    for (const [kind, part] of Object.entries(found)) scores[kind as keyof typeof found] = distinct.deal(part)
+    const size = pack.rows.length
+    for (const [i, kind] of asked.entries()) {
+      if (others) scores[kind] = distinct.deal(others.subarray(i * size, (i + 1) * size))
+    }
+    return { scores, distinct }
   }
 
   /** Hands the scores of a pack to its rows. */

@@ -20,6 +20,7 @@ import { mergeMetrics } from '../metrics.js'
 import { ofOthers } from '../other-tokens.js'
 import { checkRows, packRows } from '../pack.js'
 import { loadState, saveHuggingFace, saveState } from './checkpoint.js'
+import type { Distinct } from './distinct.js'
 import { concat, sharedCounter } from './packed.js'
 import { handOver, NATIVE_HOME } from './sampler/hand-over.js'
 import { NativeSampleModel } from './sampler/native-sampler.js'
@@ -71,7 +72,7 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
     const { silent, heard } = apart(batch.rows, silentRows(loss.graph, batch.rows, norms), loss.coupling)
     for (const pack of packRows(silent, batch.tokenBudget, coupling, sharedCounter)) {
       // Without a gradient they are scored for the metrics alone, which takes a third of the time.
-      const own = await this.scorePack(pack, { scores: loss.wants }, false, signal)
+      const { scores: own } = await this.scorePack(pack, { scores: loss.wants }, false, signal)
       const result = evaluateLoss(loss, pack, norms, filled(own, loss))
       if (ordinary(own) && isZero(result.grads)) {
         this.deal(pack, own, loss.wants, scores)
@@ -79,9 +80,9 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
       } else heard.push(...pack)
     }
     for (const pack of packRows(heard, batch.tokenBudget, coupling, sharedCounter)) {
-      const own = await this.scorePack(pack, { scores: loss.wants }, true, signal)
+      const { scores: own, distinct } = await this.scorePack(pack, { scores: loss.wants }, true, signal)
       const result = evaluateLoss(loss, pack, norms, filled(own, loss))
-      await this.#backward(result.grads, loss, signal)
+      await this.#backward(result.grads, distinct, loss, signal)
       this.deal(pack, own, loss.wants, scores)
       results.push(result)
     }
@@ -102,7 +103,10 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
   ): Promise<ForwardBackward> {
     const scores = new Map<Row, RowScores>()
     const want = { scores: loss.wants }
-    for (const pack of packs) this.deal(pack, await this.scorePack(pack, want, false, signal), loss.wants, scores)
+    for (const pack of packs) {
+      const { scores: own } = await this.scorePack(pack, want, false, signal)
+      this.deal(pack, own, loss.wants, scores)
+    }
     const dealt = batch.rows.map((row) => scores.get(row)!)
     const all: TokenScores = {}
     for (const kind of loss.wants) all[kind] = concat(dealt.map((score) => score[kind]!))
@@ -112,20 +116,22 @@ export class NativeTrainModel extends NativeScoreModel implements TrainModel {
     this.deal([...batch.rows], grads, kinds, perRow as Map<Row, RowScores>)
     const heard = ordinary(all) ? batch.rows.filter((row) => !isZero(perRow.get(row)!, kinds)) : batch.rows
     for (const pack of packRows(heard, batch.tokenBudget, 'row', sharedCounter)) {
-      await this.scorePack(pack, want, true, signal)
+      const { distinct } = await this.scorePack(pack, want, true, signal)
       const own: TokenScores = {}
       for (const kind of kinds) own[kind] = concat(pack.map((row) => perRow.get(row)![kind]!))
-      await this.#backward(own, loss, signal)
+      await this.#backward(own, distinct, loss, signal)
     }
     return { loss: value, metrics: metrics as LossMetrics, scores: dealt }
   }
 
-  async #backward(grads: TokenScores, { wants }: Loss, signal: AbortSignal): Promise<void> {
-    const length = Object.values(grads)[0]?.length ?? 0
-    const others = concat(ofOthers(wants).map((kind) => grads[kind] ?? new Float32Array(length)))
+  async #backward(grads: TokenScores, distinct: Distinct, { wants }: Loss, signal: AbortSignal): Promise<void> {
+    const sums: TokenScores = {}
+    for (const kind of kindsOf(grads)) sums[kind] = distinct.sum(grads[kind]!)
+    const length = Object.values(sums)[0]?.length ?? 0
+    const others = concat(ofOthers(wants).map((kind) => sums[kind] ?? new Float32Array(length)))
     await this.run(signal, () => {
       this.#touched = true
-      return this.addon.backward(this.handle, { ...grads, others })
+      return this.addon.backward(this.handle, { ...sums, others })
     })
   }
 
