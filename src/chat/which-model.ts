@@ -2,15 +2,17 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { Checkpoints } from '../checkpoint/index.js'
+import { isGguf } from '../model/gguf/index.js'
 
 /**
- * The directory of weights behind what a user names: a model directory as it is, the folder of a run as its newest
+ * The directory of weights behind what a user names: a model directory or a GGUF file as it is, the folder of a run as its newest
  * weights. Anything else is an id on a hub, or a path that whoever opens it will miss.
  */
 export async function whichModel(path: string, warn: (text: string) => void): Promise<string> {
   if (!existsSync(path)) return path
+  if (isGguf(path)) return path
   if (!statSync(path).isDirectory()) {
-    throw new TrinityError('model/none', `${path} is a file`, { path, hint: 'give the directory of a model' })
+    throw new TrinityError('model/none', `${path} is a file`, { path, hint: 'give a model directory or a .gguf file' })
   }
   if (existsSync(join(path, 'config.json'))) return path
   const inside = [join(path, 'huggingface'), join(path, 'actor', 'huggingface')].find((dir) => existsSync(dir))

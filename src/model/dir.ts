@@ -6,8 +6,12 @@ import { nearest } from '../base/nearest.js'
 import type { ModelHead } from './architecture.js'
 import { type ModelConfig, parseModelConfig } from './config.js'
 import { ConfigReader } from './config-reader.js'
+import { ggufConfigJson } from './gguf/config.js'
+import { GgufFile, isGguf } from './gguf/file.js'
+import { GgufWeights } from './gguf/weights.js'
 import { modelLayout } from './layout.js'
-import { SafetensorsFile, type TensorInfo } from './safetensors.js'
+import { SafetensorsFile } from './safetensors.js'
+import type { StoredTensor, TensorSource } from './tensor-source.js'
 
 export interface OpenModelDirOptions {
   /** Head whose tensors must be there; default: the one that config.json names. `none`: the backbone is enough. */
@@ -16,7 +20,7 @@ export interface OpenModelDirOptions {
   unchecked?: boolean
 }
 
-/** A Hugging Face model directory: configuration, and tensors that are read when asked for. */
+/** A Hugging Face model directory, or a GGUF file read as one: configuration, and tensors that are read when asked for. */
 export class ModelDir {
   readonly path: string
   readonly config: ModelConfig
@@ -24,14 +28,16 @@ export class ModelDir {
   readonly configJson: JsonObject
   /** Tokens that end a generation: generation_config.json where it names them, else config.json. */
   readonly eosTokenIds: readonly number[]
-  readonly #files: Map<string, SafetensorsFile>
+  readonly #files: Map<string, TensorSource>
 
-  constructor(path: string, config: ModelConfig, configJson: JsonObject, eos: number[], files: SafetensorsFile[]) {
+  constructor(path: string, config: ModelConfig, configJson: JsonObject, eos: number[], files: TensorSource[]) {
     this.path = path
     this.config = config
     this.configJson = configJson
     this.eosTokenIds = eos
-    this.#files = new Map(files.flatMap((file) => [...file.tensors.keys()].map((name) => [name, file])))
+    this.#files = new Map(
+      files.flatMap((file) => [...file.tensors.keys()].map((name): [string, TensorSource] => [name, file])),
+    )
   }
 
   tensorNames(): string[] {
@@ -42,7 +48,7 @@ export class ModelDir {
     return this.#files.has(name)
   }
 
-  tensorInfo(name: string): TensorInfo {
+  tensorInfo(name: string): StoredTensor {
     return this.#file(name).info(name)
   }
 
@@ -59,7 +65,7 @@ export class ModelDir {
   }
 
   /** A tensor's bytes as stored. */
-  async readRaw(name: string): Promise<TensorInfo & { data: Uint8Array }> {
+  async readRaw(name: string): Promise<StoredTensor & { data: Uint8Array }> {
     const file = this.#file(name)
     return { ...file.info(name), data: await file.readRaw(name) }
   }
@@ -68,7 +74,7 @@ export class ModelDir {
     for (const file of new Set(this.#files.values())) await file.close()
   }
 
-  #file(name: string): SafetensorsFile {
+  #file(name: string): TensorSource {
     const file = this.#files.get(name)
     if (file) return file
     const near = nearest(name, this.#files.keys())
@@ -82,8 +88,8 @@ export class ModelDir {
 /** Opens a model directory and checks that its weights fit its configuration. */
 export async function openModelDir(path: string, options: OpenModelDirOptions = {}): Promise<ModelDir> {
   const { config, json } = await readModelConfig(path)
-  const eos = await readEosTokenIds(path, config)
-  const files = await openWeights(path)
+  const eos = isGguf(path) ? [...config.eosTokenIds] : await readEosTokenIds(path, config)
+  const files = isGguf(path) ? [new GgufWeights(await GgufFile.open(path), config)] : await openWeights(path)
   const dir = new ModelDir(path, config, json, eos, files)
   try {
     if (!options.unchecked) {
@@ -100,6 +106,7 @@ export async function openModelDir(path: string, options: OpenModelDirOptions = 
 
 /** Only the configuration; the weights need not be there. */
 export async function readModelConfig(path: string): Promise<{ config: ModelConfig; json: JsonObject }> {
+  if (isGguf(path)) return readGgufConfig(path)
   const file = join(path, 'config.json')
   const json = await readJsonObject(file)
   if (json) return { config: parseModelConfig(json, file), json }
@@ -113,7 +120,18 @@ export async function readModelConfig(path: string): Promise<{ config: ModelConf
   })
 }
 
-async function readEosTokenIds(path: string, config: ModelConfig): Promise<number[]> {
+async function readGgufConfig(path: string): Promise<{ config: ModelConfig; json: JsonObject }> {
+  const file = await GgufFile.open(path)
+  try {
+    const json = await ggufConfigJson(file)
+    return { config: parseModelConfig(json, path), json }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Tokens that end a generation. The weights need not be there. */
+export async function readEosTokenIds(path: string, config: ModelConfig): Promise<number[]> {
   const file = join(path, 'generation_config.json')
   const json = await readJsonObject(file)
   const ids = json ? new ConfigReader(json, file).tokenIds('eos_token_id') : []

@@ -1,14 +1,9 @@
 import { TrinityError } from '../base/error.js'
-import { type Dtype, dtypeBytes, isDtype } from './dtype.js'
+import { dtypeBytes, isDtype } from './dtype.js'
 import { repeatedKey } from './json-keys.js'
+import type { StoredTensor } from './tensor-source.js'
 
-export interface TensorInfo {
-  readonly name: string
-  readonly dtype: Dtype
-  readonly shape: readonly number[]
-  /** Number of elements. */
-  readonly size: number
-  readonly bytes: number
+export interface TensorInfo extends StoredTensor {
   /** Offset of the first byte in the file. */
   readonly offset: number
 }

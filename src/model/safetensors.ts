@@ -1,7 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { messageOf, TrinityError } from '../base/error.js'
 import { type Dtype, dtypeBytes, toFloat32 } from './dtype.js'
+import { readFully } from './read-fully.js'
 import { headerLength, parseHeader, type SafetensorsHeader, type TensorInfo } from './safetensors-header.js'
+import type { TensorSource } from './tensor-source.js'
 
 export type { TensorInfo } from './safetensors-header.js'
 
@@ -9,7 +11,7 @@ export type { TensorInfo } from './safetensors-header.js'
 const chunkBytes = 8 << 20
 
 /** An open safetensors file. The header is checked completely at `open`; tensors are read when asked for. */
-export class SafetensorsFile {
+export class SafetensorsFile implements TensorSource {
   readonly path: string
   readonly tensors: ReadonlyMap<string, TensorInfo>
   readonly metadata: Readonly<Record<string, string>>
@@ -102,21 +104,6 @@ export async function readSafetensors(
 
 export function bytesOf(view: ArrayBufferView): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
-}
-
-/** A file may shrink after it was opened, so that a short read is an error and not a buffer of zeros. */
-async function readFully(handle: FileHandle, target: Uint8Array, position: number, path: string): Promise<void> {
-  for (let at = 0; at < target.byteLength; ) {
-    const length = Math.min(target.byteLength - at, 1 << 30)
-    const { bytesRead } = await handle.read(target, at, length, position + at)
-    if (bytesRead === 0) {
-      throw new TrinityError('safetensors/invalid', `${path}: ended while it was being read`, {
-        path,
-        hint: 'nothing else may write to the file while it is read',
-      })
-    }
-    at += bytesRead
-  }
 }
 
 function allocate<T>(type: { new (length: number): T }, length: number, info: TensorInfo, path: string): T {

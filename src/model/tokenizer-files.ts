@@ -4,6 +4,8 @@ import { TrinityError } from '../base/error.js'
 import { isJsonObject, type JsonObject, readJsonObject } from '../base/file/json-file.js'
 import { withAddedTokens } from './added-tokens.js'
 import { characterTokenizer } from './character-tokenizer.js'
+import { GgufFile, isGguf } from './gguf/file.js'
+import { ggufTokenizer } from './gguf/tokenizer.js'
 
 /** What the tokenizer files of a model directory say. */
 export interface TokenizerFiles {
@@ -14,7 +16,9 @@ export interface TokenizerFiles {
   readonly chatTemplate?: string
 }
 
+/** Of a model directory, or of a GGUF file. */
 export async function readTokenizerFiles(dir: string): Promise<TokenizerFiles> {
+  if (isGguf(dir)) return readFromGguf(dir)
   const path = join(dir, 'tokenizer.json')
   const configPath = join(dir, 'tokenizer_config.json')
   const config = (await readJsonObject(configPath)) ?? {}
@@ -30,6 +34,22 @@ export async function readTokenizerFiles(dir: string): Promise<TokenizerFiles> {
   }
   const specialTokens = { ...fromCharacterCodesSpecials(config), ...readSpecials(map), ...readSpecials(config) }
   return { path, tokenizer, specialTokens, chatTemplate: await readChatTemplate(dir, config) }
+}
+
+async function readFromGguf(path: string): Promise<TokenizerFiles> {
+  const file = await GgufFile.open(path)
+  try {
+    const { 'tokenizer.json': tokenizer, 'tokenizer_config.json': config } = ggufTokenizer(file)
+    const template = config.chat_template
+    return {
+      path,
+      tokenizer,
+      specialTokens: readSpecials(config),
+      chatTemplate: typeof template === 'string' ? template : undefined,
+    }
+  } finally {
+    await file.close()
+  }
 }
 
 /** A file of its own wins over the entry in tokenizer_config.json, which may be a list of named templates. */

@@ -26,6 +26,7 @@ export class Tokenizer {
   readonly #tokenizer: HfTokenizer
   readonly #vocab: readonly (string | undefined)[]
   readonly #special: ReadonlySet<number>
+  readonly #added: ReadonlySet<number>
   readonly #decoder: TokenDecoder
   readonly #bytes: (Uint8Array | undefined)[] = []
   #longest: number | undefined
@@ -34,6 +35,7 @@ export class Tokenizer {
     this.path = files.path
     this.#tokenizer = build(files.tokenizer, files.path)
     const added = [...this.#tokenizer.get_added_tokens_decoder()]
+    this.#added = new Set(added.map(([id]) => id))
     this.#special = new Set(added.filter(([, token]) => token.special).map(([id]) => id))
     this.#vocab = (this.#tokenizer.model as unknown as { vocab: (string | undefined)[] }).vocab
     this.vocabSize = this.#vocab.length
@@ -112,6 +114,11 @@ export class Tokenizer {
 
   isSpecial(id: number): boolean {
     return this.#special.has(id)
+  }
+
+  /** Stands beside the vocabulary of the model, special or not. */
+  isAdded(id: number): boolean {
+    return this.#added.has(id)
   }
 
   #idOfSpecial(name: string): number | undefined {

@@ -1,13 +1,14 @@
 import { bytes } from '../base/bytes.js'
 import { resolveRepo } from '../hub/index.js'
+import { isGguf, unpackedGguf } from '../model/gguf/index.js'
 import type { RunView } from '../monitor/view.js'
 
 const EVERY_MS = 1000
 
-/** A local directory for a path or a hub id; a download says how far it is. */
+/** A local directory for a path, a GGUF file or a hub id; a download says how far it is. */
 export async function modelDir(path: string, view: RunView, signal: AbortSignal): Promise<string> {
   let last = Number.NEGATIVE_INFINITY
-  return resolveRepo('model', path, {
+  const found = await resolveRepo('model', path, {
     signal,
     onProgress: ({ file, done, total }) => {
       if (performance.now() - last < EVERY_MS) return
@@ -15,4 +16,5 @@ export async function modelDir(path: string, view: RunView, signal: AbortSignal)
       view.phase('model', `downloading ${path}: ${file}, ${bytes(done)} of ${bytes(total)}`)
     },
   })
+  return isGguf(found) ? unpackedGguf(found, (text) => view.phase('model', text)) : found
 }

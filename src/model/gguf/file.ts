@@ -1,0 +1,96 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { messageOf, TrinityError } from '../../base/error.js'
+import { readFully } from '../read-fully.js'
+import { dequantize } from './dequantize.js'
+import { type GgufHeader, type GgufTensor, type GgufValue, HeaderGoesOn, parseGgufHeader } from './header.js'
+
+/** Vocabularies make headers of some megabytes. */
+const FIRST_BYTES = 8 << 20
+/** Far above every real header. */
+const LONGEST_HEADER = 1 << 28
+/** Bytes that are decoded at a time. */
+const PIECE = 4 << 20
+
+export function isGguf(path: string): boolean {
+  return /\.gguf$/i.test(path)
+}
+
+/** An open GGUF file. The header is checked completely at `open`; tensors are read when asked for. */
+export class GgufFile {
+  readonly path: string
+  readonly metadata: ReadonlyMap<string, GgufValue>
+  readonly tensors: ReadonlyMap<string, GgufTensor>
+  readonly #handle: FileHandle
+
+  private constructor(path: string, header: GgufHeader, handle: FileHandle) {
+    this.path = path
+    this.metadata = header.metadata
+    this.tensors = header.tensors
+    this.#handle = handle
+  }
+
+  static async open(path: string): Promise<GgufFile> {
+    let handle: FileHandle | undefined
+    try {
+      handle = await open(path, 'r')
+      const { size } = await handle.stat()
+      return new GgufFile(path, await readHeader(handle, size, path), handle)
+    } catch (error) {
+      await handle?.close()
+      if (error instanceof TrinityError) throw error
+      throw new TrinityError('gguf/unreadable', `cannot read ${path}: ${messageOf(error)}`, { path, cause: error })
+    }
+  }
+
+  tensor(name: string): GgufTensor {
+    const tensor = this.tensors.get(name)
+    if (tensor) return tensor
+    throw new TrinityError('gguf/missing', `${this.path} holds no tensor '${name}'`, { path: this.path })
+  }
+
+  /** A tensor's bytes as the file has them. */
+  async readRaw(name: string): Promise<Uint8Array> {
+    const { bytes, offset } = this.tensor(name)
+    const out = new Uint8Array(bytes)
+    await readFully(this.#handle, out, offset, this.path, 'gguf/invalid')
+    return out
+  }
+
+  /** A tensor as f32, whatever its type; into `target` where one is given. */
+  async readFloat32(name: string, target?: Float32Array): Promise<Float32Array> {
+    const { type, bytes, offset, size } = this.tensor(name)
+    const out = target ?? new Float32Array(size)
+    if (out.length !== size) {
+      throw new TrinityError('gguf/size', `tensor '${name}' has ${size} elements, not ${out.length}`, {
+        path: this.path,
+      })
+    }
+    const blocks = Math.max(1, Math.floor(PIECE / type.bytes))
+    const piece = new Uint8Array(Math.min(bytes, blocks * type.bytes))
+    for (let at = 0; at < bytes; at += piece.byteLength) {
+      const part = piece.subarray(0, Math.min(piece.byteLength, bytes - at))
+      await readFully(this.#handle, part, offset + at, this.path, 'gguf/invalid')
+      const from = (at / type.bytes) * type.block
+      dequantize(type, part, out.subarray(from, from + (part.byteLength / type.bytes) * type.block))
+    }
+    return out
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close()
+  }
+}
+
+/** Its length stands nowhere: more of the file is read until it fits. */
+async function readHeader(handle: FileHandle, size: number, path: string): Promise<GgufHeader> {
+  for (let length = Math.min(size, FIRST_BYTES); ; length = Math.min(size, length * 4)) {
+    const start = new Uint8Array(length)
+    await readFully(handle, start, 0, path, 'gguf/invalid')
+    try {
+      return parseGgufHeader(start, size, path)
+    } catch (error) {
+      if (!(error instanceof HeaderGoesOn)) throw error
+      if (length >= LONGEST_HEADER) throw new TrinityError('gguf/invalid', `${path} has a header without end`, { path })
+    }
+  }
+}
