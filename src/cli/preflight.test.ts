@@ -59,11 +59,9 @@ describe('what a run would refuse is found before', () => {
     expect(await found(asIs, ['mode=serve', 'explorer.proxy_api_key=k'])).toEqual([])
   })
 
-  it('an engine of another version', async () => {
-    const external = ['mode=bench', 'explorer.rollout_model.engine_type=external']
-    expect(await found(asIs, external)).toEqual([
-      expect.stringMatching(/^error .*explorer\.rollout_model\.engine_type: the OpenAI engine/),
-    ])
+  it('variables that a hosted model needs', async () => {
+    const external = ['mode=bench', 'model.external_model.enable=true', 'model.external_model.base_url_env=NO_SUCH_URL']
+    expect(await found(asIs, external)).toEqual([expect.stringMatching(/^warning .*NO_SUCH_URL is not set/)])
   })
 
   it('an optimizer and a schedule that are not here', async () => {

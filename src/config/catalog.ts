@@ -49,6 +49,8 @@ export interface EngineFacts {
   readonly colocates?: boolean
   /** False: it runs without a model directory. */
   readonly needsModel?: boolean
+  /** Its models are those of services: named, asked over the network, and never trained. */
+  readonly hosted?: boolean
   /** A micro-batch of fewer tokens would be slow. */
   readonly leastTokens?: number
   /** What it needs is on this machine; absent: always. */

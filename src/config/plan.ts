@@ -37,7 +37,7 @@ export function planOf(
   const trains = trainsIn(config.mode)
   return [
     ['mode', `${config.mode}: ${MODES[config.mode]}`],
-    ['model', modelText(stage)],
+    ['model', modelText(stage, engines)],
     ...(config.mode === 'bench' || config.mode === 'serve' ? [] : algorithmLines(config)),
     ...(explores && config.mode !== 'serve' ? tasksLines(config, facts) : []),
     ...(trains ? [['reads', bufferText(config)] as const] : []),
@@ -56,9 +56,11 @@ export function planOf(
   ]
 }
 
-function modelText({ config, startsFrom }: ResolvedStage): string {
-  const { model } = config
-  const name = model.external_model.enable ? `${model.external_model.model_name} (hosted)` : model.model_path
+function modelText({ config, startsFrom }: ResolvedStage, engines: Pick<EngineLookup, 'find'>): string {
+  const { model, mode } = config
+  const { engine_type, model_path } = config.explorer.rollout_model
+  if (mode !== 'train' && engines.find(engine_type)?.hosted) return `${model_path} (hosted)`
+  const name = model.model_path
   const lora = model.lora_configs?.[0] ? `, LoRA rank ${model.lora_configs[0].lora_rank}` : ''
   const from = startsFrom ? `the last checkpoint in ${startsFrom}, otherwise ${name}` : name
   return `${from}${lora}; ${model.max_model_len} tokens (prompt ${model.max_prompt_tokens}, response ${model.max_response_tokens})`

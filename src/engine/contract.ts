@@ -10,6 +10,7 @@
  */
 import type { JsonObject } from '../base/file/json-file.js'
 import type { Loss, LossMetrics, LossRow, ScoreKind } from '../graph/loss.js'
+import type { ChatMessage } from '../model/chat-template.js'
 
 export type { Loss, LossMetric, LossMetrics, LossRow, ScoreKind } from '../graph/loss.js'
 
@@ -101,12 +102,30 @@ export interface SampleSpec extends ModelSpec {
   readonly cacheTokens?: number
   readonly maxBatch?: number
   readonly prefixCaching?: boolean
+  /** Where the model is, for one that is hosted. */
+  readonly hosted?: HostedSpec
+}
+
+/** A model of a service: `path` is its name there. */
+export interface HostedSpec {
+  /** Variables of the environment that hold the address and the key. */
+  readonly baseUrlEnv: string
+  readonly apiKeyEnv: string
+  /** The part of the configuration that says so, for errors. */
+  readonly key: string
+  /** Requests at once; more wait. */
+  readonly maxInFlight: number
+  readonly maxRetries: number
+  /** Further fields of every request. */
+  readonly extra?: Readonly<Record<string, unknown>>
 }
 
 /** What computes: it opens models to train, to score with, to sample from and to judge with. */
 export interface Engine {
   readonly name: string
   readonly caps: Caps
+  /** A directory with tokenizer and chat template for models that have none, because they are hosted. */
+  readonly textDir?: string
   openTrain(spec: ModelSpec, call: Call): Promise<TrainModel>
   openScore(spec: ScoreSpec, call: Call): Promise<ScoreModel>
   openSample(spec: SampleSpec, call: Call): Promise<SampleModel>
@@ -128,6 +147,8 @@ export interface ModelInfo {
   readonly trainableParameters: number
   readonly vocabSize: number
   readonly maxModelLen: number
+  /** It takes the chat behind a prompt (`SampleRequest.chat`), makes its own tokens of it and knows its own limits. */
+  readonly readsChat?: boolean
   /** What a user should know of how it was opened. */
   readonly notes?: readonly string[]
 }
@@ -254,6 +275,13 @@ export interface SamplingParams {
  */
 export type AllowedTokens = (index: number, tokens: Int32Array) => Uint32Array | undefined
 
+/** The chat that a prompt was made of. */
+export interface AskedChat {
+  readonly messages: readonly ChatMessage[]
+  /** What else was asked for, under the names of the OpenAI API: tools, response_format, … */
+  readonly options: Readonly<Record<string, unknown>>
+}
+
 /** What to sample: a prompt, how many answers, and how they are drawn. */
 export interface SampleRequest {
   readonly prompt: Int32Array
@@ -265,6 +293,8 @@ export interface SampleRequest {
   readonly topLogprobs?: number
   /** Constrains every draw: what a grammar or a schema needs. Only where `caps.allowedTokens` says so. */
   readonly allowed?: AllowedTokens
+  /** For a model that reads it in place of the prompt. */
+  readonly chat?: AskedChat
 }
 
 /** Tokens from `from` on (until the next span) were drawn with weights of this version. */
@@ -321,6 +351,9 @@ export interface SamplerStats {
   readonly promptTokens: number
   readonly cachedTokens: number
   readonly sampledTokens: number
+  /** Of a hosted model: requests that were sent, and how many of them again. */
+  readonly requests?: number
+  readonly retries?: number
 }
 
 /** Sequence classifiers. */

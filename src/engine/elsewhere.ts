@@ -11,21 +11,11 @@ const ELSEWHERE: Readonly<Record<string, EngineElsewhere>> = {
     replaceable: true,
     claims: ({ model }) => model.tinker.enable,
   },
-  // what a hosted model says, no other engine can say
-  openai: {
-    name: 'openai',
-    title: 'OpenAI',
-    gpus: false,
-    replaceable: false,
-    claims: ({ model }) => model.external_model.enable,
-  },
 }
-
-const WORDS: Readonly<Record<string, string>> = { external: 'openai' }
 
 /** Every word that begins with vllm has always meant vLLM. */
 export function engineElsewhere(word: string): EngineElsewhere | undefined {
-  const name = word.startsWith('vllm') ? 'vllm' : (WORDS[word] ?? word)
+  const name = word.startsWith('vllm') ? 'vllm' : word
   return Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name] : undefined
 }
 

@@ -23,7 +23,7 @@ describe('opening an engine', () => {
   })
 
   it('says of one that a configuration may name what to use instead', () => {
-    for (const name of ['vllm', 'vllm_async', 'sglang', 'tinker', 'external', 'openai']) {
+    for (const name of ['vllm', 'vllm_async', 'sglang', 'tinker']) {
       expect(() => engineNamed(name)).toThrowError(
         expect.objectContaining({ code: 'config/engine', hint: expect.stringContaining('native') }),
       )

@@ -6,6 +6,7 @@ import type { EngineContext, EngineDescription } from './description.js'
 import { engineElsewhere, enginesElsewhere } from './elsewhere.js'
 import { mock } from './mock/description.js'
 import { native } from './native/description.js'
+import { openai } from './openai/description.js'
 import { torch } from './torch/description.js'
 
 /** Takes only engines that describe themselves whole. */
@@ -23,7 +24,7 @@ class EngineRegistry extends Registry<EngineDescription> {
  *
  * engines.add('mine', { ...engines.get('native'), name: 'mine', doc: 'mine', open: async () => new NativeEngine() })
  */
-export const engines: Registry<EngineDescription> = new EngineRegistry('engine', { native, torch, mock })
+export const engines: Registry<EngineDescription> = new EngineRegistry('engine', { native, torch, openai, mock })
 
 /** Everything that the program asks of an engine before it is open must be there, under the name it is registered by. */
 function checkDescription(name: string, engine: EngineDescription): void {

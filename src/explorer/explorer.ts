@@ -9,6 +9,7 @@ import type { RolloutBatch } from './batch.js'
 import { rolloutSeed } from './contexts.js'
 import { evaluateTaskset } from './evaluation.js'
 import { Harvest } from './harvest.js'
+import { hostedUse } from './hosted-use.js'
 import { workplaceOf } from './isolation/workplace.js'
 import { LoopLag } from './lag.js'
 import type { ExplorerMark } from './mark.js'
@@ -160,6 +161,7 @@ export class Explorer {
     const metrics: Record<string, number> = Object.assign({}, ...sets)
     metrics[`time/${prefix}`] = (performance.now() - begun) / 1000
     metrics['rollout/model_version'] = version
+    Object.assign(metrics, hostedUse(this.#parts))
     monitor.log(metrics, step)
     view?.metrics('explorer', step, metrics)
     const evaluation: EvaluationPlan = { step, version, metrics }
@@ -287,6 +289,7 @@ export class Explorer {
       ...report.metrics,
       ...stepMetrics(result),
       ...this.#speed.take(),
+      ...hostedUse(this.#parts),
       'rollout/model_version': sync.version,
       'explorer/time/wait_explore_step': waited,
       ...lagMetrics(this.#lag.take()),

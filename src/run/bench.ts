@@ -7,6 +7,7 @@ import { BENCH, BENCH_RESULTS, BEST_EVAL, weightsPath } from '../checkpoint/layo
 import { nextCall } from '../engine/calls.js'
 import { Explorer } from '../explorer/index.js'
 import { type BenchResult, benchResult, writeBenchResults } from './bench-results.js'
+import { isHosted } from './hosted.js'
 import type { Job, ModeEnd } from './job.js'
 import { openAuxiliary, openBase, openSamplers } from './models.js'
 import { openEvalTasksets } from './tasks.js'
@@ -56,11 +57,16 @@ export async function runBench(job: Job): Promise<ModeEnd> {
       },
     }),
   )
-  const all = (await checkpoints.all()).map(({ step, dir }) => ({ step, path: weightsPath(dir) }))
+  // a model of a service has no checkpoints, and takes no weights
+  const hosted = isHosted(config)
+  const model = hosted ? (config.explorer.rollout_model.model_path ?? '') : config.model.model_path
+  const all = hosted ? [] : (await checkpoints.all()).map(({ step, dir }) => ({ step, path: weightsPath(dir) }))
   const latestOnly = config.explorer.bench_on_latest_checkpoint && all.length > 0
   const first =
-    latestOnly || !(config.explorer.eval_on_startup || all.length === 0) ? [] : [{ step: 0, path: base.dir }]
-  if (all.length === 0) note(`there is no checkpoint in ${checkpoints.dir}: the model itself is evaluated`)
+    latestOnly || !(config.explorer.eval_on_startup || all.length === 0)
+      ? []
+      : [{ step: 0, path: hosted ? model : base.dir }]
+  if (all.length === 0 && !hosted) note(`there is no checkpoint in ${checkpoints.dir}: the model itself is evaluated`)
   const list = [...first, ...(latestOnly ? all.slice(-1) : all)]
   const names = evalTasksets.map(({ name }) => name)
   const results: BenchResult[] = []
@@ -74,11 +80,12 @@ export async function runBench(job: Job): Promise<ModeEnd> {
       continue
     }
     view.phase('explorer', step === 0 ? 'evaluating the model before training' : `evaluating global_step_${step}`)
-    for (const sampler of new Set(samplers)) await sampler.loadWeights(path, step, 'finish', nextCall(stop.now))
+    if (!hosted)
+      for (const sampler of new Set(samplers)) await sampler.loadWeights(path, step, 'finish', nextCall(stop.now))
     version = step
     const metrics = await explorer.evaluate(step, { prefix: 'bench', signal: stop.now })
     results.push(benchResult({ step, path }, names, metrics))
-    const file = await writeBenchResults(dir, config.model.model_path, results)
+    const file = await writeBenchResults(dir, model, results)
     if (results.length === 1) note(`the numbers of each task set are in ${file}`)
   }
   if (passed < list.length) return { end: 'finished', steps: version, best }

@@ -1,3 +1,4 @@
+import { TrinityError } from '../base/error.js'
 import type { LogDir } from '../base/log/logger.js'
 import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
@@ -12,6 +13,7 @@ import type { RunView } from '../monitor/view.js'
 import { trainerNeeds } from '../trainer/index.js'
 import { type ModelText, openModelText } from '../workflow/text.js'
 import type { Closers } from './closers.js'
+import { hostedSpec, isHosted, isHostedModel } from './hosted.js'
 import { modelDir } from './model-dir.js'
 import { withRope } from './rope.js'
 
@@ -39,10 +41,23 @@ export interface BaseModel {
 export async function openBase(context: ModelContext): Promise<BaseModel> {
   const { config, view, signal, closers, logs } = context
   view.phase('model', 'looking at the model')
-  const given = context.startFrom ?? (await modelDir(config.model.model_path, view, signal))
-  const dir = await withRope(given, config.model, closers)
   const opened = new Map<string, Promise<Engine>>()
-  const open = async (name: string) => {
+  const engine = (name: string) => {
+    const known = opened.get(name) ?? open(name)
+    opened.set(name, known)
+    return known
+  }
+  const hosted = isHosted(config)
+  const dir = hosted
+    ? textDirOf(await engine(config.explorer.rollout_model.engine_type))
+    : await withRope(
+        context.startFrom ?? (await modelDir(config.model.model_path, view, signal)),
+        config.model,
+        closers,
+      )
+  return { dir, text: await openModelText(dir, hosted ? null : config.model.custom_chat_template), engine }
+
+  async function open(name: string): Promise<Engine> {
     const needs: EngineContext = {
       logs,
       get needs() {
@@ -56,15 +71,11 @@ export async function openBase(context: ModelContext): Promise<BaseModel> {
     }
     return closers.add(await context.openEngine(name, config, needs))
   }
-  return {
-    dir,
-    text: await openModelText(dir, config.model.custom_chat_template),
-    engine: (name) => {
-      const engine = opened.get(name) ?? open(name)
-      opened.set(name, engine)
-      return engine
-    },
-  }
+}
+
+function textDirOf({ name, textDir }: Engine): string {
+  if (textDir !== undefined) return textDir
+  throw new TrinityError('engine/text', `the engine '${name}' hosts models and brings no textDir`, { path: name })
 }
 
 export interface TrainedModels {
@@ -120,8 +131,10 @@ export async function openSamplers(
   const engine = await engineOf(rollout.engine_type)
   const same = rollout.engine_type === config.trainer.trainer_type
   view.phase('model', 'opening the samplers')
+  const hosted = isHosted(config) ? hostedSpec(rollout, 'rollout') : undefined
   const spec = {
-    path: dir,
+    path: hosted ? (rollout.model_path ?? '') : dir,
+    hosted,
     shareWith: same ? policy : undefined,
     seed: rollout.seed,
     maxModelLen: rollout.max_model_len ?? undefined,
@@ -144,6 +157,13 @@ export async function openAuxiliary(context: ModelContext, base: BaseModel): Pro
   for (const [i, one] of config.explorer.auxiliary_models.entries()) {
     view.phase('model', `opening auxiliary model ${one.name ?? i}`)
     const engine = await base.engine(one.engine_type)
+    if (isHostedModel(one)) {
+      const text = await openModelText(textDirOf(engine))
+      const spec = { path: one.model_path ?? '', hosted: hostedSpec(one, i) }
+      const sampler = await engine.openSample(spec, nextCall(signal))
+      opened.push({ config: one, text, samplers: [closers.add(sampler)] })
+      continue
+    }
     const dir = await modelDir(one.model_path ?? '', view, signal)
     const text = await openModelText(dir, one.chat_template)
     const spec = { path: dir, seed: one.seed, maxModelLen: one.max_model_len ?? undefined }

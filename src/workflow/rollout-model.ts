@@ -8,7 +8,7 @@ import { createOpenAI, type OpenAIClient } from '../dialect/openai/client.js'
 import type { Parsers } from '../dialect/parsers.js'
 import { Verbatim } from '../dialect/verbatim.js'
 import { nextCall } from '../engine/calls.js'
-import type { Sample, SampleModel } from '../engine/contract.js'
+import type { AskedChat, Sample, SampleModel } from '../engine/contract.js'
 import { Conversation, joined, type Prompt } from '../experience/conversation.js'
 import { DIVERGENCES, type DivergenceCounts } from '../experience/divergence.js'
 import type { Experience } from '../experience/index.js'
@@ -80,7 +80,11 @@ export class RolloutModel implements ChatModel {
     this.#recording = parts.history ?? false
     this.name = parts.name ?? 'policy'
     const { limits, sampler } = parts
-    this.#limits = { ...limits, maxModelLen: Math.min(limits.maxModelLen, sampler.info.maxModelLen) }
+    const { readsChat, maxModelLen } = sampler.info
+    // a model that makes its own tokens knows by itself what is too long
+    this.#limits = readsChat
+      ? { ...limits, maxModelLen, maxPromptTokens: null }
+      : { ...limits, maxModelLen: Math.min(limits.maxModelLen, maxModelLen) }
   }
 
   get tokenizer(): Tokenizer {
@@ -207,7 +211,14 @@ export class RolloutModel implements ChatModel {
     const format = answerFormat(asked, { reasoning: Boolean(this.#parts.reasoningParser) })
     const text = this.#render(messages, { tools, enable_thinking, chat_template_kwargs })
     const prompt = this.conversation.promptOf(text, sampling.temperature ?? 1, (part) => this.#encode(part))
-    return this.#call(prompt, sampling, { messages, tools, onText, signal, format })
+    const { response_format, guided_json, guided_regex, guided_choice } = sampling
+    const template = enable_thinking ?? this.#limits.enableThinking
+    const variables = { ...(template == null ? {} : { enable_thinking: template }), ...chat_template_kwargs }
+    const options = {
+      ...{ tools, tool_choice, parallel_tool_calls, response_format, guided_json, guided_regex, guided_choice },
+      ...(Object.keys(variables).length > 0 ? { chat_template_kwargs: variables } : {}),
+    }
+    return this.#call(prompt, sampling, { messages, tools, onText, signal, format, chat: { messages, options } })
   }
 
   /** Log-probs of tokens[1…] under the weights in use. */
@@ -366,7 +377,7 @@ export class RolloutModel implements ChatModel {
   async #call(
     prompt: Prompt,
     args: SamplingArgs,
-    { messages, tools, onText, signal: own, format }: CallParts,
+    { messages, tools, onText, signal: own, format, chat }: CallParts,
   ): Promise<Answered[]> {
     const { sampler, deadlineMs, seedOf } = this.#parts
     const n = args.n ?? this.#parts.n ?? 1
@@ -378,7 +389,9 @@ export class RolloutModel implements ChatModel {
       n,
       params: format ? endsByItself(params, args) : params,
       topLogprobs: args.logprobs || undefined,
-      allowed: format && allowedFor(this.tokenizer, sampler.info.vocabSize, format),
+      ...(sampler.info.readsChat
+        ? { chat }
+        : { allowed: format && allowedFor(this.tokenizer, sampler.info.vocabSize, format) }),
     }
     const link = linkSignals([this.#parts.signal, own])
     const options = {
@@ -460,6 +473,7 @@ interface CallParts {
   readonly onText?: OnText
   readonly signal?: AbortSignal
   readonly format?: Format
+  readonly chat?: AskedChat
 }
 
 /** Tokens beyond the limit after which the end of a text cannot change its beginning. */

@@ -9,11 +9,11 @@ import type { RetryPolicy } from './retry.js'
 import { parseBaseUrl, shownUrl } from './url.js'
 
 export interface HttpServiceOptions {
-  /** What errors call it: `the vLLM server`. */
+  /** What errors call it: `the judge`. */
   readonly name: string
   /** Routes are below it. */
   readonly baseUrl: string
-  /** Codes of errors begin with it: `vllm` gives `vllm/unreachable`, `vllm/busy`, … */
+  /** Codes of errors begin with it: `hub` gives `hub/unreachable`, `hub/busy`, … */
   readonly code: string
   /** Of each request. A function, so that a key is read when it is used and kept nowhere. */
   readonly headers?: () => Headers

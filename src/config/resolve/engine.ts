@@ -19,10 +19,12 @@ const TRAINER = 'trainer.trainer_type'
 /** Which engines run: as named, else the best that can run here. An engine that is not here is replaced, with a note. */
 export function resolveEngines(config: Config, scope: Scope): Engines {
   const { engines } = scope.catalog
-  const claimed = [...engines.all(), ...engines.allElsewhere()].find((one) => one.claims?.(config))?.name
+  const claimed = [...engines.all(), ...engines.allElsewhere()].find((one) => one.claims?.(config))
+  const forRole = (role: EngineRole) =>
+    claimed && 'roles' in claimed && !claimed.roles.includes(role) ? undefined : claimed?.name
   const words = {
-    rollout: claimed ?? config.explorer.rollout_model.engine_type.toLowerCase(),
-    trainer: claimed ?? config.trainer.trainer_type.toLowerCase(),
+    rollout: forRole('sample') ?? config.explorer.rollout_model.engine_type.toLowerCase(),
+    trainer: forRole('train') ?? config.trainer.trainer_type.toLowerCase(),
     auxiliary: config.explorer.auxiliary_models.map(({ engine_type }) => engine_type.toLowerCase()),
   }
   const found = new Choice(scope)

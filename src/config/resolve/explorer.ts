@@ -3,6 +3,7 @@ import type { EngineFacts } from '../catalog.js'
 import type { Config, InferenceModelConfig } from '../section/config.js'
 import { gpusOfEngine } from './cluster.js'
 import type { Engines } from './engine.js'
+import { checkHosted } from './model.js'
 import { isOffline, type Scope } from './scope.js'
 
 type Explorer = Config['explorer']
@@ -46,7 +47,7 @@ function rolloutModel(config: Config, engines: Engines, scope: Scope): Inference
   return {
     ...filled,
     ...adapters(config),
-    model_path: given.model_path ?? config.model.model_path,
+    model_path: engines.rollout.hosted ? hostedName(config.model) : (given.model_path ?? config.model.model_path),
     enable_openai_api: given.enable_openai_api || config.mode === 'serve',
     enable_return_routed_experts: config.algorithm.enable_router_replay,
     external_model_config: config.model.external_model,
@@ -57,9 +58,17 @@ function rolloutModel(config: Config, engines: Engines, scope: Scope): Inference
 
 function auxiliaryModel(given: InferenceModelConfig, index: number, config: Config, engines: Engines, scope: Scope) {
   const key = `explorer.auxiliary_models[${index}]`
-  if (!given.model_path) scope.error('missing', `${key}.model_path`, 'an auxiliary model needs a model_path')
+  const { hosted } = engines.auxiliary[index]
+  const { external_model_config: external } = given
+  if (hosted) checkHosted(external, given.model_path, `${key}.external_model_config`, scope)
+  else if (!given.model_path) scope.error('missing', `${key}.model_path`, 'an auxiliary model needs a model_path')
   const filled = fill(given, config, key, engines.auxiliary[index], scope)
-  return { ...filled, enable_history: false, enable_openai_api: true }
+  const model_path = hosted ? (external.model_name ?? given.model_path) : given.model_path
+  return { ...filled, model_path, enable_history: false, enable_openai_api: true }
+}
+
+function hostedName({ external_model, model_path }: Config['model']): string {
+  return external_model.model_name ?? model_path
 }
 
 /** What an inference model takes over from `model`. */

@@ -7,14 +7,13 @@ type Model = Config['model']
 
 export function resolveModel(config: Config, engines: Engines, scope: Scope): Model {
   const given = config.model
-  const external = given.external_model
-  if (external.enable) {
+  if (engines.rollout.hosted && config.mode !== 'train') {
     if (config.mode !== 'bench') {
-      scope.error('mode', 'model.external_model.enable', 'a hosted model can only be evaluated', 'set mode: bench')
+      const key = given.external_model.enable ? 'model.external_model.enable' : 'explorer.rollout_model.engine_type'
+      const hint = 'set mode: bench, or name it in explorer.auxiliary_models'
+      scope.error('mode', key, 'a hosted model can only be evaluated', hint)
     }
-    for (const key of ['base_url_env', 'api_key_env', 'model_name'] as const) {
-      if (!external[key]) scope.error('missing', `model.external_model.${key}`, 'required with a hosted model')
-    }
+    checkHosted(given.external_model, given.model_path, 'model.external_model', scope)
   } else if (given.model_path === '' && engines.rollout.needsModel !== false) {
     scope.error('missing', 'model.model_path', 'no model', 'give a directory or a hub id')
   }
@@ -25,8 +24,16 @@ export function resolveModel(config: Config, engines: Engines, scope: Scope): Mo
     critic_model_path: given.critic_model_path || given.model_path,
     custom_chat_template: chatTemplate(given, scope),
     lora_configs: given.lora_configs?.map((lora) => ({ ...lora, is_dummy: lora.path === null })) ?? null,
-    ...lengths(given, scope),
+    ...(engines.rollout.hosted ? {} : lengths(given, scope)),
   }
+}
+
+/** What must be known of a hosted model. `path` may name it too. */
+export function checkHosted(given: Model['external_model'], path: string | null, key: string, scope: Scope): void {
+  for (const name of ['base_url_env', 'api_key_env'] as const) {
+    if (!given[name]) scope.error('missing', `${key}.${name}`, 'required with a hosted model')
+  }
+  if (!given.model_name && !path) scope.error('missing', `${key}.model_name`, 'required with a hosted model')
 }
 
 function chatTemplate(given: Model, scope: Scope): string | null {

@@ -30,6 +30,8 @@ const NEW = [
   ...['repetition_penalty', 'presence_penalty', 'frequency_penalty', 'logit_bias'].map(
     (key) => `GenerationConfig.${key}`,
   ),
+  'ExternalModelConfig.max_in_flight',
+  'ExternalModelConfig.max_retries',
   'BufferConfig.total_tokens',
   'ExplorerConfig.isolation',
   'ExplorerConfig.isolation_memory',

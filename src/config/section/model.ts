@@ -27,6 +27,8 @@ export const externalModel = record('ExternalModelConfig', 'A hosted model behin
   base_url_env: str('Environment variable that holds the address.', 'OPENAI_BASE_URL'),
   api_key_env: str('Environment variable that holds the key.', 'OPENAI_API_KEY'),
   model_name: str('Name of the model at the service.', null),
+  max_in_flight: int('Requests at once; more wait.', 32, { min: 1 }),
+  max_retries: int('How often a request is repeated that failed for a moment or came too early.', 8, { min: 0 }),
 })
 
 export const model = record('ModelConfig', 'The model that is trained, and its lengths and sampling defaults.', {

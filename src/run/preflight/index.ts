@@ -3,6 +3,7 @@
 import { TrinityError } from '../../base/error.js'
 import { type Config, type Facts, type ResolvedStage, tooFewTasks } from '../../config/index.js'
 import { missingEngines, unableEngines } from './engines.js'
+import { unsetVariables } from './hosted.js'
 import { missingModels } from './models.js'
 import { unknownNames } from './names.js'
 import type { Refusal } from './refusal.js'
@@ -25,6 +26,7 @@ export async function localRefusals(stage: ResolvedStage, facts: Facts): Promise
   return [
     ...unableEngines(config, facts),
     ...(await missingModels(stage)),
+    ...unsetVariables(config),
     ...(await faultyTasks(config)),
     ...(await missingTrainingData(config)),
     ...nothingToDo(config, facts),
