@@ -111,6 +111,19 @@ class CudaPool(unittest.TestCase):
             with self.subTest(eager=eager):
                 self.take_turns(path, eager)
 
+    def test_steps_are_recorded_anew_when_tables_have_moved(self) -> None:
+        """Greedy steps are recorded; then a request with a bias makes the tables of biases, and every record is dropped."""
+        desk = CudaDesk(eager=False)
+        model = desk.open(small(), maxBatch=8)
+        plain = desk.ask("sample", prompt(1, 2, 3), model=model, n=1, wish=wish(greedy=True))
+        desk.run()
+        biased = desk.ask("sample", prompt(1, 2, 3), model=model, n=2, wish=wish(biased=[7], bias=[50.0], maxTokens=4))
+        again = desk.ask("sample", prompt(1, 2, 3), model=model, n=1, wish=wish(greedy=True))
+        desk.run()
+        self.assertEqual(desk.samples(biased), [[7] * 4] * 2)
+        self.assertEqual(desk.samples(again), desk.samples(plain))
+        desk.ask("close", model=model)
+
     def take_turns(self, path: str, eager: bool) -> None:
         """A sampler whose cache sleeps while the trainer computes, beside one with weights and a cache of its own."""
         desk = CudaDesk(eager=eager, memory=plan(training=2**50))

@@ -71,9 +71,9 @@ class Runner:
         self.out = torch.zeros(3, slots, dtype=torch.int32, device=device)
         self.logits: Tensor | None = None
         self._graphs: dict[tuple[int, bool, bool, int], torch.cuda.CUDAGraph] = {}
-        self.shaping = Shaping(decoder.vocabulary, device, self.put, self._graphs.clear)
+        self.shaping = Shaping(decoder.vocabulary, device, self.put, self._forget)
         self.graphs = graphs and device.type == "cuda"
-        self._pool = torch.cuda.graph_pool_handle() if device.type == "cuda" else None
+        self._pool = torch.cuda.graph_pool_handle() if self.graphs else None
         self._room: Tensor | None = None
 
     # what the host writes
@@ -236,7 +236,13 @@ class Runner:
     def use(self, decoder: Decoder) -> None:
         """The same kind of model in other memory."""
         self.decoder = decoder
+        self._forget()
+
+    def _forget(self) -> None:
+        """Records hold addresses: after a move they are made anew. The memory they shared went with the last of them."""
         self._graphs.clear()
+        if self.graphs:
+            self._pool = torch.cuda.graph_pool_handle()
 
 
 def begin(rows: Tensor, state: Tensor, tables: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
