@@ -19,6 +19,7 @@ export const facts = (given: Partial<Facts> = {}) =>
     cwd: '/w',
     gpus: 0,
     pytorch: false,
+    hasPackage: () => false,
     isEmptyDir: () => true,
     readText: () => undefined,
     now: new Date(2026, 0, 2, 3, 4, 5),

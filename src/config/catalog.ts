@@ -54,7 +54,9 @@ export interface EngineFacts {
   /** A micro-batch of fewer tokens would be slow. */
   readonly leastTokens?: number
   /** What it needs is on this machine; absent: always. */
-  canRun?(facts: Facts): boolean
+  canRun?(facts: Facts, config: Config): boolean
+  /** Its own name, like an alias, means the best other engine where it cannot run: files name it out of habit. */
+  readonly replaceable?: boolean
   /** How much `auto` likes it on this machine; 0 or absent: it is not chosen by itself. */
   preference?(facts: Facts): number
   /** Why it was chosen although it is not the fastest. */

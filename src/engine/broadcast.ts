@@ -5,6 +5,8 @@ import type { Call, InFlight, WeightReceiver, WeightSender } from './contract.js
 /** A process group that stands, for the next transfer between the same members. */
 export interface Standing {
   joined: boolean
+  /** Of the receivers when they joined. */
+  generations?: string
 }
 
 /**
@@ -45,10 +47,19 @@ async function carry(
   standing: Standing,
   signal: AbortSignal,
 ): Promise<string> {
-  if (!standing.joined) {
-    const group = await sender.offer(to.length + 1)
-    await all([sender, ...to].map((member, rank) => member.join(group, rank, signal)))
-    standing.joined = true
+  const generations = to.map(({ generation }) => generation).join(' ')
+  if (!standing.joined || standing.generations !== generations) {
+    standing.joined = false
+    const sizes = to.map(({ members = 1 }) => members)
+    const group = await sender.offer(sizes.reduce((a, b) => a + b, 1))
+    let rank = 0
+    const joins = [sender.join(group, 0, signal)]
+    for (const [i, receiver] of to.entries()) {
+      joins.push(receiver.join(group, rank + 1, signal))
+      rank += sizes[i]
+    }
+    await all(joins)
+    Object.assign(standing, { joined: true, generations })
   }
   const sums = new Set(await all([sender.send(signal), ...to.map((receiver) => receiver.receive(signal))]))
   if (sums.size === 1) return [...sums][0]

@@ -390,6 +390,10 @@ export interface WeightSender extends GroupMember {
 
 /** The end of a broadcast that takes the weights. */
 export interface WeightReceiver extends GroupMember {
+  /** Processes that it stands for, with ranks one after the other; absent: one. */
+  readonly members?: number
+  /** Another number than before: it stands for other processes, which have to join anew. */
+  readonly generation?: number
   /** Brings the sampler to a point between two steps, and keeps it there until `commit`. */
   hold(inFlight: InFlight, signal: AbortSignal): Promise<void>
   /** Takes the weights beside those in use. Gives the checksum of what arrived. */

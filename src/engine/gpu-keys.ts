@@ -4,7 +4,14 @@ import { ENGINE_TREE_KEYS } from '../config/index.js'
 /** Keys of a model that belong to servers of other projects. */
 const SERVER = [
   ...['dtype', 'enable_expert_parallel', 'enable_chunked_prefill', 'weight_sync_buffer_size', 'base_port'],
-  ...['enable_log_requests', 'enable_multimodal', 'enable_auto_tool_choice', 'trust_remote_code'],
+  ...[
+    'base_url',
+    'api_key',
+    'enable_log_requests',
+    'enable_multimodal',
+    'enable_auto_tool_choice',
+    'trust_remote_code',
+  ],
 ]
 
 /** Keys that no engine of this version reads: they belong to Ray, to code that comes with a model, or to servers. */

@@ -23,7 +23,7 @@ describe('opening an engine', () => {
   })
 
   it('says of one that a configuration may name what to use instead', () => {
-    for (const name of ['vllm', 'vllm_async', 'sglang', 'tinker']) {
+    for (const name of ['sglang', 'tinker']) {
       expect(() => engineNamed(name)).toThrowError(
         expect.objectContaining({ code: 'config/engine', hint: expect.stringContaining('native') }),
       )
@@ -50,7 +50,6 @@ describe('the engines of a configuration', () => {
   it('are found by name and by the words of existing files', () => {
     expect(engineLookup.find('verl')).toBe(engines.get('torch'))
     expect(engineLookup.find('native')).toBe(engines.get('native'))
-    expect(engineLookup.find('vllm')).toBeUndefined()
-    expect(engineLookup.elsewhere('vllm_async')?.title).toBe('vLLM')
+    for (const word of ['vllm', 'vllm_async', 'vllm_v1']) expect(engineLookup.find(word)).toBe(engines.get('vllm'))
   })
 })

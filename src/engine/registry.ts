@@ -8,6 +8,7 @@ import { mock } from './mock/description.js'
 import { native } from './native/description.js'
 import { openai } from './openai/description.js'
 import { torch } from './torch/description.js'
+import { vllm } from './vllm/description.js'
 
 /** Takes only engines that describe themselves whole. */
 class EngineRegistry extends Registry<EngineDescription> {
@@ -24,7 +25,7 @@ class EngineRegistry extends Registry<EngineDescription> {
  *
  * engines.add('mine', { ...engines.get('native'), name: 'mine', doc: 'mine', open: async () => new NativeEngine() })
  */
-export const engines: Registry<EngineDescription> = new EngineRegistry('engine', { native, torch, openai, mock })
+export const engines: Registry<EngineDescription> = new EngineRegistry('engine', { native, torch, openai, vllm, mock })
 
 /** Everything that the program asks of an engine before it is open must be there, under the name it is registered by. */
 function checkDescription(name: string, engine: EngineDescription): void {
@@ -59,10 +60,15 @@ export function engineNamed(name: string): EngineDescription {
 export const engineLookup: EngineLookup = {
   kind: engines.kind,
   names: () => engines.names(),
-  find: (word) => engines.find(word) ?? all().find(({ aliases }) => aliases?.includes(word)),
+  find: (word) => engines.find(nameOf(word)) ?? all().find(({ aliases }) => aliases?.includes(word)),
   all,
   elsewhere: engineElsewhere,
   allElsewhere: enginesElsewhere,
+}
+
+/** Every word that begins with vllm has always meant vLLM. */
+function nameOf(word: string): string {
+  return word.startsWith(vllm.name) ? vllm.name : word
 }
 
 function all(): EngineDescription[] {

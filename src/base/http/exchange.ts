@@ -44,7 +44,15 @@ export function exchange(url: URL, { body, headers, ...rest }: Exchange): Promis
     let connected = false
     const send = url.protocol === 'https:' ? requestSafe : requestPlain
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-    const request = send(url, { ...rest, headers: { 'accept-encoding': 'identity', ...headers, ...length } }, resolve)
+    const request = send(
+      url,
+      { ...rest, headers: { 'accept-encoding': 'identity', ...headers, ...length } },
+      (message) => {
+        // given up between two pieces, it has no reader that would hear of it
+        message.on('error', () => {})
+        resolve(message)
+      },
+    )
     request.on('error', (error) => reject(new NoAnswer(error, connected)))
     request.on('socket', (socket) => {
       if (!socket.connecting) connected = true

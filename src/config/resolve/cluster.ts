@@ -58,7 +58,8 @@ function machines(config: Config, engines: Engines, scope: Scope): { nodes: numb
 
 /** GPUs a model takes: those of its engine, or none where the engine computes elsewhere. */
 export function gpusOfEngine(model: Config['explorer']['rollout_model'], engine: EngineFacts, config: Config): number {
-  if (!takesGpus(engine, config)) return 0
+  // a server that runs already has its own
+  if (!takesGpus(engine, config) || model.base_url !== null) return 0
   return model.tensor_parallel_size * model.data_parallel_size * model.pipeline_parallel_size
 }
 

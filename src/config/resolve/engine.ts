@@ -27,7 +27,7 @@ export function resolveEngines(config: Config, scope: Scope): Engines {
     trainer: forRole('train') ?? config.trainer.trainer_type.toLowerCase(),
     auxiliary: config.explorer.auxiliary_models.map(({ engine_type }) => engine_type.toLowerCase()),
   }
-  const found = new Choice(scope)
+  const found = new Choice(scope, config)
   const rollout = found.named(words.rollout, ROLLOUT, 'sample')
   const trainer = found.named(words.trainer, TRAINER, 'train')
   // where one side is named, the other is the same engine if it can be: weights then stay where they are
@@ -55,12 +55,14 @@ const DOES: Partial<Record<EngineRole, string>> = { sample: 'samples', train: 't
 
 class Choice {
   readonly #scope: Scope
+  readonly #config: Config
   /** Words of engines that are not here, by key. */
   readonly #missing = new Map<string, string>()
   readonly #replaced: string[] = []
 
-  constructor(scope: Scope) {
+  constructor(scope: Scope, config: Config) {
     this.#scope = scope
+    this.#config = config
   }
 
   /** The engine of that name; undefined for `auto`, and for one that another has to replace. */
@@ -69,10 +71,11 @@ class Choice {
     const { engines } = this.#scope.catalog
     const own = engines.find(word)
     // an alias means the engine where it can run; its own name means it anyway
-    if (own && (own.name === word || (own.canRun?.(this.#scope.facts) ?? true))) return this.#able(own, key, role)
+    const sure = own?.name === word && !own.replaceable
+    if (own && (sure || (own.canRun?.(this.#scope.facts, this.#config) ?? true))) return this.#able(own, key, role)
     const elsewhere = own ?? engines.elsewhere(word)
     if (!elsewhere) this.#scope.unknownName(key, 'engine', word, { names: () => [AUTO, ...engines.names()] })
-    else if ('replaceable' in elsewhere && !elsewhere.replaceable) return absent(word)
+    else if (!own && 'replaceable' in elsewhere && !elsewhere.replaceable) return absent(word)
     else this.#missing.set(key, word)
     return undefined
   }

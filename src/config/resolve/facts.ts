@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { hasTorch } from '../../machine/python/environment.js'
 import { cudaDevices } from '../../machine/python/gpus.js'
+import { pythonHaving } from '../../machine/python/having.js'
 
 /** What derived values depend on outside the file. Injected, so that resolving is a pure function. */
 export interface Facts {
@@ -10,6 +11,8 @@ export interface Facts {
   readonly gpus: number
   /** Whether there is a Python with PyTorch. */
   readonly pytorch: boolean
+  /** Whether there is a Python with this package. */
+  hasPackage(module: string): boolean
   isEmptyDir(path: string): boolean
   readText(path: string): string | undefined
 }
@@ -27,6 +30,7 @@ export function machineFacts(given: Partial<Facts> = {}): Facts {
       pytorch ??= hasTorch()
       return pytorch
     },
+    hasPackage: (module) => pythonHaving(module) !== undefined,
     isEmptyDir: (path) => !existsSync(path) || readdirSync(path).length === 0,
     readText: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined),
     ...given,

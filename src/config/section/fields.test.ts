@@ -36,6 +36,7 @@ const NEW = [
   'ExplorerConfig.isolation',
   'ExplorerConfig.isolation_memory',
   ...['proxy_api_key', 'proxy_tls_cert', 'proxy_tls_key'].map((key) => `ExplorerConfig.${key}`),
+  'InferenceModelConfig.base_url',
   'StageConfig.model',
   'StageConfig.cluster',
   'StageConfig.synchronizer',

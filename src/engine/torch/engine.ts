@@ -115,7 +115,7 @@ export class TorchEngine implements Engine {
       const args = { kind, spec: { ...spec }, options: { ...options, dtype, memory: need }, ...more }
       const { result } = await group.request({ op: 'open', args }, signal)
       const { model, info, memory } = result as JsonObject & { model: number; info: ModelInfo; memory: MemoryReport }
-      const opened = new Model({ group, handle: model, info, memory }, spec)
+      const opened = new Model({ group, handle: model, info, memory, dtype }, spec)
       if (opened instanceof TorchSampleModel) opened.tell({ result })
       if (signal.aborted) await opened.close()
       signal.throwIfAborted()

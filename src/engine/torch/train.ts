@@ -34,7 +34,7 @@ const PIECE_S = 20
 export class TorchTrainModel extends TorchScoreModel implements TrainModel {
   readonly sender: WeightSender = {
     protocol: PROTOCOL,
-    offer: async (size) => ({ port: await freePort(), size, seconds: PIECE_S }),
+    offer: async (size) => ({ port: await freePort(), size, seconds: PIECE_S, dtype: this.dtype }),
     join: async (group, rank, signal) => void (await this.ask('link', { ...group, rank }, signal)),
     send: async (signal) => String((await this.ask('sendWeights', {}, signal)).result.checksum),
   }

@@ -15,6 +15,8 @@ export interface OpenWorkerModel {
   readonly handle: number
   readonly info: ModelInfo
   readonly memory: MemoryReport
+  /** What it computes in, and sends its weights as. */
+  readonly dtype: string
 }
 
 /** A model in the memory of the workers. */
@@ -23,15 +25,17 @@ export class TorchModel implements OpenModel {
   readonly info: ModelInfo
   readonly group: WorkerGroup
   readonly handle: number
+  readonly dtype: string
   /** Models of the same workers share their memory. */
   readonly home: object
   #memory: MemoryReport
   #open = true
 
-  constructor({ group, handle, info, memory }: OpenWorkerModel, spec: ModelSpec) {
+  constructor({ group, handle, info, memory, dtype }: OpenWorkerModel, spec: ModelSpec) {
     this.group = group
     this.home = group
     this.handle = handle
+    this.dtype = dtype
     this.info = info
     this.spec = spec
     this.#memory = memory

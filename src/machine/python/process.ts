@@ -5,15 +5,16 @@ export interface PythonProcessSettings extends Pick<OwnedProcessSettings, 'env' 
   readonly python: string
   /** What `python -m` runs. */
   readonly module: string
+  readonly args?: readonly string[]
 }
 
 /** A module of ours in a process of the user's Python. */
 export class PythonProcess extends OwnedProcess {
-  constructor({ python, module, env, ...settings }: PythonProcessSettings) {
+  constructor({ python, module, args = [], env, ...settings }: PythonProcessSettings) {
     super({
       ...settings,
       command: python,
-      args: ['-u', '-m', module],
+      args: ['-u', '-m', module, ...args],
       env: {
         ...process.env,
         ...env,

@@ -24,7 +24,7 @@ export function unableEngines(config: Config, facts: Facts): Refusal[] {
   return [...enginesOf(config)].flatMap(([key, name]) => {
     const engine = seen.has(name) ? undefined : engines.find(name)
     seen.add(name)
-    if (!engine?.canRun || engine.canRun(facts)) return []
+    if (!engine?.canRun || engine.canRun(facts, config)) return []
     const error = new TrinityError('engine/unable', `the ${engine.name} engine cannot run on this machine`, {
       path: key,
       hint: 'trinity doctor says what is missing; auto takes an engine that can run',

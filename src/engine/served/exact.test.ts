@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { checkRequest } from '../checked-request.js'
+import type { SamplingParams } from '../contract.js'
+import { needExact } from './exact.js'
+
+const wish = (params: Partial<SamplingParams>) =>
+  checkRequest(
+    { prompt: Int32Array.of(1), n: 1, params: { temperature: 1, maxTokens: 1, ...params } },
+    {
+      info: { architecture: 'x', parameters: 0, trainableParameters: 0, vocabSize: 8, maxModelLen: 8 },
+      cacheTokens: 8,
+      eosTokenIds: [],
+      seed: { low: 0, high: 0 },
+    },
+  )
+
+it('takes what a server can tell log-probs of by our definition, and refuses the rest', () => {
+  for (const params of [{}, { temperature: 0 }, { topP: 0.5 }, { temperature: 0.5, topK: 2 }]) {
+    needExact('model', wish(params), 'm')
+  }
+  for (const params of [{}, { temperature: 0 }, { topP: 0.5, repetitionPenalty: 2 }])
+    needExact('raw', wish(params), 'm')
+  for (const params of [{}, { temperature: 0.5 }, { temperature: 0 }]) needExact('processed', wish(params), 'm')
+  const refused = expect.objectContaining({ code: 'engine/logprobs' })
+  expect(() => needExact('raw', wish({ temperature: 0.5 }), 'm')).toThrow(refused)
+  expect(() => needExact('processed', wish({ topP: 0.9 }), 'm')).toThrow(refused)
+})

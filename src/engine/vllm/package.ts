@@ -1,0 +1,3 @@
+import type { ServerPackage } from '../served/python.js'
+
+export const VLLM: ServerPackage = { module: 'vllm', title: 'vLLM' }
