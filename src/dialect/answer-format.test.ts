@@ -10,7 +10,7 @@ const { tokenizer } = text
 function fitting(args: ChatArgs, answers: readonly string[], reasoning = false): string[] {
   const format = answerFormat(args, { reasoning })
   if (!format) return [...answers]
-  const constraint = constraintFor(tokenizer, tokenizer.vocabSize, format)
+  const constraint = constraintFor(tokenizer, tokenizer, format)
   return answers.filter((answer) => constraint.accepts(answer))
 }
 

@@ -147,6 +147,8 @@ export interface ModelInfo {
   readonly trainableParameters: number
   readonly vocabSize: number
   readonly maxModelLen: number
+  /** Tokens at which its samples end by themselves, where the engine knows them. */
+  readonly endTokens?: readonly number[]
   /** It takes the chat behind a prompt (`SampleRequest.chat`), makes its own tokens of it and knows its own limits. */
   readonly readsChat?: boolean
   /** What a user should know of how it was opened. */

@@ -20,7 +20,7 @@ describe.skipIf(python.absent)(`a constraint on the torch engine${python.note}`,
       const tokenizer = await Tokenizer.load(dir)
       const sampler = await engine.openSample({ path: dir, seed: 1 }, { seq: 1, deadlineMs: 120_000 })
       const schema = { type: 'object', properties: { n: { type: 'integer', maximum: 500 }, s: { enum: ['é', 'x'] } } }
-      const constraint = constraintFor(tokenizer, sampler.info.vocabSize, { type: 'json_schema', schema })
+      const constraint = constraintFor(tokenizer, sampler.info, { type: 'json_schema', schema })
       const request = {
         prompt: tokenizer.encode('go'),
         n: 6,

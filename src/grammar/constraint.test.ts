@@ -102,7 +102,7 @@ describe('with the vocabulary of Qwen', () => {
   }, 60_000)
 
   it('a model that draws at random writes what fits the schema', () => {
-    const constraint = constraintFor(tokenizer, size, { type: 'json_schema', schema: SCHEMA })
+    const constraint = constraintFor(tokenizer, { vocabSize: size }, { type: 'json_schema', schema: SCHEMA })
     const validate = ajv.compile(SCHEMA)
     const random = new Pcg64(7)
     let ended = 0
@@ -154,7 +154,11 @@ describe('with the vocabulary of Qwen', () => {
   })
 
   it('takes characters that are cut in two, and never leaves one so', () => {
-    const constraint = constraintFor(tokenizer, size, { type: 'json_schema', schema: { type: 'string', maxLength: 2 } })
+    const constraint = constraintFor(
+      tokenizer,
+      { vocabSize: size },
+      { type: 'json_schema', schema: { type: 'string', maxLength: 2 } },
+    )
     const tokens = [...tokenizer.encode('"'), ...Buffer.from('𐍈').map((byte) => tokenizer.tokenId(byteLetter(byte))!)]
     const follow = constraint.follow()
     const quote = tokenizer.tokenId('"')!
@@ -165,7 +169,7 @@ describe('with the vocabulary of Qwen', () => {
   })
 
   it('begins again where a request is sent again, and keeps samples apart', () => {
-    const follow = constraintFor(tokenizer, size, { type: 'choice', choices: ['yes', 'no'] }).follow()
+    const follow = constraintFor(tokenizer, { vocabSize: size }, { type: 'choice', choices: ['yes', 'no'] }).follow()
     const [yes] = tokenizer.encode('yes')
     const [n] = tokenizer.encode('n')
     const start = follow(0, [])
@@ -216,7 +220,7 @@ describe('with other vocabularies', () => {
     let ended = 0
     fc.assert(
       fc.property(schemas(2), fc.nat(), ({ schema }, seed) => {
-        const constraint = constraintFor(tokenizer, tokenizer.vocabSize, { type: 'json_schema', schema })
+        const constraint = constraintFor(tokenizer, tokenizer, { type: 'json_schema', schema })
         const drawn = draw(tokenizer, constraint, new Pcg64(seed), 80)
         if (!drawn.ended) return
         ended++
@@ -228,7 +232,7 @@ describe('with other vocabularies', () => {
   })
 
   it('a blank that the tokenizer drops may come first', () => {
-    const follow = constraintFor(pieces, pieces.vocabSize, { type: 'json_object' }).follow()
+    const follow = constraintFor(pieces, pieces, { type: 'json_object' }).follow()
     const first = bits(follow(0, [])).map((id) => pieces.tokenText(id))
     expect(first).toEqual(expect.arrayContaining(['▁', '▁{', '{', '<0x20>', '<0x7B>']))
     expect(first).not.toContain('"')
@@ -237,7 +241,7 @@ describe('with other vocabularies', () => {
 
   it('a tokenizer that puts blanks between words, or has no end token, is refused', () => {
     for (const odd of [byteText({ decoder: null }), byteText({}, {})]) {
-      expect(() => constraintFor(odd, 300, { type: 'json_object' })).toThrow(
+      expect(() => constraintFor(odd, { vocabSize: 300 }, { type: 'json_object' })).toThrow(
         expect.objectContaining({ code: 'grammar/tokenizer' }),
       )
     }
@@ -246,7 +250,7 @@ describe('with other vocabularies', () => {
   it('goes on when it has seen too much to keep', () => {
     // every count of items is a place of its own
     const schema = { type: 'array', items: { const: 1 }, maxItems: 1_000_000 }
-    const follow = constraintFor(bytes, bytes.vocabSize, { type: 'json_schema', schema }).follow()
+    const follow = constraintFor(bytes, bytes, { type: 'json_schema', schema }).follow()
     const tokens = bytes.encode(`[${'1,'.repeat(45_000)}`)
     const before = bits(follow(0, tokens.subarray(0, 1_000)))
     expect(bits(follow(0, tokens.subarray(0, 90_000)))).toEqual(before)
@@ -298,11 +302,19 @@ describe('formats', () => {
     expect(accepts({ type: 'any_of', parts: [list, { type: 'json_object' }] }, '{"a": [1, {}]}')).toBe(true)
   })
 
+  it('an answer ends where the samples of the model do, whatever its tokenizer names', () => {
+    const tokenizer = byteText()
+    const model = { vocabSize: tokenizer.vocabSize, endTokens: [65, 66] }
+    const mask = constraintFor(tokenizer, model, { type: 'choice', choices: ['x'] }).follow()(0, tokenizer.encode('x'))
+    const allowed = Array.from({ length: model.vocabSize }, (_, i) => i).filter((i) => (mask[i >>> 5] >>> (i & 31)) & 1)
+    expect(allowed).toEqual([65, 66])
+  })
+
   it('the same format gives the same constraint', () => {
     const tokenizer = byteText()
-    const one = constraintFor(tokenizer, 300, { type: 'choice', choices: ['x'] })
-    expect(constraintFor(tokenizer, 300, { type: 'choice', choices: ['x'] })).toBe(one)
-    for (let i = 0; i < 40; i++) constraintFor(tokenizer, 300, { type: 'choice', choices: [`${i}`] })
-    expect(constraintFor(tokenizer, 300, { type: 'choice', choices: ['x'] })).not.toBe(one)
+    const one = constraintFor(tokenizer, { vocabSize: 300 }, { type: 'choice', choices: ['x'] })
+    expect(constraintFor(tokenizer, { vocabSize: 300 }, { type: 'choice', choices: ['x'] })).toBe(one)
+    for (let i = 0; i < 40; i++) constraintFor(tokenizer, { vocabSize: 300 }, { type: 'choice', choices: [`${i}`] })
+    expect(constraintFor(tokenizer, { vocabSize: 300 }, { type: 'choice', choices: ['x'] })).not.toBe(one)
   })
 })

@@ -389,9 +389,7 @@ export class RolloutModel implements ChatModel {
       n,
       params: format ? endsByItself(params, args) : params,
       topLogprobs: args.logprobs || undefined,
-      ...(sampler.info.readsChat
-        ? { chat }
-        : { allowed: format && allowedFor(this.tokenizer, sampler.info.vocabSize, format) }),
+      ...(sampler.info.readsChat ? { chat } : { allowed: format && allowedFor(this.tokenizer, sampler.info, format) }),
     }
     const link = linkSignals([this.#parts.signal, own])
     const options = {

@@ -30,6 +30,14 @@ import { TorchScoreModel } from './score.js'
 import { TorchTrainModel } from './train.js'
 import type { OpenWorkerModel, TorchModel } from './worker-model.js'
 
+/** What else there is to opening a model. */
+interface Opening {
+  readonly args?: JsonObject
+  /** Workers other than the trainer's. */
+  readonly apart?: Promise<WorkerGroup>
+  readonly endTokens?: readonly number[]
+}
+
 /** Trains, scores and samples models of Transformers with PyTorch, in worker processes of its own: one for each device. */
 export class TorchEngine implements Engine {
   readonly name = 'torch'
@@ -77,11 +85,10 @@ export class TorchEngine implements Engine {
     if (source && !(source instanceof TorchTrainModel)) throw foreignModel('shareWith')
     const { policy, memoryFraction, eager, shareStorage, exact, samplers = 0 } = this.#options
     const options = { dtype: policy?.dtype, memoryFraction, eager, shareStorage, exact }
-    const eosTokenIds = await endTokens(spec.path)
+    const ends = await endTokens(spec.path)
     const apart = samplers > 0 ? this.#sampler(this.#opened++ % samplers) : undefined
-    const more = apart ? { apart } : source && { args: { shareWith: source.handle } }
+    const more = { endTokens: ends, apart, args: apart || !source ? undefined : { shareWith: source.handle } }
     const sampler = await this.#opening(call, samplerSpec(spec), 'sample', options, TorchSampleModel, more)
-    sampler.eosTokenIds = eosTokenIds
     // a trainer may have other weights than the folder
     if (apart && source) await broadcast(source.sender, [sampler.receiver], -1, 'finish', call)
     return sampler
@@ -105,7 +112,7 @@ export class TorchEngine implements Engine {
     kind: string,
     options: TorchModelOptions | undefined,
     Model: new (opened: OpenWorkerModel, spec: ModelSpec) => T,
-    { args: more, apart }: { args?: JsonObject; apart?: Promise<WorkerGroup> } = {},
+    { args: more, apart, endTokens }: Opening = {},
   ): Promise<T> {
     return within(call, `opening ${spec.path}`, async (signal) => {
       const group = await (apart ?? this.#workers(signal))
@@ -115,7 +122,7 @@ export class TorchEngine implements Engine {
       const args = { kind, spec: { ...spec }, options: { ...options, dtype, memory: need }, ...more }
       const { result } = await group.request({ op: 'open', args }, signal)
       const { model, info, memory } = result as JsonObject & { model: number; info: ModelInfo; memory: MemoryReport }
-      const opened = new Model({ group, handle: model, info, memory, dtype }, spec)
+      const opened = new Model({ group, handle: model, info: { ...info, endTokens }, memory, dtype }, spec)
       if (opened instanceof TorchSampleModel) opened.tell({ result })
       if (signal.aborted) await opened.close()
       signal.throwIfAborted()

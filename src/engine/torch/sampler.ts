@@ -49,8 +49,6 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
       if (version !== undefined) this.version = version
     },
   }
-  /** Tokens that end an answer. */
-  eosTokenIds: readonly number[] = []
   #stats: SamplerStats = {
     running: 0,
     waiting: 0,
@@ -67,7 +65,7 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
     const wish = checkRequest(request, {
       info: this.info,
       cacheTokens: this.#stats.cacheTokens,
-      eosTokenIds: this.eosTokenIds,
+      eosTokenIds: this.info.endTokens ?? [],
       seed: { low: this.#requests++, high: (this.spec.seed ?? 0) | 0 },
     })
     const prompt = request.prompt.slice()

@@ -121,7 +121,7 @@ export class IsolatedWorker {
     const { model: one, text } = this.#models[model]
     if (method === 'sample') {
       const { format, ...request } = input as PlainRequest
-      const allowed = format && allowedFor(text.tokenizer, one.info.vocabSize, format)
+      const allowed = format && allowedFor(text.tokenizer, one.info, format)
       return (one as SampleModel).sample({ ...request, allowed }, call, onToken)
     }
     if (method === 'score') return (one as SampleModel).score(input as readonly Row[], call)

@@ -36,7 +36,6 @@ export interface SamplerOptions extends Omit<SchedulerOptions, 'prefillTokens'> 
   readonly source: Pick<OpenNative, 'config' | 'configJson'>
   readonly cacheTokens: number
   readonly seed: number
-  readonly eosTokenIds: readonly number[]
   /** The weights are those of a trainer: their memory is counted there. */
   readonly shared: boolean
 }
@@ -87,7 +86,7 @@ export class NativeSampleModel implements SampleModel {
     const wish = checkRequest(request, {
       info: this.info,
       cacheTokens: pool.size * pool.pageTokens,
-      eosTokenIds: this.#options.eosTokenIds,
+      eosTokenIds: this.info.endTokens ?? [],
       seed: { low: this.#requests++, high: this.#options.seed },
     })
     const { n, promptLogprobs } = request

@@ -31,7 +31,7 @@ export async function openSampler(
     return new NativeSampleModel(
       addon,
       snapshot,
-      { ...opened.info, trainableParameters: 0, maxModelLen },
+      { ...opened.info, trainableParameters: 0, maxModelLen, endTokens: await endTokens(spec.path) },
       {
         path: spec.path,
         source: { config, configJson },
@@ -40,7 +40,6 @@ export async function openSampler(
         maxQueue: spec.maxQueue ?? MAX_QUEUE,
         prefixCaching: spec.prefixCaching ?? true,
         seed: spec.seed ?? 0,
-        eosTokenIds: await endTokens(spec.path),
         shared: source !== undefined,
       },
       closed,
