@@ -100,17 +100,20 @@ function keyOf(message: Readonly<Record<string, unknown>>): string | undefined {
 /** What carries a value from one part of a template into another, or leaves the other messages out. */
 const SHARING = new Set(['Set', 'Macro', 'CallStatement', 'Break', 'Continue'])
 
+/** What the engine looks up like variables. */
+const CONSTANTS = ['true', 'false', 'none', 'True', 'False', 'None']
+
 function isLocal({ loopvar, iterable, test, body, defaultBlock }: Node, fixed: readonly string[]): boolean {
   const name = (loopvar as Node).value as string
   if ((iterable as Node).type !== 'Identifier' || (iterable as Node).value !== 'messages') return false
   if (test || (defaultBlock as Node[]).length > 0) return false
-  const known = new Set([name, ...fixed])
+  const known = new Set([name, ...CONSTANTS, ...fixed])
   const foreign = (node: Node) =>
     SHARING.has(node.type) || (node.type === 'Identifier' && !known.has(String(node.value)))
   return !mentions(body, foreign)
 }
 
-/** Is there such a node, leaving out names that are no variables: `message.role`, filters and tests? */
+/** Is there such a node, leaving out names that are no variables: `message.role`, filters, tests and `and`? */
 function mentions(node: unknown, wanted: (node: Node) => boolean): boolean {
   if (Array.isArray(node)) return node.some((one) => mentions(one, wanted))
   if (typeof node !== 'object' || node === null) return false
@@ -121,6 +124,7 @@ function mentions(node: unknown, wanted: (node: Node) => boolean): boolean {
 
 function isName({ type, computed }: Node, key: string, value: unknown): boolean {
   if ((value as Node | null)?.type !== 'Identifier') return false
+  if (key === 'operator') return true // and, or, not, in
   if (type === 'MemberExpression') return key === 'property' && !computed
   return (type === 'FilterExpression' && key === 'filter') || (type === 'TestExpression' && key === 'test')
 }
