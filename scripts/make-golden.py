@@ -1,8 +1,8 @@
 """Makes the committed fixtures under test/fixtures and src/model/golden-chat.json with PyTorch and Transformers.
 
-    scripts/test-python.sh && .venv/bin/python scripts/make-golden.py
+    scripts/test-python.sh && .venv/bin/python scripts/make-golden.py [NAME …]
 
-Three tiny seeded models, one per family, each with the features that tell the families apart, and what the reference
+Tiny seeded models, one per family (all of them, or those that are named), each with the features that tell the families apart, and what the reference
 libraries compute with them: greedy tokens, log-probs, entropies, gradients, an AdamW trace. See test/fixtures/README.md.
 """
 
@@ -95,7 +95,54 @@ MODELS = {
         "eos_token_id": 5,
         "torch_dtype": "float16",
     },
+    # A window shorter than the sequences on every layer, yarn with frequencies that are kept, blended and stretched.
+    "tiny-mistral": {
+        "architectures": ["MistralForCausalLM"],
+        "model_type": "mistral",
+        "hidden_size": 24,
+        "intermediate_size": 40,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 12,
+        "rms_norm_eps": 1e-5,
+        "rope_theta": 10000.0,
+        "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32},
+        "sliding_window": 11,
+        "tie_word_embeddings": False,
+        "eos_token_id": 5,
+        "torch_dtype": "bfloat16",
+    },
+    # Every third layer without positions; tied because nothing is said.
+    "tiny-smollm3": {
+        "architectures": ["SmolLM3ForCausalLM"],
+        "model_type": "smollm3",
+        "hidden_size": 24,
+        "intermediate_size": 40,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "rms_norm_eps": 1e-6,
+        "no_rope_layer_interval": 3,
+        "eos_token_id": 5,
+        "torch_dtype": "bfloat16",
+    },
+    # Norms behind attention and feed-forward part, q and k normed as a whole.
+    "tiny-olmo2": {
+        "architectures": ["Olmo2ForCausalLM"],
+        "model_type": "olmo2",
+        "hidden_size": 24,
+        "intermediate_size": 40,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "rope_theta": 500000.0,
+        "tie_word_embeddings": False,
+        "eos_token_id": 5,
+        "torch_dtype": "bfloat16",
+    },
 }
+SEEDS = {"tiny-smollm3": 21}
 DTYPES = {"tiny-llama": torch.float32, "tiny-qwen2": torch.bfloat16, "tiny-qwen3": torch.float16}
 
 CHAT_TEMPLATE = (
@@ -139,7 +186,7 @@ def write_tokenizer(folder):
 
 def write_weights(folder, name, config):
     """Scaled so that the next token is far from uniform: ties would make greedy decoding depend on rounding."""
-    torch.manual_seed(20)
+    torch.manual_seed(SEEDS.get(name, 20))
     empty = AutoModelForCausalLM.from_config(config)
     state = {}
     for key, value in sorted(empty.state_dict().items()):
@@ -154,7 +201,7 @@ def write_weights(folder, name, config):
             tensor = 0.35 * noise
         else:
             tensor = noise / math.sqrt(value.shape[1])
-        state[key] = tensor.to(DTYPES[name]).contiguous()
+        state[key] = tensor.to(DTYPES.get(name, torch.bfloat16)).contiguous()
     if name != "tiny-qwen3":
         save_file(state, folder / "model.safetensors", {"format": "pt"})
         return
@@ -345,8 +392,9 @@ def generation_golden():
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for name, spec in MODELS.items():
-        make_model(name, spec)
-    if "--models" not in sys.argv:
+    named = [name for name in sys.argv[1:] if name != "--models"]
+    for name in named or MODELS:
+        make_model(name, MODELS[name])
+    if not named and "--models" not in sys.argv:
         make_chat_golden()
     subprocess.run(["npx", "biome", "format", "--write", "test/fixtures", "src/model"], cwd=ROOT, check=True)

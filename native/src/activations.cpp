@@ -39,6 +39,10 @@ void LayerActs::grow(const Layout& l, int64_t m) {
   lse.grow(m * c.heads);
   mid.grow(m * l.hidden_p);
   gate_up.grow(m * 2 * l.inner_p);
+  if (c.norm_after) {
+    branch1.grow(m * l.hidden_p);
+    branch2.grow(m * l.hidden_p);
+  }
   if (c.qk_norm) {
     raw.grow(m * (l.q_p + l.kv_p));
     q_rstd.grow(m * c.heads);
@@ -48,7 +52,7 @@ void LayerActs::grow(const Layout& l, int64_t m) {
 
 size_t LayerActs::bytes() const {
   size_t total = 0;
-  for (const Buffer* b : {&rstd1, &qkv, &raw, &q_rstd, &k_rstd, &attn, &lse, &mid, &rstd2, &gate_up}) total += b->bytes();
+  for (const Buffer* b : {&rstd1, &qkv, &raw, &q_rstd, &k_rstd, &attn, &lse, &mid, &rstd2, &gate_up, &branch1, &branch2}) total += b->bytes();
   return total;
 }
 

@@ -37,19 +37,19 @@ void head_norms_back(const Back& b, const Layer& layer, const LayerActs& acts, i
   const Kernels& k = kernels();
   const int64_t wide = l.q_p + l.kv_p, ld = l.qkv_width();
   const auto each = [&](Ref weight, int heads, int64_t first, const float* rstd) {
+    const int groups = c.norm_groups(heads), width = c.norm_width(heads);
     if (b.wants(weight)) {
-      parallel_rows(c.head_dim, 32, [&](int64_t c0, int64_t c1) {
+      parallel_rows(width, 32, [&](int64_t c0, int64_t c1) {
         for (int64_t t = 0; t < m; t++)
-          k.rmsnorm_weight(acts.raw.data() + t * wide + first, c.head_dim, rstd + t * heads, 1,
-                           b.g.dqkv.data() + t * ld + first, c.head_dim, heads, static_cast<int>(c0), static_cast<int>(c1),
-                           b.of(weight));
+          k.rmsnorm_weight(acts.raw.data() + t * wide + first, width, rstd + t * groups, 1, b.g.dqkv.data() + t * ld + first,
+                           width, groups, static_cast<int>(c0), static_cast<int>(c1), b.of(weight));
       });
     }
     parallel_rows(m, 16, [&](int64_t t0, int64_t t1) {
       for (int64_t t = t0; t < t1; t++) {
         float* d = b.g.dqkv.data() + t * ld + first;
-        k.rmsnorm_back(acts.raw.data() + t * wide + first, c.head_dim, b.pass.weights.at(weight), rstd + t * heads, 1, d,
-                       c.head_dim, heads, c.head_dim, d, c.head_dim, false);
+        k.rmsnorm_back(acts.raw.data() + t * wide + first, width, b.pass.weights.at(weight), rstd + t * groups, 1, d, width,
+                       groups, width, d, width, false);
       }
     });
   };
@@ -117,36 +117,56 @@ void layer_back(const Back& b, const Pack& pack, int i) {
   const float* x = a.x[i].data();
   LayerActs& acts = a.layer(i);
   p.check();
-  if (c.checkpointing) forward_layer(p, pack, i, x, nullptr);
+  // Where what comes last is normed, it is needed too; what it is added to is free until the attention's half.
+  if (c.checkpointing) forward_layer(p, pack, i, x, c.norm_after ? g.dnorm.data() : nullptr);
+  // Gradient of a product's output: that of the layer, or through the norm that comes after it.
+  const auto output = [&](Ref weight, const Buffer& branch, const Buffer& rstd) {
+    if (!c.norm_after) return static_cast<const float*>(g.dx.data());
+    norm_back(b, weight, branch.data(), rstd.data(), g.dx.data(), m, g.dnorm.data(), false);
+    return static_cast<const float*>(g.dnorm.data());
+  };
+  // What a product took.
+  const auto input = [&](const float* rows, Ref weight) {
+    if (c.norm_after) return rows;
+    norm_rows(rows, hp, p.weights.at(weight), c.eps, m, c.hidden, a.normed.data(), nullptr);
+    return static_cast<const float*>(a.normed.data());
+  };
+  // Adds the gradient of that, which is in g.dnorm, to the layer's.
+  const auto add = [&](Ref weight, const float* rows, const Buffer& rstd) {
+    if (!c.norm_after) return norm_back(b, weight, rows, rstd.data(), g.dnorm.data(), m, g.dx.data());
+    parallel_rows(m, 32, [&](int64_t t0, int64_t t1) {
+      kernels().axpy(1.0f, g.dnorm.data() + t0 * hp, g.dx.data() + t0 * hp, (t1 - t0) * hp);
+    });
+  };
 
   // The feed-forward half. swiglu_back turns gate|up into its gradient and gives the down product's input back.
-  input_back(b, layer.down, m, g.dx.data(), hp, g.dact.data(), l.inner_p);
+  const float* dout = output(layer.norm2, acts.branch2, acts.rstd2);
+  input_back(b, layer.down, m, dout, hp, g.dact.data(), l.inner_p);
   parallel_rows(m, 16, [&](int64_t t0, int64_t t1) {
     kernels().swiglu_back(acts.gate_up.data() + t0 * 2 * l.inner_p, 2 * l.inner_p, static_cast<int>(l.inner_p), t1 - t0,
                           g.dact.data() + t0 * l.inner_p, l.inner_p, a.act.data() + t0 * l.inner_p, l.inner_p);
   });
-  params_back(b, layer.down, m, a.act.data(), l.inner_p, g.dx.data(), hp);
-  norm_rows(acts.mid.data(), hp, p.weights.at(layer.norm2), c.eps, m, c.hidden, a.normed.data(), nullptr);
-  params_back(b, layer.gate_up, m, a.normed.data(), hp, acts.gate_up.data(), 2 * l.inner_p);
+  params_back(b, layer.down, m, a.act.data(), l.inner_p, dout, hp);
+  params_back(b, layer.gate_up, m, input(acts.mid.data(), layer.norm2), hp, acts.gate_up.data(), 2 * l.inner_p);
   input_back(b, layer.gate_up, m, acts.gate_up.data(), 2 * l.inner_p, g.dnorm.data(), hp);
-  norm_back(b, layer.norm2, acts.mid.data(), acts.rstd2.data(), g.dnorm.data(), m, g.dx.data());
+  add(layer.norm2, acts.mid.data(), acts.rstd2);
 
   // The attention half.
   p.check();
-  params_back(b, layer.out, m, acts.attn.data(), l.q_p, g.dx.data(), hp);
-  input_back(b, layer.out, m, g.dx.data(), hp, g.dattn.data(), l.q_p);
-  attention_backward(b, pack, acts);
-  rotate_back(b, pack);
+  dout = output(layer.norm1, acts.branch1, acts.rstd1);
+  params_back(b, layer.out, m, acts.attn.data(), l.q_p, dout, hp);
+  input_back(b, layer.out, m, dout, hp, g.dattn.data(), l.q_p);
+  attention_backward(b, pack, layer.window, acts);
+  if (layer.turned) rotate_back(b, pack);
   if (c.qk_norm) head_norms_back(b, layer, acts, m);
-  norm_rows(x, hp, p.weights.at(layer.norm1), c.eps, m, c.hidden, a.normed.data(), nullptr);
-  params_back(b, layer.qkv, m, a.normed.data(), hp, g.dqkv.data(), l.qkv_width());
+  params_back(b, layer.qkv, m, input(x, layer.norm1), hp, g.dqkv.data(), l.qkv_width());
   input_back(b, layer.qkv, m, g.dqkv.data(), l.qkv_width(), g.dnorm.data(), hp);
-  norm_back(b, layer.norm1, x, acts.rstd1.data(), g.dnorm.data(), m, g.dx.data());
+  add(layer.norm1, x, acts.rstd1);
 }
 
 }  // namespace
 
-void norm_back(const Back& b, Ref weight, const float* x, const float* rstd, const float* dy, int64_t m, float* dx) {
+void norm_back(const Back& b, Ref weight, const float* x, const float* rstd, const float* dy, int64_t m, float* dx, bool add) {
   const Layout& l = b.pass.layout();
   const int64_t ld = l.hidden_p;
   const int n = l.config.hidden;
@@ -157,7 +177,7 @@ void norm_back(const Back& b, Ref weight, const float* x, const float* rstd, con
   }
   parallel_rows(m, 32, [&](int64_t t0, int64_t t1) {
     kernels().rmsnorm_back(x + t0 * ld, ld, b.pass.weights.at(weight), rstd + t0, 1, dy + t0 * ld, ld, t1 - t0, n,
-                           dx + t0 * ld, ld, true);
+                           dx + t0 * ld, ld, add);
   });
 }
 
@@ -195,7 +215,7 @@ void params_back(const Back& b, const Linear& l, int64_t m, const float* x, int6
 namespace {
 
 // Gradients of a sequence by itself: what it gives to queries, keys and values is written.
-void attention_alone_back(const Back& b, const Pack& pack, const LayerActs& acts, int64_t s, int64_t kv, float* scratch) {
+void attention_alone_back(const Back& b, const Pack& pack, int window, const LayerActs& acts, int64_t s, int64_t kv, float* scratch) {
   const Layout& l = b.pass.layout();
   const Config& c = l.config;
   const int64_t ld = l.qkv_width(), first = pack.starts[s];
@@ -207,13 +227,13 @@ void attention_alone_back(const Back& b, const Pack& pack, const LayerActs& acts
                    acts.attn.data() + first * l.q_p + q, b.g.dattn.data() + first * l.q_p + q, l.q_p,
                    acts.lse.data() + first * c.heads + kv * group, c.heads,
                    d + q, d + k, d + v, ld, static_cast<int>(pack.length(s)), c.head_dim, group,
-                   1.0f / std::sqrt(static_cast<float>(c.head_dim))};
+                   1.0f / std::sqrt(static_cast<float>(c.head_dim)), 0, window};
   kernels().attention_back(g, scratch);
 }
 
 // Gradients of a sequence that goes on from others: its own are written, those of the shared keys and values are added
 // to what is there. Rows [q of the group | k | v] of all of them stand side by side for the kernel.
-void attention_after_back(const Back& b, const Pack& pack, const LayerActs& acts, int64_t s, int64_t kv, float* scratch,
+void attention_after_back(const Back& b, const Pack& pack, int window, const LayerActs& acts, int64_t s, int64_t kv, float* scratch,
                           float* rows, float* drows, int64_t wide) {
   const Layout& l = b.pass.layout();
   const Config& c = l.config;
@@ -233,7 +253,7 @@ void attention_after_back(const Back& b, const Pack& pack, const LayerActs& acts
                    acts.attn.data() + origin * l.q_p + q, b.g.dattn.data() + origin * l.q_p + q, l.q_p,
                    acts.lse.data() + origin * c.heads + kv * group, c.heads,
                    drows, drows + group * hd, drows + (group + 1) * hd, wide, static_cast<int>(before + own), c.head_dim,
-                   group, 1.0f / std::sqrt(static_cast<float>(hd)), static_cast<int>(before)};
+                   group, 1.0f / std::sqrt(static_cast<float>(hd)), static_cast<int>(before), window};
   kernels().attention_back(g, scratch);
   pack.along(s, [&](int64_t start, int64_t at, int64_t n) {
     for (int64_t t = 0; t < n; t++) {
@@ -253,7 +273,7 @@ void attention_after_back(const Back& b, const Pack& pack, const LayerActs& acts
 
 }  // namespace
 
-void attention_backward(const Back& b, const Pack& pack, const LayerActs& acts) {
+void attention_backward(const Back& b, const Pack& pack, int window, const LayerActs& acts) {
   const Layout& l = b.pass.layout();
   const Config& c = l.config;
   const int64_t pad = pad_to(c.head_dim, l.nr), wide = (c.heads / c.kv_heads + 2) * c.head_dim;
@@ -269,9 +289,9 @@ void attention_backward(const Back& b, const Pack& pack, const LayerActs& acts) 
     const int64_t work = 2 * keys * (c.head_dim + pad) + QUERIES * (pad + 2 * KEYS) + std::max(c.head_dim, KEYS) * kernels().mr;
     const int64_t rows = family.size() > 1 ? longest * wide + l.nr : 0;
     float* scratch = thread_scratch(work + 2 * rows);
-    attention_alone_back(b, pack, acts, family[0], kv, scratch);
+    attention_alone_back(b, pack, window, acts, family[0], kv, scratch);
     for (size_t i = 1; i < family.size(); i++)
-      attention_after_back(b, pack, acts, family[i], kv, scratch, scratch + work, scratch + work + rows, wide);
+      attention_after_back(b, pack, window, acts, family[i], kv, scratch, scratch + work, scratch + work + rows, wide);
   });
 }
 

@@ -26,12 +26,13 @@ void score_values_back(const Back& b, const Pack& pack, const float* d_value);
 // From g.dhidden through final norm, layers and embedding.
 void backward(const Back& b, const Pack& pack);
 
-void attention_backward(const Back& b, const Pack& pack, const LayerActs& acts);
+void attention_backward(const Back& b, const Pack& pack, int window, const LayerActs& acts);
 // Through one product: dx = dy · w …
 void input_back(const Back& b, const Linear& l, int64_t m, const float* dy, int64_t lddy, float* dx, int64_t lddx);
 // … and the gradients of its parameters, from its input.
 void params_back(const Back& b, const Linear& l, int64_t m, const float* x, int64_t ldx, const float* dy, int64_t lddy);
-// Through a norm of whole rows: dx += …, and the weight's gradient.
-void norm_back(const Back& b, Ref weight, const float* x, const float* rstd, const float* dy, int64_t m, float* dx);
+// Through a norm of whole rows: dx += … (or =), and the weight's gradient.
+void norm_back(const Back& b, Ref weight, const float* x, const float* rstd, const float* dy, int64_t m, float* dx,
+               bool add = true);
 
 }  // namespace trinity

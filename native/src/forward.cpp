@@ -17,7 +17,7 @@ void gather(const float* from, int64_t ld, int64_t n, int64_t width, float* to, 
 
 // A sequence that goes on from others: keys and values of all of them stand side by side for the kernel, which is the
 // same, so that its numbers are those of the whole sequence.
-void attention_after(const Pass& p, const Pack& pack, LayerActs& acts, int64_t s, int64_t kv) {
+void attention_after(const Pass& p, const Pack& pack, int window, LayerActs& acts, int64_t s, int64_t kv) {
   const Layout& l = p.layout();
   const Config& c = l.config;
   const Kernels& k = kernels();
@@ -45,7 +45,7 @@ void attention_after(const Pass& p, const Pack& pack, LayerActs& acts, int64_t s
     AttentionHead head{queries, nullptr, values, pad,
                        acts.attn.data() + origin * l.q_p + h * c.head_dim, l.q_p,
                        acts.lse.data() + origin * c.heads + h, c.heads, c.head_dim,
-                       1.0f / std::sqrt(static_cast<float>(c.head_dim))};
+                       1.0f / std::sqrt(static_cast<float>(c.head_dim)), window};
     for (int64_t q0 = before; q0 < total; q0 += QUERIES)
       k.attention(head, static_cast<int>(q0), static_cast<int>(std::min<int64_t>(QUERIES, total - q0)), kt, work);
   }
@@ -53,7 +53,7 @@ void attention_after(const Pass& p, const Pack& pack, LayerActs& acts, int64_t s
 
 }  // namespace
 
-void attention_forward(const Pass& p, const Pack& pack, LayerActs& acts) {
+void attention_forward(const Pass& p, const Pack& pack, int window, LayerActs& acts) {
   const Layout& l = p.layout();
   const Config& c = l.config;
   const int64_t ld = l.qkv_width();
@@ -63,7 +63,7 @@ void attention_forward(const Pass& p, const Pack& pack, LayerActs& acts) {
   // One task: a sequence and a key/value head. Its keys are packed once for all query heads of the group.
   parallel_for(static_cast<int>(pack.sequences() * c.kv_heads), [&](int task) {
     const int64_t s = order[task / c.kv_heads], kv = task % c.kv_heads;
-    if (pack.after(s) >= 0) return attention_after(p, pack, acts, s, kv);
+    if (pack.after(s) >= 0) return attention_after(p, pack, window, acts, s, kv);
     const int64_t first = pack.starts[s];
     const int length = static_cast<int>(pack.length(s));
     const int64_t blocks = (length + KEYS - 1) / KEYS;
@@ -78,7 +78,7 @@ void attention_forward(const Pass& p, const Pack& pack, LayerActs& acts) {
       AttentionHead head{base + h * c.head_dim, key, base + l.q_p + l.kv_p + kv * c.head_dim, ld,
                          acts.attn.data() + first * l.q_p + h * c.head_dim, l.q_p,
                          acts.lse.data() + first * c.heads + h, c.heads, c.head_dim,
-                         1.0f / std::sqrt(static_cast<float>(c.head_dim))};
+                         1.0f / std::sqrt(static_cast<float>(c.head_dim)), window};
       for (int q0 = 0; q0 < length; q0 += QUERIES) k.attention(head, q0, std::min(QUERIES, length - q0), kt, work);
     }
   });
@@ -94,8 +94,19 @@ void forward_layer(const Pass& p, const Pack& pack, int i, const float* x, float
   const int64_t m = pack.tokens(), hp = l.hidden_p;
 
   p.check();
-  norm_rows(x, hp, w.at(layer.norm1), c.eps, m, c.hidden, a.normed.data(), acts.rstd1.data());
-  project(w, layer.qkv, a.normed.data(), hp, m, acts.qkv.data(), l.qkv_width(), false, p.adapter, a.low);
+  // What a product of the layer takes: the norm of these rows, or the rows themselves.
+  const auto input = [&](const float* rows, Ref weight, Buffer& rstd) {
+    if (c.norm_after) return rows;
+    norm_rows(rows, hp, w.at(weight), c.eps, m, c.hidden, a.normed.data(), rstd.data());
+    return static_cast<const float*>(a.normed.data());
+  };
+  // Adds what a product gives, or its norm, to the rows.
+  const auto add = [&](const Linear& linear, const float* in, int64_t ldin, Ref weight, Buffer& branch, Buffer& rstd, float* rows) {
+    project(w, linear, in, ldin, m, c.norm_after ? branch.data() : rows, hp, !c.norm_after, p.adapter, a.low);
+    if (c.norm_after)
+      add_norm_rows(branch.data(), hp, w.at(weight), c.eps, m, c.hidden, a.normed.data(), rstd.data(), rows);
+  };
+  project(w, layer.qkv, input(x, layer.norm1, acts.rstd1), hp, m, acts.qkv.data(), l.qkv_width(), false, p.adapter, a.low);
   if (c.qk_norm && c.trainable) {
     const int64_t wide = l.q_p + l.kv_p;
     parallel_rows(m, 64, [&](int64_t first, int64_t last) {
@@ -104,17 +115,17 @@ void forward_layer(const Pass& p, const Pack& pack, int i, const float* x, float
     });
   }
   rotate_heads(w, layer, p.rope, pack.positions.data(), m, acts.qkv.data(), acts.q_rstd.data(), acts.k_rstd.data());
-  attention_forward(p, pack, acts);
+  attention_forward(p, pack, layer.window, acts);
   copy_rows(x, hp, m, acts.mid.data());
-  project(w, layer.out, acts.attn.data(), l.q_p, m, acts.mid.data(), hp, true, p.adapter, a.low);
+  add(layer.out, acts.attn.data(), l.q_p, layer.norm1, acts.branch1, acts.rstd1, acts.mid.data());
 
   p.check();
-  norm_rows(acts.mid.data(), hp, w.at(layer.norm2), c.eps, m, c.hidden, a.normed.data(), acts.rstd2.data());
-  project(w, layer.gate_up, a.normed.data(), hp, m, acts.gate_up.data(), 2 * l.inner_p, false, p.adapter, a.low);
+  const float* inner = input(acts.mid.data(), layer.norm2, acts.rstd2);
+  project(w, layer.gate_up, inner, hp, m, acts.gate_up.data(), 2 * l.inner_p, false, p.adapter, a.low);
   if (!out) return;
   gate(acts.gate_up.data(), l, m, a.act.data());
   copy_rows(acts.mid.data(), hp, m, out);
-  project(w, layer.down, a.act.data(), l.inner_p, m, out, hp, true, p.adapter, a.low);
+  add(layer.down, a.act.data(), l.inner_p, layer.norm2, acts.branch2, acts.rstd2, out);
 }
 
 void forward(const Pass& p, const Pack& pack) {

@@ -29,7 +29,7 @@ struct Pass {
 void forward_layer(const Pass& p, const Pack& pack, int i, const float* x, float* out);
 // Embedding, all layers, and the final norm of the scored rows into acts.hidden.
 void forward(const Pass& p, const Pack& pack);
-void attention_forward(const Pass& p, const Pack& pack, LayerActs& acts);
+void attention_forward(const Pass& p, const Pack& pack, int window, LayerActs& acts);
 
 // Numbers of every scored token, or gradients by them: log p, entropy, Σp², and log p of the pack's other tokens. The last
 // two may be null.

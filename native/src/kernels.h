@@ -67,9 +67,10 @@ struct AttentionHead {
   ptrdiff_t lds;
   int dim;
   float scale;
+  int window = 0;  // keys that a query sees, its own included; 0: all before it
 };
 
-// One query against the first `visible` keys of the cache. A page: packed keys, then values, [KEYS][pad(dim)]. `next` is
+// One query against the first `visible` keys of the cache, less the first `hidden` (of the first page). A page: packed keys, then values, [KEYS][pad(dim)]. `next` is
 // what will be read afterward: fetched on the way.
 struct AttentionRow {
   const float* q;
@@ -78,6 +79,7 @@ struct AttentionRow {
   float scale;
   float* out;
   const float* next;
+  int hidden = 0;
 };
 
 // Gradients of the query heads [0, group) that share one key/value head. Rows as in AttentionHead; dq, dk, dv are
@@ -94,7 +96,13 @@ struct AttentionGroup {
   int length, dim, group;
   float scale;
   int first = 0;  // queries before this one have no gradient, and none is written for them
+  int window = 0;
 };
+
+// The first block of keys that a query with this window sees.
+static inline int first_block(int query, int window) {
+  return window > 0 && query >= window ? (query + 1 - window) / KEYS * KEYS : 0;
+}
 
 // Running softmax statistics of one row of logits/T: maximum, Σ e^(l-max), Σ e^(l-max)·(l-max), Σ e^2(l-max).
 struct SoftmaxState {
@@ -155,12 +163,13 @@ struct Kernels {
 
   // Attention. pack_keys: rows [0, n) of k (n ≤ KEYS) to NR-wide panels of kᵀ, [KEYS/NR][dim][NR], zero past n.
   void (*pack_keys)(const float* k, ptrdiff_t ld, int n, int dim, float* out);
-  // Up to QUERIES rows against one block of keys, of which row i may see the first visible[i] (≤ KEYS).
+  // Up to QUERIES rows against one block of keys, of which row i may see the first visible[i] (≤ KEYS) less the first
+  // hidden[i] (null: none are).
   // state: [rows] max, then [rows] sum; acc: [rows][ldacc] unnormalized output. The caller starts from
   // max = -inf, sum = 0, acc = 0 and divides at the end (attention_finish). `next`: keys that will be read after
   // this block, where it is a page of the cache (v in one run): fetched on the way. Null: nothing is.
   void (*attention_block)(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, const float* v,
-                          ptrdiff_t ldv, const int* visible, float* max, float* sum, float* acc, ptrdiff_t ldacc,
+                          ptrdiff_t ldv, const int* visible, const int* hidden, float* max, float* sum, float* acc, ptrdiff_t ldacc,
                           float* scratch, const float* next);
   // out = acc / sum; lse = max + log(sum) (may be null)
   void (*attention_finish)(const float* max, const float* sum, const float* acc, ptrdiff_t ldacc, int rows, int dim,

@@ -1,5 +1,8 @@
 #include "layout.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "kernels.h"
 
 namespace trinity {
@@ -112,14 +115,16 @@ Layout::Layout(const Config& given) : config(given), nr(kernels().nr) {
   for (int i = 0; i < c.layers; i++) {
     const std::string prefix = "model.layers." + std::to_string(i) + ".";
     Layer l;
-    l.norm1 = b.vec(prefix + "input_layernorm.weight", c.hidden, live);
+    l.window = c.windows.empty() ? 0 : c.windows[i];
+    l.turned = std::find(c.unturned.begin(), c.unturned.end(), i) == c.unturned.end();
+    l.norm1 = b.vec(prefix + (c.norm_after ? "post_attention_layernorm.weight" : "input_layernorm.weight"), c.hidden, live);
     l.qkv = b.linear(prefix, {{"self_attn.q_proj", q}, {"self_attn.k_proj", kv}, {"self_attn.v_proj", kv}}, c.hidden, c.qkv_bias);
     if (c.qk_norm) {
-      l.q_norm = b.vec(prefix + "self_attn.q_norm.weight", c.head_dim, live);
-      l.k_norm = b.vec(prefix + "self_attn.k_norm.weight", c.head_dim, live);
+      l.q_norm = b.vec(prefix + "self_attn.q_norm.weight", c.norm_width(c.heads), live);
+      l.k_norm = b.vec(prefix + "self_attn.k_norm.weight", c.norm_width(c.kv_heads), live);
     }
     l.out = b.linear(prefix, {{"self_attn.o_proj", c.hidden}}, q, c.out_bias);
-    l.norm2 = b.vec(prefix + "post_attention_layernorm.weight", c.hidden, live);
+    l.norm2 = b.vec(prefix + (c.norm_after ? "post_feedforward_layernorm.weight" : "post_attention_layernorm.weight"), c.hidden, live);
     l.gate_up = b.linear(prefix, {{"mlp.gate_proj", c.inner}, {"mlp.up_proj", c.inner}}, c.hidden, c.mlp_bias);
     l.down = b.linear(prefix, {{"mlp.down_proj", c.hidden}}, c.inner, c.mlp_bias);
     layers.push_back(l);
@@ -136,6 +141,13 @@ Layout::Layout(const Config& given) : config(given), nr(kernels().nr) {
   }
   b.align(false);
   b.align(true);
+}
+
+bool Config::same_shape(const Config& o) const {
+  const auto sizes = [](const Config& c) { return std::tuple(c.hidden, c.layers, c.heads, c.kv_heads, c.head_dim, c.inner, c.vocab); };
+  const auto kinds = [](const Config& c) { return std::tuple(c.qk_norm, c.wide_norm, c.norm_after, c.eps, c.rope_scale); };
+  return sizes(*this) == sizes(o) && kinds(*this) == kinds(o) && inv_freq == o.inv_freq && windows == o.windows &&
+         unturned == o.unturned;
 }
 
 const Param* Layout::find(const std::string& name) const {

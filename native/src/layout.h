@@ -22,11 +22,21 @@ struct Config {
   int pad_id = -1;  // its embedding row is not trained by inputs, as in PyTorch
   float eps = 1e-6f;
   bool tied = false, qkv_bias = false, out_bias = false, mlp_bias = false, qk_norm = false;
+  bool wide_norm = false;   // q and k are normed as a whole, not head by head
+  bool norm_after = false;  // a layer norms what attention and feed-forward part give, not what they take
   HeadKind head = HeadKind::lm;
   bool trainable = false;
   bool checkpointing = false;
   std::vector<Adapter> adapters;  // none: every parameter is trained
   std::vector<float> inv_freq;    // head_dim / 2
+  float rope_scale = 1;           // of cosines and sines
+  std::vector<int32_t> windows;   // of each layer: tokens that it sees; 0: all. Empty: no layer has one
+  std::vector<int32_t> unturned;  // layers without positions, in ascending order
+
+  int norm_groups(int heads) const { return wide_norm ? 1 : heads; }
+  int norm_width(int heads) const { return wide_norm ? heads * head_dim : head_dim; }
+  // Everything that the numbers of a model depend on but its weights.
+  bool same_shape(const Config& other) const;
 };
 
 // panels: see gemm.h. rows: row-major, rows padded to NR columns. vec: one padded row.
@@ -66,6 +76,8 @@ struct Linear {
 struct Layer {
   Ref norm1, norm2, q_norm, k_norm;
   Linear qkv, out, gate_up, down;
+  int window = 0;
+  bool turned = true;
 };
 
 struct Layout {

@@ -16,7 +16,7 @@ std::shared_ptr<const Rope> Model::rope(int64_t positions) {
     // Room for what comes next: a table per length would be computed again and again.
     int64_t size = 1024;
     while (size < positions) size *= 2;
-    rope_ = std::make_shared<const Rope>(layout_->config.inv_freq, static_cast<int>(size));
+    rope_ = std::make_shared<const Rope>(layout_->config, static_cast<int>(size));
   }
   return rope_;
 }

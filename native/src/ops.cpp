@@ -53,6 +53,14 @@ void norm_rows(const float* x, int64_t ld, const float* weight, float eps, int64
   });
 }
 
+void add_norm_rows(const float* branch, int64_t ld, const float* weight, float eps, int64_t m, int n, float* normed, float* rstd,
+                   float* x) {
+  parallel_rows(m, 32, [&](int64_t first, int64_t last) {
+    kernels().rmsnorm(branch + first * ld, ld, weight, eps, last - first, n, normed + first * ld, ld, rstd ? rstd + first : nullptr, 1);
+    kernels().axpy(1.0f, normed + first * ld, x + first * ld, (last - first) * ld);
+  });
+}
+
 void project(const Weights& w, const Linear& l, Panels panels, const float* x, int64_t ldx, int64_t m, float* y, int64_t ldy,
              bool accumulate, bool adapter, Buffer& low) {
   linear(x, ldx, m, panels, y, ldy, accumulate);
@@ -75,17 +83,16 @@ void rotate_heads(const Weights& w, const Layer& layer, const Rope& rope, const 
   const Config& c = l.config;
   const int64_t ld = l.qkv_width();
   const Kernels& k = kernels();
+  const auto norm = [&](float* x, Ref weight, int heads, float* rstd, int64_t t) {
+    const int groups = c.norm_groups(heads), width = c.norm_width(heads);
+    k.rmsnorm(x, width, w.at(weight), c.eps, groups, width, x, width, rstd ? rstd + t * groups : nullptr, 1);
+  };
   parallel_rows(m, 16, [&](int64_t first, int64_t last) {
-    if (c.qk_norm) {
-      for (int64_t t = first; t < last; t++) {
-        float* q = qkv + t * ld;
-        float* key = q + l.q_p;
-        k.rmsnorm(q, c.head_dim, w.at(layer.q_norm), c.eps, c.heads, c.head_dim, q, c.head_dim,
-                  q_rstd ? q_rstd + t * c.heads : nullptr, 1);
-        k.rmsnorm(key, c.head_dim, w.at(layer.k_norm), c.eps, c.kv_heads, c.head_dim, key, c.head_dim,
-                  k_rstd ? k_rstd + t * c.kv_heads : nullptr, 1);
-      }
+    for (int64_t t = first; c.qk_norm && t < last; t++) {
+      norm(qkv + t * ld, layer.q_norm, c.heads, q_rstd, t);
+      norm(qkv + t * ld + l.q_p, layer.k_norm, c.kv_heads, k_rstd, t);
     }
+    if (!layer.turned) return;
     float* base = qkv + first * ld;
     k.rope(base, ld, positions + first, last - first, c.heads, c.head_dim, rope.cosines(), rope.sines(), 1.0f);
     k.rope(base + l.q_p, ld, positions + first, last - first, c.kv_heads, c.head_dim, rope.cosines(), rope.sines(), 1.0f);

@@ -33,6 +33,9 @@ inline void project(const Weights& w, const Linear& l, const float* x, int64_t l
 
 // q and k norms (where the model has them) and rotation, in place on a q|k|v block.
 // q_rstd: [m x heads], k_rstd: [m x kv_heads]; both may be null.
+// x += the norm of `branch`, which is left in `normed`.
+void add_norm_rows(const float* branch, int64_t ld, const float* weight, float eps, int64_t m, int n, float* normed, float* rstd,
+                   float* x);
 void rotate_heads(const Weights& w, const Layer& layer, const Rope& rope, const int32_t* positions, int64_t m, float* qkv,
                   float* q_rstd, float* k_rstd);
 

@@ -39,8 +39,9 @@ void unpack_param(const Param& p, int nr, const float* block, float* values) {
   });
 }
 
-Rope::Rope(const std::vector<float>& inv_freq, int positions)
-    : table_(inv_freq.size() * positions * 2), half_(inv_freq.size() * positions), positions_(positions) {
+Rope::Rope(const Config& c, int positions)
+    : table_(c.inv_freq.size() * positions * 2), half_(c.inv_freq.size() * positions), positions_(positions) {
+  const std::vector<float>& inv_freq = c.inv_freq;
   const size_t n = inv_freq.size();
   float* table = table_.data();
   const size_t half = half_;
@@ -48,8 +49,8 @@ Rope::Rope(const std::vector<float>& inv_freq, int positions)
     for (int p = block * 256; p < positions && p < block * 256 + 256; p++)
       for (size_t i = 0; i < n; i++) {
         const float angle = static_cast<float>(p) * inv_freq[i];
-        table[p * n + i] = static_cast<float>(std::cos(static_cast<double>(angle)));
-        table[half + p * n + i] = static_cast<float>(std::sin(static_cast<double>(angle)));
+        table[p * n + i] = c.rope_scale * static_cast<float>(std::cos(static_cast<double>(angle)));
+        table[half + p * n + i] = c.rope_scale * static_cast<float>(std::sin(static_cast<double>(angle)));
       }
   });
 }

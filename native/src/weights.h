@@ -30,7 +30,7 @@ void unpack_param(const Param& p, int nr, const float* block, float* values);
 // Cosines and sines of every position, [position][head_dim / 2].
 class Rope {
  public:
-  Rope(const std::vector<float>& inv_freq, int positions);
+  Rope(const Config& c, int positions);
   const float* cosines() const { return table_.data(); }
   const float* sines() const { return table_.data() + half_; }
   int64_t positions() const { return positions_; }

@@ -157,7 +157,7 @@ static void attention_alone() {
   acc.clear();
   for (int i = 0; i < pages; i++) {
     const int visible = std::min(KEYS, length - i * KEYS);
-    kern.attention_block(q.p(), dim, 0.3f, 1, dim, at[i], at[i] + KEYS * dim, pad, &visible, &max, &sum, acc.p(), pad, work.p(), nullptr);
+    kern.attention_block(q.p(), dim, 0.3f, 1, dim, at[i], at[i] + KEYS * dim, pad, &visible, nullptr, &max, &sum, acc.p(), pad, work.p(), nullptr);
   }
   kern.attention_finish(&max, &sum, acc.p(), pad, 1, dim, want.p(), dim, nullptr, 0);
   kern.attention_row({q.p(), at.data(), length, dim, 0.3f, out.p(), at[0]}, row.p());

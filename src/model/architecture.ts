@@ -1,11 +1,18 @@
 import { TrinityError } from '../base/error.js'
 
-export type Family = 'llama' | 'mistral' | 'qwen2' | 'qwen3'
+export type Family = 'llama' | 'mistral' | 'olmo2' | 'qwen2' | 'qwen3' | 'smollm3'
 
 /** `lm`: next-token logits. `sequence`: scores of the last token (reward model). `token`: scores of every token (critic). */
 export type ModelHead = 'lm' | 'sequence' | 'token'
 
-const classNames: Record<Family, string> = { llama: 'Llama', mistral: 'Mistral', qwen2: 'Qwen2', qwen3: 'Qwen3' }
+const classNames: Record<Family, string> = {
+  llama: 'Llama',
+  mistral: 'Mistral',
+  olmo2: 'Olmo2',
+  qwen2: 'Qwen2',
+  qwen3: 'Qwen3',
+  smollm3: 'SmolLM3',
+}
 const headNames: Record<ModelHead, string> = {
   lm: 'ForCausalLM',
   sequence: 'ForSequenceClassification',

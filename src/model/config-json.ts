@@ -34,16 +34,35 @@ export function modelConfigJson(config: ModelConfig): JsonObject {
   }
 }
 
-function familyKeys({ family, qkvBias, mlpBias }: ModelConfig): JsonObject {
+function familyKeys({ family, qkvBias, mlpBias, windows, unturned, layers }: ModelConfig): JsonObject {
+  const window = windows && Math.max(...windows)
   switch (family) {
     case 'llama':
       return { attention_bias: qkvBias, mlp_bias: mlpBias }
     case 'mistral':
-      return { sliding_window: null }
+      return { sliding_window: window ?? null }
     case 'qwen2':
-      return { use_sliding_window: false }
+      return sliding(windows)
     case 'qwen3':
+      return { attention_bias: qkvBias, ...sliding(windows) }
+    case 'olmo2':
       return { attention_bias: qkvBias }
+    case 'smollm3':
+      return {
+        attention_bias: qkvBias,
+        mlp_bias: mlpBias,
+        ...(unturned && { no_rope_layers: Array.from({ length: layers }, (_, i) => (unturned.includes(i) ? 0 : 1)) }),
+        ...sliding(windows),
+      }
+  }
+}
+
+function sliding(windows: ModelConfig['windows']): JsonObject {
+  if (!windows) return { use_sliding_window: false }
+  return {
+    use_sliding_window: true,
+    sliding_window: Math.max(...windows),
+    layer_types: windows.map((window) => (window > 0 ? 'sliding_attention' : 'full_attention')),
   }
 }
 

@@ -67,6 +67,12 @@ export class ConfigReader {
     throw this.wrong(key, value, 'a list of names')
   }
 
+  numbers(key: string): number[] {
+    const value = this.#get(key)
+    if (Array.isArray(value) && value.every((entry) => Number.isFinite(entry))) return value
+    throw this.wrong(key, value, 'a list of numbers')
+  }
+
   /** Hugging Face writes one id or a list of them. */
   tokenIds(key: string): number[] {
     const value = this.#get(key)

@@ -24,23 +24,26 @@ const llama: JsonObject = {
 }
 const mistral = { ...llama, architectures: ['MistralForCausalLM'], sliding_window: null }
 const qwen2 = { ...llama, architectures: ['Qwen2ForCausalLM'] }
+const smollm3 = { ...llama, architectures: ['SmolLM3ForCausalLM'] }
+const olmo2 = { ...llama, architectures: ['Olmo2ForCausalLM'] }
 const qwen3 = { ...llama, architectures: ['Qwen3ForCausalLM'], head_dim: 128 }
 
 describe('parseModelConfig', () => {
-  it('normalizes the three families', () => {
+  it('normalizes the families', () => {
     expect(parseModelConfig(llama)).toMatchObject({
       family: 'llama',
       head: 'lm',
       headDim: 8,
       kvHeads: 4,
       qkvBias: false,
-      qkNorm: false,
+      qkNorm: 'none',
+      normAfter: false,
       eosTokenIds: [2, 3],
       rope: { theta: 10000, scaling: { type: 'default' } },
       dtype: 'F32',
     })
-    expect(parseModelConfig(qwen2)).toMatchObject({ qkvBias: true, outBias: false, qkNorm: false })
-    expect(parseModelConfig(qwen3)).toMatchObject({ qkvBias: false, qkNorm: true, headDim: 128 })
+    expect(parseModelConfig(qwen2)).toMatchObject({ qkvBias: true, outBias: false, qkNorm: 'none' })
+    expect(parseModelConfig(qwen3)).toMatchObject({ qkvBias: false, qkNorm: 'head', headDim: 128 })
     expect(parseModelConfig({ ...llama, attention_bias: true, mlp_bias: true })).toMatchObject({
       qkvBias: true,
       outBias: true,
@@ -49,6 +52,31 @@ describe('parseModelConfig', () => {
     const classifier = { ...llama, architectures: ['Qwen2ForSequenceClassification'], id2label: { 0: 'reward' } }
     expect(parseModelConfig(classifier)).toMatchObject({ family: 'qwen2', head: 'sequence', labels: 1 })
     expect(parseModelConfig({ ...llama, num_key_value_heads: null, head_dim: null })).toMatchObject({ kvHeads: 8 })
+  })
+
+  it('reads windows as Transformers does', () => {
+    const windows = (change: JsonObject) => parseModelConfig({ ...qwen2, ...change }).windows
+    expect(windows({ ...mistral, sliding_window: 100 })).toEqual([100, 100])
+    expect(windows({ ...mistral, sliding_window: 512 })).toBeUndefined()
+    expect(windows({ ...mistral, sliding_window: undefined, max_position_embeddings: 8192 })).toEqual([4096, 4096])
+    const used = { use_sliding_window: true, sliding_window: 100 }
+    expect(windows({ ...used, max_window_layers: 1 })).toEqual([0, 100])
+    expect(windows({ ...used, max_window_layers: 2 })).toBeUndefined()
+    expect(windows({ ...used, max_window_layers: 1, use_sliding_window: false })).toBeUndefined()
+    expect(windows({ ...used, max_window_layers: 1, sliding_window: null })).toBeUndefined()
+    expect(windows({ ...used, layer_types: ['sliding_attention', 'full_attention'] })).toEqual([100, 0])
+    expect(windows({ ...smollm3, ...used, no_rope_layers: [1, 0] })).toEqual([0, 100])
+  })
+
+  it('knows layers without positions and norms in other places', () => {
+    expect(parseModelConfig({ ...smollm3, num_hidden_layers: 9 }).unturned).toEqual([3, 7])
+    expect(parseModelConfig({ ...smollm3, no_rope_layers: [0, 1] })).toMatchObject({ unturned: [0] })
+    const { num_key_value_heads: _, rope_theta: __, tie_word_embeddings: ___, ...little } = smollm3
+    expect(parseModelConfig(little)).toMatchObject({ kvHeads: 4, rope: { theta: 2e6 }, tieEmbeddings: true })
+    expect(parseModelConfig(olmo2)).toMatchObject({ qkNorm: 'whole', normAfter: true })
+    const names = modelLayout(parseModelConfig(olmo2)).map(({ name }) => name)
+    expect(names).toContain('model.layers.1.post_feedforward_layernorm.weight')
+    expect(names).not.toContain('model.layers.1.input_layernorm.weight')
   })
 
   it('reads both spellings of rope', () => {
@@ -103,8 +131,7 @@ describe('parseModelConfig', () => {
     const mistral = { architectures: ['MistralForCausalLM'], model_type: 'mistral' }
     expect(refusal({ ...mistral, sliding_window: null })).toBe('accepted')
     expect(refusal({ ...mistral, sliding_window: 512 })).toBe('accepted')
-    expect(refusal({ ...mistral, sliding_window: 511 })).toContain('sliding-window')
-    expect(refusal({ ...mistral, max_position_embeddings: 8192 })).toContain('sliding-window')
+    expect(refusal({ ...mistral, layer_types: ['full_attention', 'full_attention'] })).toContain('layer_types')
     expect(refusal({ architectures: [] })).toContain("'architectures' is missing")
     expect(refusal({ hidden_size: undefined })).toContain("'hidden_size' is missing")
     expect(refusal({ hidden_size: '64' })).toContain('expected an integer')
@@ -113,7 +140,7 @@ describe('parseModelConfig', () => {
     expect(refusal({ head_dim: 7 })).toContain('an even number')
     expect(refusal({ num_hidden_layers: 1e9 })).toContain('from 1 to 4096')
     expect(refusal({ rms_norm_eps: 0 })).toContain('a number above 0')
-    expect(refusal({ rope_scaling: { rope_type: 'yarn', factor: 4 } })).toContain('supported: default, linear, llama3')
+    expect(refusal({ rope_scaling: { rope_type: 'longrope' } })).toContain('supported: default, linear, dynamic')
     expect(refusal({ rope_scaling: { rope_type: 'linear' } })).toContain("'factor' is missing")
     expect(refusal({ partial_rotary_factor: 0.5 })).toContain('partial_rotary_factor')
     expect(refusal({ hidden_act: 'gelu' })).toContain('supported: silu')
@@ -121,15 +148,13 @@ describe('parseModelConfig', () => {
     expect(refusal({ use_sliding_window: true, sliding_window: 4096, max_window_layers: 0 })).toContain(
       'sliding-window',
     )
-    const windowed = { ...qwen2, use_sliding_window: true }
-    expect(refusal({ ...windowed, layer_types: ['full_attention', 'sliding_attention'] })).toContain('sliding-window')
-    expect(refusal({ ...windowed, layer_types: ['full_attention', 'full_attention'], max_window_layers: 0 })).toBe(
-      'accepted',
-    )
-    expect(refusal({ ...windowed, max_window_layers: 1 })).toContain('sliding-window')
-    expect(refusal({ ...windowed, max_window_layers: 1, sliding_window: null })).toBe('accepted')
+    const types = ['full_attention', 'sliding_attention']
+    expect(refusal({ ...qwen2, layer_types: types })).toContain('a sliding layer without a window')
+    expect(refusal({ ...qwen2, layer_types: ['full_attention'] })).toContain('a list of 2 types')
+    expect(refusal({ ...qwen2, layer_types: ['linear_attention', 'full_attention'] })).toContain("'linear_attention'")
+    expect(refusal({ ...smollm3, no_rope_layers: [1] })).toContain('a list of 2 numbers')
     expect(refusal({ rope_parameters: { full_attention: { rope_type: 'default' } } })).toContain("'full_attention'")
-    expect(refusal({ layer_types: ['sliding_attention', 'full_attention'] })).toContain('sliding-window')
+    expect(refusal({ layer_types: types })).toContain("'sliding_attention' in this family")
     expect(refusal({ eos_token_id: 'end' })).toContain('a token id')
   })
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '../base/file/json-file.js'
 import { architectureOf, type Family, type ModelHead } from './architecture.js'
 import { ConfigReader } from './config-reader.js'
 import { type FloatDtype, floatDtype } from './dtype.js'
+import { layersWithoutPositions, readWindows } from './layer-kinds.js'
 import { parseRope, type Rope } from './rope.js'
 
 /** What an engine must know of a decoder-only transformer; the same for every family. */
@@ -25,8 +26,14 @@ export interface ModelConfig {
   readonly qkvBias: boolean
   readonly outBias: boolean
   readonly mlpBias: boolean
-  /** RMSNorm over each head of q and k before the rotation. */
-  readonly qkNorm: boolean
+  /** RMSNorm of q and k before the rotation: none, of each head, or of all heads together. */
+  readonly qkNorm: 'none' | 'head' | 'whole'
+  /** Layers norm what attention and feed-forward part give, instead of what they take. */
+  readonly normAfter: boolean
+  /** Of each layer: the tokens that it sees, its own included; 0: all before it. Absent: all layers see all. */
+  readonly windows?: readonly number[]
+  /** Layers without positions. Absent: all rotate. */
+  readonly unturned?: readonly number[]
   /** Outputs of the `sequence` and `token` heads. */
   readonly labels: number
   readonly initRange: number
@@ -40,7 +47,18 @@ export interface ModelConfig {
 /** Enough for any model of these families, and a bound on what a hostile file can make us loop over. */
 const maxLayers = 4096
 
-const defaultPositions: Record<Family, number> = { llama: 2048, mistral: 131072, qwen2: 32768, qwen3: 32768 }
+/** What a family takes where its file says nothing. */
+const defaults: Record<Family, { positions: number; kvHeads?: number; eps?: number; theta?: number; tied?: boolean }> =
+  {
+    llama: { positions: 2048 },
+    mistral: { positions: 131072, kvHeads: 8 },
+    olmo2: { positions: 2048, eps: 1e-5 },
+    qwen2: { positions: 32768 },
+    qwen3: { positions: 32768 },
+    smollm3: { positions: 32768, kvHeads: 4, theta: 2e6, tied: true },
+  }
+
+const qkNorms: Partial<Record<Family, ModelConfig['qkNorm']>> = { qwen3: 'head', olmo2: 'whole' }
 
 /** Normalizes a Hugging Face config.json. `path` is what errors name. */
 export function parseModelConfig(json: JsonObject, path = 'config.json'): ModelConfig {
@@ -48,21 +66,20 @@ export function parseModelConfig(json: JsonObject, path = 'config.json'): ModelC
   const { architecture, family, head } = readArchitecture(config, path)
   const hiddenSize = config.integer('hidden_size', { min: 1 })
   const heads = config.integer('num_attention_heads', { min: 1 })
-  const kvDefault = family === 'mistral' && !Object.hasOwn(json, 'num_key_value_heads') ? 8 : heads
+  const usual = defaults[family]
+  const kvDefault = (!Object.hasOwn(json, 'num_key_value_heads') && usual.kvHeads) || heads
   const kvHeads = config.integer('num_key_value_heads', { min: 1, fallback: kvDefault })
   if (heads % kvHeads !== 0) throw config.wrong('num_key_value_heads', kvHeads, `a divisor of ${heads}`)
   const headDim = readHeadDim(config, family, hiddenSize, heads)
   const layers = config.integer('num_hidden_layers', { min: 1, max: maxLayers })
   const maxPositions = config.integer('max_position_embeddings', {
     min: 1,
-    fallback: defaultPositions[family],
+    fallback: usual.positions,
   })
-  const bias = (family === 'llama' || family === 'qwen3') && config.flag('attention_bias', false)
+  const bias = family !== 'mistral' && family !== 'qwen2' && config.flag('attention_bias', false)
   refuseUnsupported(config)
-  if (isSliding(config, json, family, { layers, maxPositions })) {
-    const hint = family === 'mistral' ? 'set sliding_window to null' : 'set use_sliding_window to false'
-    throw config.unsupported('sliding-window attention', `${hint} where that is right`)
-  }
+  const unturned = family === 'smollm3' ? layersWithoutPositions(config, layers) : undefined
+  const windows = readWindows(config, json, { family, layers, unturned })
   return {
     architecture,
     family,
@@ -75,13 +92,17 @@ export function parseModelConfig(json: JsonObject, path = 'config.json'): ModelC
     intermediateSize: config.integer('intermediate_size', { min: 1 }),
     vocabSize: config.integer('vocab_size', { min: 1 }),
     maxPositions,
-    rmsEps: config.positive('rms_norm_eps', 1e-6),
-    rope: parseRope(config, maxPositions),
-    tieEmbeddings: config.flag('tie_word_embeddings', false),
+    rmsEps: config.positive('rms_norm_eps', usual.eps ?? 1e-6),
+    rope: parseRope(config, maxPositions, usual.theta),
+    tieEmbeddings: config.flag('tie_word_embeddings', usual.tied ?? false),
     qkvBias: family === 'qwen2' || bias,
     outBias: bias,
-    mlpBias: family === 'llama' && config.flag('mlp_bias', false),
-    qkNorm: family === 'qwen3',
+    mlpBias: (family === 'llama' || family === 'smollm3') && config.flag('mlp_bias', false),
+    qkNorm: qkNorms[family] ?? 'none',
+    normAfter: family === 'olmo2',
+    // A window that holds the longest sequence is none.
+    windows: windows?.some((window) => window > 0 && window < maxPositions) ? windows : undefined,
+    unturned,
     labels: readLabels(config),
     initRange: config.positive('initializer_range', 0.02),
     dtype: floatDtype(config.text('dtype', config.text('torch_dtype', ''))),
@@ -122,20 +143,4 @@ function refuseUnsupported(config: ConfigReader): void {
   if (config.has('quantization_config')) {
     throw config.unsupported('the weights are quantized', 'use the f32, f16 or bf16 version of this model')
   }
-}
-
-/** Whether a layer sees less than everything before it. A window that is not said is 4096 tokens, one of null is none. */
-function isSliding(
-  config: ConfigReader,
-  json: JsonObject,
-  family: Family,
-  { layers, maxPositions }: { layers: number; maxPositions: number },
-): boolean {
-  const types = config.texts('layer_types')
-  if (types.length > 0 && types.some((type) => type !== 'full_attention')) return true
-  const none = json.sliding_window === null
-  const window = none ? Number.POSITIVE_INFINITY : config.integer('sliding_window', { min: 1, fallback: 4096 })
-  if (family === 'mistral') return window < maxPositions
-  if (types.length > 0 || !config.flag('use_sliding_window', false)) return false
-  return !none && config.integer('max_window_layers', { min: 0, fallback: 28 }) < layers
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ReferenceModel } from '../../test/support/reference-model.js'
-import { fixture, testData } from '../../test/support/test-data.js'
+import { fixture, testData, tinyModels } from '../../test/support/test-data.js'
 import { openModelDir } from './dir.js'
 
 interface Golden {
@@ -16,7 +16,7 @@ function distance(a: number[], b: number[]): number {
   return Math.max(...a.map((x, i) => Math.abs(x - b[i])))
 }
 
-describe.each(['tiny-llama', 'tiny-qwen2', 'tiny-qwen3'])('%s read from its directory', (name) => {
+describe.each(tinyModels)('%s read from its directory', (name) => {
   it("computes Transformers' log-probs, entropies and greedy tokens", async () => {
     const dir = await openModelDir(fixture(name))
     const model = await ReferenceModel.load(dir)

@@ -52,7 +52,7 @@ export function renderModel(info: ModelDescription): string {
   const { config: c, memory: m } = info
   const stored = Object.entries(info.stored).map(([type, { tensors, bytes: b }]) => `${tensors} × ${type}, ${bytes(b)}`)
   const rope = c.rope.scaling.type === 'default' ? '' : `, ${c.rope.scaling.type} scaling`
-  const extras = [c.tieEmbeddings && 'tied embeddings', c.qkvBias && 'q/k/v biases', c.qkNorm && 'q/k norms']
+  const extras = [c.tieEmbeddings && 'tied embeddings', c.qkvBias && 'q/k/v biases', c.qkNorm !== 'none' && 'q/k norms']
   const shape = `${c.layers} layers, hidden ${c.hiddenSize}, intermediate ${c.intermediateSize}`
   const tokenizer = info.tokenizer
     ? `${info.tokenizer.tokens} tokens, ${info.tokenizer.chatTemplate ? 'with' : 'without'} chat template`

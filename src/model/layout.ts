@@ -21,6 +21,7 @@ export type LayerPart =
   | 'q_norm'
   | 'k_norm'
   | 'post_attention_layernorm'
+  | 'post_feedforward_layernorm'
   | 'gate_proj'
   | 'up_proj'
   | 'down_proj'
@@ -34,6 +35,7 @@ const modulePath: Record<LayerPart, string> = {
   q_norm: 'self_attn.q_norm',
   k_norm: 'self_attn.k_norm',
   post_attention_layernorm: 'post_attention_layernorm',
+  post_feedforward_layernorm: 'post_feedforward_layernorm',
   gate_proj: 'mlp.gate_proj',
   up_proj: 'mlp.up_proj',
   down_proj: 'mlp.down_proj',
@@ -64,6 +66,13 @@ export function linearModules(config: ModelConfig): { part: LayerPart; out: numb
   ]
 }
 
+/** The norms of a layer: that of the attention, that of the feed-forward part. */
+export function layerNorms({ normAfter }: ModelConfig): [LayerPart, LayerPart] {
+  return normAfter
+    ? ['post_attention_layernorm', 'post_feedforward_layernorm']
+    : ['input_layernorm', 'post_attention_layernorm']
+}
+
 /**
  * Every tensor that a model with this head holds, in the order of the computation, with the names of Hugging Face
  * checkpoints. `head` differs from the config's own where a model gets another one (a critic from a language model);
@@ -79,13 +88,15 @@ export function modelLayout(config: ModelConfig, head: ModelHead | 'none' = conf
       specs.push({ name: layerTensor(layer, part), shape: [out, width], kind: 'linear' })
       if (bias) specs.push({ name: layerTensor(layer, part, 'bias'), shape: [out], kind: 'bias' })
     }
-    norm(layerTensor(layer, 'input_layernorm'), hidden)
+    const [first, second] = layerNorms(config)
+    norm(layerTensor(layer, first), hidden)
     linears.slice(0, 4).forEach(linear)
-    if (config.qkNorm) {
-      norm(layerTensor(layer, 'q_norm'), config.headDim)
-      norm(layerTensor(layer, 'k_norm'), config.headDim)
+    if (config.qkNorm !== 'none') {
+      const whole = config.qkNorm === 'whole'
+      norm(layerTensor(layer, 'q_norm'), whole ? config.heads * config.headDim : config.headDim)
+      norm(layerTensor(layer, 'k_norm'), whole ? config.kvHeads * config.headDim : config.headDim)
     }
-    norm(layerTensor(layer, 'post_attention_layernorm'), hidden)
+    norm(layerTensor(layer, second), hidden)
     linears.slice(4).forEach(linear)
   }
   norm('model.norm.weight', hidden)

@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../../src/model/config.js'
 import type { ModelDir } from '../../src/model/dir.js'
-import { type LayerPart, layerTensor, modelLayout } from '../../src/model/layout.js'
-import { inverseFrequencies } from '../../src/model/rope.js'
+import { type LayerPart, layerNorms, layerTensor, modelLayout } from '../../src/model/layout.js'
+import { inverseFrequencies, ropeStrength } from '../../src/model/rope.js'
 
 /**
  * A transformer written for reading, in doubles, without batches, caches or kernels: what the configuration and layout
@@ -30,16 +30,18 @@ export class ReferenceModel {
       Float64Array.from(embedding.subarray(t * hiddenSize, (t + 1) * hiddenSize)),
     )
     for (let layer = 0; layer < layers; layer++) {
-      const mixed = this.#attention(
-        layer,
-        states.map((x) => this.#norm(x, layerTensor(layer, 'input_layernorm'))),
-      )
-      states = states.map((x, i) => add(x, mixed[i]))
-      states = states.map((x) =>
-        add(x, this.#mlp(layer, this.#norm(x, layerTensor(layer, 'post_attention_layernorm')))),
-      )
+      const [first, second] = layerNorms(this.config).map((part) => layerTensor(layer, part))
+      states = this.#around(states, first, (rows) => this.#attention(layer, rows))
+      states = this.#around(states, second, (rows) => rows.map((x) => this.#mlp(layer, x)))
     }
     return states.map((x) => this.#norm(x, 'model.norm.weight'))
+  }
+
+  /** Adds what a part of a layer makes of the normed states, or its norm. */
+  #around(states: Float64Array[], norm: string, part: (rows: Float64Array[]) => Float64Array[]): Float64Array[] {
+    const normed = (rows: Float64Array[]) => rows.map((x) => this.#norm(x, norm))
+    const made = this.config.normAfter ? normed(part(states)) : part(normed(states))
+    return states.map((x, i) => add(x, made[i]))
   }
 
   logits(tokens: ArrayLike<number>): Float64Array[] {
@@ -66,11 +68,13 @@ export class ReferenceModel {
     const { heads, kvHeads, headDim, qkNorm } = this.config
     const project = (part: LayerPart, norm: LayerPart | undefined, count: number) =>
       inputs.map((x, position) => {
-        const whole = this.#linear(layer, part, x)
+        const plain = this.#linear(layer, part, x)
+        const whole = norm && qkNorm === 'whole' ? this.#norm(plain, layerTensor(layer, norm)) : plain
         return Array.from({ length: count }, (_, head) => {
           const one = whole.subarray(head * headDim, (head + 1) * headDim)
           if (!norm) return one
-          return this.#rotate(qkNorm ? this.#norm(one, layerTensor(layer, norm)) : one, position)
+          const ready = qkNorm === 'head' ? this.#norm(one, layerTensor(layer, norm)) : one
+          return this.config.unturned?.includes(layer) ? ready : this.#rotate(ready, position)
         })
       })
     const q = project('q_proj', 'q_norm', heads)
@@ -80,7 +84,10 @@ export class ReferenceModel {
       const out = new Float64Array(heads * headDim)
       for (let head = 0; head < heads; head++) {
         const group = Math.floor(head / (heads / kvHeads))
-        const weights = k.slice(0, i + 1).map((key) => Math.exp(dot(q[i][head], key[group]) / Math.sqrt(headDim)))
+        const window = this.config.windows?.[layer] || Number.POSITIVE_INFINITY
+        const weights = k
+          .slice(0, i + 1)
+          .map((key, j) => (i - j < window ? Math.exp(dot(q[i][head], key[group]) / Math.sqrt(headDim)) : 0))
         const total = weights.reduce((sum, w) => sum + w, 0)
         for (let j = 0; j <= i; j++) {
           for (let d = 0; d < headDim; d++) out[head * headDim + d] += (weights[j] / total) * v[j][group][d]
@@ -116,9 +123,10 @@ export class ReferenceModel {
   #rotate(x: Float64Array, position: number): Float64Array {
     const half = x.length / 2
     const frequencies = inverseFrequencies(this.config.rope, x.length)
+    const strength = ropeStrength(this.config.rope)
     return x.map((value, i) => {
       const angle = position * frequencies[i % half]
-      return value * Math.cos(angle) + (i < half ? -x[i + half] : x[i - half]) * Math.sin(angle)
+      return strength * (value * Math.cos(angle) + (i < half ? -x[i + half] : x[i - half]) * Math.sin(angle))
     })
   }
 }

@@ -15,6 +15,9 @@ export function testData(path: string): { path: string; absent: boolean; note: s
   return { path: full, absent, note: absent ? ` (skipped: TRINITY_TEST_DATA has no ${path})` : '' }
 }
 
+/** Tiny models with what Transformers computes with them, one per family. */
+export const tinyModels = ['tiny-llama', 'tiny-mistral', 'tiny-olmo2', 'tiny-qwen2', 'tiny-qwen3', 'tiny-smollm3']
+
 export function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
 }

@@ -44,6 +44,11 @@ static Config read_config(napi_env env, napi_value o) {
   c.out_bias = boolean(env, o, "outBias");
   c.mlp_bias = boolean(env, o, "mlpBias");
   c.qk_norm = boolean(env, o, "qkNorm");
+  c.wide_norm = boolean(env, o, "wideNorm");
+  c.norm_after = boolean(env, o, "normAfter");
+  c.rope_scale = static_cast<float>(number(env, o, "ropeScale"));
+  c.windows = array<int32_t>(env, field(env, o, "windows"));
+  c.unturned = array<int32_t>(env, field(env, o, "unturned"));
   c.trainable = boolean(env, o, "trainable");
   c.checkpointing = boolean(env, o, "checkpointing");
   const std::string head = text(env, field(env, o, "head"));
@@ -59,6 +64,7 @@ static Config read_config(napi_env env, napi_value o) {
                           static_cast<float>(number(env, item, "scale"))});
   }
   if (c.inv_freq.size() != static_cast<size_t>(c.head_dim) / 2) throw std::invalid_argument("invFreq has the wrong length");
+  if (!c.windows.empty() && c.windows.size() != static_cast<size_t>(c.layers)) throw std::invalid_argument("windows has the wrong length");
   return c;
 }
 

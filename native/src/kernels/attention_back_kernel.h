@@ -45,7 +45,7 @@ static void attention_back(const AttentionGroup& g, float* scratch) {
       float delta[QUERIES];
       for (int i = 0; i < rows; i++) delta[i] = dot(dout + i * g.ldo, g.o + shift + (q0 + i) * g.ldo, g.dim);
       for (int i = 0; i < rows * pad; i++) dq[i] = 0.0f;
-      for (int k0 = 0; k0 < q0 + rows; k0 += KEYS) {
+      for (int k0 = first_block(q0, g.window); k0 < q0 + rows; k0 += KEYS) {
         const int keys = g.length - k0 < KEYS ? g.length - k0 : KEYS;
         scores(q, g.ld, g.scale, rows, g.dim, kt + static_cast<ptrdiff_t>(k0) * g.dim, p, packed, p, 0);
         scores(dout, g.ldo, 1.0f, rows, g.dim, vt + static_cast<ptrdiff_t>(k0) * g.dim, dp, packed, dp, 0);
@@ -55,6 +55,7 @@ static void attention_back(const AttentionGroup& g, float* scratch) {
           float* di = dp + i * KEYS;
           const int seen = q0 + i + 1 - k0;
           for (int j = seen < 0 ? 0 : seen; j < KEYS; j++) pi[j] = -__builtin_inff();
+          for (int j = 0; g.window > 0 && j < KEYS && j < seen - g.window; j++) pi[j] = -__builtin_inff();
           for (int j = 0; j < KEYS; j += VL) {
             const vf prob = vexp(load(pi + j) - lse);
             store(pi + j, prob);

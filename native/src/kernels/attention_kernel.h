@@ -56,7 +56,7 @@ static void weigh(const float* p, int rows, int keys, const float* b, ptrdiff_t 
 
 // scratch: QUERIES*KEYS + max(dim, KEYS)*MR floats
 static void attention_block(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, const float* v,
-                            ptrdiff_t ldv, const int* visible, float* max, float* sums, float* acc, ptrdiff_t ldacc,
+                            ptrdiff_t ldv, const int* visible, const int* hidden, float* max, float* sums, float* acc, ptrdiff_t ldacc,
                             float* scratch, const float* next) {
   float* s = scratch;
   float* packed = scratch + QUERIES * KEYS;
@@ -66,8 +66,9 @@ static void attention_block(const float* q, ptrdiff_t ldq, float scale, int rows
   int most = 0;
   for (int i = 0; i < rows; i++) {
     float* row = s + i * KEYS;
-    const int n = visible[i];
+    const int from = hidden ? hidden[i] : 0, n = visible[i] > from ? visible[i] : 0;
     most = n > most ? n : most;
+    for (int j = 0; j < from; j++) row[j] = -__builtin_inff();
     for (int j = n; j < KEYS; j++) row[j] = -__builtin_inff();
     if (n == 0) {
       for (int j = 0; j < KEYS; j++) row[j] = 0.0f;
@@ -112,16 +113,17 @@ static void attention(const AttentionHead& h, int q0, int n, const float* kt, fl
   float* work = scratch;
   float* acc = work + QUERIES * KEYS + (h.dim > KEYS ? h.dim : KEYS) * MR;
   float max[QUERIES], sums[QUERIES];
-  int visible[QUERIES];
+  int visible[QUERIES], hidden[QUERIES];
   for (int i = 0; i < n; i++) max[i] = -__builtin_inff(), sums[i] = 0.0f;
   for (int i = 0; i < n * padded; i++) acc[i] = 0.0f;
-  for (int k0 = 0; k0 < q0 + n; k0 += KEYS) {
+  for (int k0 = first_block(q0, h.window); k0 < q0 + n; k0 += KEYS) {
     for (int i = 0; i < n; i++) {
-      const int seen = q0 + i + 1 - k0;
+      const int seen = q0 + i + 1 - k0, past = seen - h.window;
       visible[i] = seen < 0 ? 0 : seen > KEYS ? KEYS : seen;
+      hidden[i] = past < 0 ? 0 : past > KEYS ? KEYS : past;
     }
     attention_block(h.q + q0 * h.ld, h.ld, h.scale, n, h.dim, kt + static_cast<ptrdiff_t>(k0) * h.dim, h.v + k0 * h.ld, h.ld,
-                    visible, max, sums, acc, padded, work, nullptr);
+                    visible, h.window > 0 ? hidden : nullptr, max, sums, acc, padded, work, nullptr);
   }
   attention_finish(max, sums, acc, padded, n, h.dim, h.o + q0 * h.ldo, h.ldo, h.lse + q0 * h.lds, h.lds);
 }

@@ -51,7 +51,8 @@ static void row_weigh(const float* p, int keys, const float* v, ptrdiff_t ldv, f
 }
 
 // Scores to weights, and the running maximum, sum and output brought to them.
-static void row_softmax(float* s, int visible, float* max, float* total, float* acc, int width) {
+static void row_softmax(float* s, int hidden, int visible, float* max, float* total, float* acc, int width) {
+  for (int j = 0; j < hidden; j++) s[j] = -__builtin_inff();
   for (int j = visible; j < KEYS; j++) s[j] = -__builtin_inff();
   vf row[KEY_VECTORS];
   for (int v = 0; v < KEY_VECTORS; v++) row[v] = load(s + v * VL);
@@ -94,7 +95,7 @@ static void attention_row(const AttentionRow& a, float* scratch) {
       row_scores<1>(q, a.dim, pages, s);
     for (int i = 0; i < n; i++) {
       const int left = a.visible - k0 - i * KEYS, keys = left < KEYS ? left : KEYS;
-      row_softmax(s + i * KEYS, keys, &max, &total, acc, width);
+      row_softmax(s + i * KEYS, k0 + i == 0 ? a.hidden : 0, keys, &max, &total, acc, width);
       const float* v = pages[i] + static_cast<ptrdiff_t>(KEYS) * a.dim;
       const float* ahead = left > KEYS ? pages[i + 1] : a.next;
       int d = 0;

@@ -40,6 +40,7 @@ void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vect
   const int group = c.heads / c.kv_heads, dim = c.head_dim;
   const int64_t wide = pad_to(dim, k.nr);
   const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
+  const int window = l.layers[layer].window;
   // Tasks of a long segment read what others of it store.
   for (const Segment& segment : segments) {
     if (segment.rows <= QUERIES) continue;
@@ -62,27 +63,34 @@ void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vect
     if (task.rows == 1 && group == 1) {
       static thread_local std::vector<const float*> pages;
       pages.clear();
-      for (int k0 = 0; k0 <= begin; k0 += KEYS) pages.push_back(cache.keys(segment.pages[k0 / KEYS], layer, task.kv));
-      k.attention_row({q, pages.data(), begin + 1, dim, scale, out, next_task}, thread_scratch(dim + wide + 2 * KEYS));
+      const int low = first_block(begin, window);
+      for (int k0 = low; k0 <= begin; k0 += KEYS) pages.push_back(cache.keys(segment.pages[k0 / KEYS], layer, task.kv));
+      const int hidden = window > 0 ? std::max(0, begin + 1 - window - low) : 0;
+      k.attention_row({q, pages.data(), begin + 1 - low, dim, scale, out, next_task, hidden},
+                      thread_scratch(dim + wide + 2 * KEYS));
       return;
     }
     const size_t work_size = QUERIES * KEYS + std::max(dim, KEYS) * k.mr;
     float* work = thread_scratch(work_size + QUERIES * wide);
     float* acc = work + work_size;
     float max[QUERIES], sum[QUERIES];
-    int visible[QUERIES];
+    int visible[QUERIES], hidden[QUERIES];
     // All queries see the same keys: `stride` is the way from one to the next.
     const auto run = [&](const float* q, ptrdiff_t stride, int rows, bool same, float* out, ptrdiff_t ldo) {
       std::fill(max, max + rows, -INFINITY);
       std::fill(sum, sum + rows, 0.0f);
       std::fill(acc, acc + rows * wide, 0.0f);
       const int end = same ? begin + 1 : begin + rows;
-      for (int k0 = 0; k0 < end; k0 += KEYS) {
-        for (int i = 0; i < rows; i++) visible[i] = std::clamp((same ? begin : begin + i) + 1 - k0, 0, KEYS);
+      for (int k0 = first_block(begin, window); k0 < end; k0 += KEYS) {
+        for (int i = 0; i < rows; i++) {
+          const int seen = (same ? begin : begin + i) + 1 - k0;
+          visible[i] = std::clamp(seen, 0, KEYS);
+          hidden[i] = std::clamp(seen - window, 0, KEYS);
+        }
         const int32_t* page = segment.pages + k0 / KEYS;
         const float* next = k0 + KEYS < end ? cache.keys(page[1], layer, task.kv) : next_task;
         k.attention_block(q, stride, scale, rows, dim, cache.keys(*page, layer, task.kv), cache.values(*page, layer, task.kv),
-                          wide, visible, max, sum, acc, wide, work, next);
+                          wide, visible, window > 0 ? hidden : nullptr, max, sum, acc, wide, work, next);
       }
       k.attention_finish(max, sum, acc, wide, rows, dim, out, ldo, nullptr, 0);
     };
@@ -102,6 +110,7 @@ void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCa
   const int64_t hp = l.hidden_p, ld = l.qkv_width();
   x_.grow(m * hp);
   normed_.grow(m * hp);
+  if (c.norm_after) branch_.grow(m * hp);
   qkv_.grow(m * ld + l.nr);
   attn_.grow(m * l.q_p + l.nr);
   gate_up_.grow(m * 2 * l.inner_p);
@@ -113,18 +122,27 @@ void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCa
     project(w, linear, panels, in, ldin, m, out, ldout, accumulate, true, low_);
   };
 
+  // As in forward_layer: products take norms and are added, or their norms are.
+  const auto input = [&](Ref weight) {
+    if (c.norm_after) return static_cast<const float*>(x_.data());
+    norm_rows(x_.data(), hp, w.at(weight), c.eps, m, c.hidden, normed_.data(), nullptr);
+    return static_cast<const float*>(normed_.data());
+  };
+  const auto add = [&](const Linear& linear, const float* in, int64_t ldin, Ref weight) {
+    product(linear, in, ldin, c.norm_after ? branch_.data() : x_.data(), hp, !c.norm_after);
+    if (c.norm_after) add_norm_rows(branch_.data(), hp, w.at(weight), c.eps, m, c.hidden, normed_.data(), nullptr, x_.data());
+  };
+
   embed(w, ids, m, x_.data(), true, low_);
   for (int i = 0; i < c.layers; i++) {
     const Layer& layer = l.layers[i];
-    norm_rows(x_.data(), hp, w.at(layer.norm1), c.eps, m, c.hidden, normed_.data(), nullptr);
-    product(layer.qkv, normed_.data(), hp, qkv_.data(), ld, false);
+    product(layer.qkv, input(layer.norm1), hp, qkv_.data(), ld, false);
     rotate_heads(w, layer, rope, positions_.data(), m, qkv_.data(), nullptr, nullptr);
     attend(l, cache, i, segments);
-    product(layer.out, attn_.data(), l.q_p, x_.data(), hp, true);
-    norm_rows(x_.data(), hp, w.at(layer.norm2), c.eps, m, c.hidden, normed_.data(), nullptr);
-    product(layer.gate_up, normed_.data(), hp, gate_up_.data(), 2 * l.inner_p, false);
+    add(layer.out, attn_.data(), l.q_p, layer.norm1);
+    product(layer.gate_up, input(layer.norm2), hp, gate_up_.data(), 2 * l.inner_p, false);
     gate(gate_up_.data(), l, m, act_.data());
-    product(layer.down, act_.data(), l.inner_p, x_.data(), hp, true);
+    add(layer.down, act_.data(), l.inner_p, layer.norm2);
   }
   parallel_rows(static_cast<int64_t>(wanted.size()), 32, [&](int64_t first, int64_t last) {
     for (int64_t r = first; r < last; r++)
@@ -135,7 +153,7 @@ void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCa
 
 size_t Decoder::bytes() const {
   size_t total = 0;
-  for (const Buffer* b : {&x_, &normed_, &qkv_, &attn_, &gate_up_, &act_, &low_, &hidden_}) total += b->bytes();
+  for (const Buffer* b : {&x_, &normed_, &branch_, &qkv_, &attn_, &gate_up_, &act_, &low_, &hidden_}) total += b->bytes();
   return total;
 }
 

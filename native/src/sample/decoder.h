@@ -32,7 +32,7 @@ class Decoder {
   void store(const Layout& l, KvCache& cache, int layer, int kv, int64_t first, int64_t count);
   void attend(const Layout& l, KvCache& cache, int layer, const std::vector<Segment>& segments);
 
-  Buffer x_, normed_, qkv_, attn_, gate_up_, act_, low_, hidden_;
+  Buffer x_, normed_, branch_, qkv_, attn_, gate_up_, act_, low_, hidden_;
   std::vector<int32_t> positions_, page_;  // of every row
   std::vector<Task> tasks_;
 };

@@ -24,11 +24,8 @@ Sampler::Sampler(const Weights& weights, int pages, int max_len)
 }
 
 void Sampler::check_fit(const Weights& next) const {
-  const Config &a = weights_.layout->config, &b = next.layout->config;
-  const bool same = a.hidden == b.hidden && a.layers == b.layers && a.heads == b.heads && a.kv_heads == b.kv_heads &&
-                    a.head_dim == b.head_dim && a.inner == b.inner && a.vocab == b.vocab && a.eps == b.eps &&
-                    a.inv_freq == b.inv_freq && a.qk_norm == b.qk_norm && next.layout->lm_head;
-  if (!same) throw std::invalid_argument("the weights belong to a model of another shape");
+  const bool same = weights_.layout->config.same_shape(next.layout->config);
+  if (!same || !next.layout->lm_head) throw std::invalid_argument("the weights belong to a model of another shape");
 }
 
 void Sampler::adopt(const Weights& next) {
@@ -39,7 +36,7 @@ void Sampler::adopt(const Weights& next) {
 const Rope& Sampler::rope(const Config& c, int64_t positions) {
   if (!rope_ || rope_->positions() < positions) {
     const int64_t size = std::min<int64_t>(max_len_, std::max<int64_t>(1024, 2 * positions));
-    rope_ = std::make_unique<Rope>(c.inv_freq, static_cast<int>(std::max(size, positions)));
+    rope_ = std::make_unique<Rope>(c, static_cast<int>(std::max(size, positions)));
   }
   return *rope_;
 }

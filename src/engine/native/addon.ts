@@ -27,12 +27,22 @@ export interface NativeConfig {
   outBias: boolean
   mlpBias: boolean
   qkNorm: boolean
+  /** q and k are normed as a whole, not head by head. */
+  wideNorm: boolean
+  /** Layers norm what attention and feed-forward part give, not what they take. */
+  normAfter: boolean
+  /** Of each layer: tokens that it sees; 0: all. Empty: no layer has a window. */
+  windows: Int32Array
+  /** Layers without positions. */
+  unturned: Int32Array
   head: 'lm' | 'value' | 'reward'
   trainable: boolean
   checkpointing: boolean
   /** None: every parameter is trained. */
   adapters: readonly NativeAdapter[]
   invFreq: Float32Array
+  /** Of cosines and sines. */
+  ropeScale: number
 }
 
 /** A low-rank adapter of one linear module, named in full: `model.layers.0.self_attn.q_proj`. */

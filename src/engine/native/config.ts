@@ -1,6 +1,6 @@
 import { TrinityError } from '../../base/error.js'
 import type { ModelConfig } from '../../model/config.js'
-import { inverseFrequencies } from '../../model/rope.js'
+import { inverseFrequencies, ropeStrength } from '../../model/rope.js'
 import type { ModelSpec } from '../contract.js'
 import type { NativeConfig } from './addon.js'
 import type { Lora } from './lora.js'
@@ -22,12 +22,17 @@ export function nativeConfig(config: ModelConfig, spec: ModelSpec, trainable: bo
     qkvBias: config.qkvBias,
     outBias: config.outBias,
     mlpBias: config.mlpBias,
-    qkNorm: config.qkNorm,
+    qkNorm: config.qkNorm !== 'none',
+    wideNorm: config.qkNorm === 'whole',
+    normAfter: config.normAfter,
+    windows: Int32Array.from(config.windows ?? []),
+    unturned: Int32Array.from(config.unturned ?? []),
     head: spec.head ?? 'lm',
     trainable,
     checkpointing: spec.gradientCheckpointing ?? false,
     adapters: lora?.modules ?? [],
     invFreq: inverseFrequencies(config.rope, config.headDim),
+    ropeScale: ropeStrength(config.rope),
   }
 }
 

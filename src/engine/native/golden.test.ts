@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fixture, testData } from '../../../test/support/test-data.js'
+import { fixture, testData, tinyModels } from '../../../test/support/test-data.js'
 import { openModelDir } from '../../model/dir.js'
 import { loadAddon, type NativeHandle, type NativePack } from './addon.js'
 import { nativeConfig } from './config.js'
@@ -83,7 +83,7 @@ async function compareGradient(model: NativeHandle, golden: Gradient): Promise<v
   }
 }
 
-describe.each(['tiny-llama', 'tiny-qwen2', 'tiny-qwen3'])('%s against PyTorch and Transformers', (name) => {
+describe.each(tinyModels)('%s against PyTorch and Transformers', (name) => {
   const golden = JSON.parse(readFileSync(join(fixture(name), 'golden.json'), 'utf8')) as Golden
 
   it('log-probs and entropies', async () => {

@@ -72,6 +72,10 @@ describe('gradients against central differences', () => {
     ['Qwen3: q and k norms', { qkNorm: true, tied: true }],
     ['check-pointed', { qkNorm: true, checkpointing: true }],
     ['one wide head', { heads: 1, kvHeads: 1, headDim: 40, hidden: 33, inner: 65 }],
+    ['OLMo 2: norms behind, of q and k as a whole', { normAfter: true, qkNorm: true, wideNorm: true }],
+    ['norms behind, check-pointed', { normAfter: true, checkpointing: true }],
+    ['SmolLM3: a layer without positions', { unturned: Int32Array.of(1) }],
+    ['windows', { windows: Int32Array.of(7, 40), ropeScale: 1.2 }],
     ['value head', { head: 'value' }],
     ['value head over a tied model', { head: 'value', tied: true }],
   ])('%s', async (_, change) => {

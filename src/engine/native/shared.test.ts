@@ -98,6 +98,8 @@ async function same<T>(any: fc.Arbitrary<T>, make: (seed: number, vocab: number,
         qkNorm: fc.boolean(),
         tied: fc.boolean(),
         checkpointing: fc.boolean(),
+        normAfter: fc.boolean(),
+        windows: fc.constantFrom(new Int32Array(0), Int32Array.of(0, 9), Int32Array.of(50, 33)),
         head: fc.constantFrom('lm' as const, 'value' as const),
         loraRank: fc.constantFrom(0, 4),
         asked: fc.boolean(),
@@ -112,7 +114,9 @@ async function same<T>(any: fc.Arbitrary<T>, make: (seed: number, vocab: number,
         const whole = await learn(config, { ...pack, others: others[0] })
         const shared = await learnShared(config, rows, others)
         expect(shared.scores).toEqual(whole.scores)
-        for (const [i, grad] of shared.grads.entries()) expect(distance(grad, whole.grads[i])).toBeLessThan(2e-5)
+        // A norm behind a small branch divides by it, and its rounding too.
+        const rounding = shape.normAfter ? 2e-4 : 2e-5
+        for (const [i, grad] of shared.grads.entries()) expect(distance(grad, whole.grads[i])).toBeLessThan(rounding)
       },
     ),
     { numRuns },

@@ -30,11 +30,16 @@ export function tinyConfig(change: Partial<NativeConfig> = {}): NativeConfig {
     outBias: false,
     mlpBias: false,
     qkNorm: false,
+    wideNorm: false,
+    normAfter: false,
+    windows: new Int32Array(0),
+    unturned: new Int32Array(0),
     head: 'lm',
     trainable: true,
     checkpointing: false,
     adapters: [],
     invFreq: new Float32Array(0),
+    ropeScale: 1,
     ...change,
   }
   config.invFreq = inverseFrequencies({ theta: 10000, scaling: { type: 'default' } }, config.headDim)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { call, essence, openTiny, request, tiny } from '../../../../test/support/native-sampler.js'
-import { fixture, testData } from '../../../../test/support/test-data.js'
+import { fixture, testData, tinyModels } from '../../../../test/support/test-data.js'
 import type { Row, Sample, SampleRequest } from '../../contract.js'
 import { NativeEngine } from '../engine.js'
 import { random } from '../tiny.fixture.js'
@@ -22,7 +22,7 @@ async function greedy(path: string, cases: { prompt_ids: number[]; greedy_ids: n
 }
 
 describe('greedy tokens are those of Transformers', () => {
-  it.each(['tiny-llama', 'tiny-qwen2', 'tiny-qwen3'])('%s', async (name) => {
+  it.each(tinyModels)('%s', async (name) => {
     await greedy(fixture(name), JSON.parse(readFileSync(join(fixture(name), 'golden.json'), 'utf8')).greedy)
   })
   for (const [name, folder] of [
@@ -116,7 +116,7 @@ describe('the same request and seed give the same numbers', () => {
   })
 
   // Few at a time read 16-bit weights where those are exact: bf16 and f16 files here, f32 in the first.
-  it.each(['tiny-llama', 'tiny-qwen2', 'tiny-qwen3'])('alone or scored as a whole: %s', async (name) => {
+  it.each(tinyModels)('alone or scored as a whole: %s', async (name) => {
     const engine = new NativeEngine()
     const model = await engine.openSample({ path: fixture(name) }, call())
     const prompt = [8, 30, 21, 9]
