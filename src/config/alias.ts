@@ -133,7 +133,6 @@ export const ALIASES: readonly Alias[] = [
   { in: 'AlgorithmConfig', old: 'mu', now: 'policy_loss_fn_args.mu' },
   { in: 'BufferConfig', old: 'expert_data_ratio', now: '/algorithm.sample_strategy_args.expert_data_ratio' },
   { in: 'ModelConfig', old: 'max_token_len', now: 'max_model_len' },
-  { in: 'TinkerConfig', old: 'base_model', gone: 'the model is model.model_path' },
   { in: 'TinkerConfig', old: 'server_loss_fn', gone: 'the loss is algorithm.policy_loss_fn' },
   { in: 'OptimizerConfig', old: 'lr_decay_style', now: 'lr_scheduler_type' },
   { in: 'OptimizerConfig', old: 'lr_decay_steps', gone: 'the schedule ends with trainer.total_steps' },

@@ -6,6 +6,12 @@ export function recomputes(config: Config, part: 'actor_rollout_ref' | 'critic',
   return trainerTree(config)[part].model.enable_gradient_checkpointing ?? usual
 }
 
+/** Nothing is sampled between a step of the trainer and the transfer after it. */
+export function alternates({ synchronizer }: Config): boolean {
+  const { sync_style, trainer_sync_interval, sync_offset } = synchronizer
+  return sync_style === 'fixed' && trainer_sync_interval === 1 && sync_offset === 0
+}
+
 export function loraSpec({ model }: Config): LoraSpec | undefined {
   const lora = model.lora_configs?.[0]
   if (!lora) return undefined

@@ -30,6 +30,7 @@ const NEW = [
   ...['repetition_penalty', 'presence_penalty', 'frequency_penalty', 'logit_bias'].map(
     (key) => `GenerationConfig.${key}`,
   ),
+  'TinkerConfig.base_model',
   'ExternalModelConfig.max_in_flight',
   'ExternalModelConfig.max_retries',
   'BufferConfig.total_tokens',

@@ -1,6 +1,7 @@
 import { TrinityError } from '../../base/error.js'
 import type { LogDir } from '../../base/log/logger.js'
 import { type Config, type TrainerTree, trainerTree } from '../../config/index.js'
+import { alternates } from '../spec.js'
 import type { TorchModelOptions, TorchOptions } from './options.js'
 
 type Fsdp = TrainerTree['critic']['fsdp']
@@ -51,12 +52,6 @@ function samplersApart({ mode, cluster, explorer }: Config): number {
     )
   }
   return mode === 'both' && cluster.rollout_gpu_num > 0 && cluster.trainer_gpu_num > 0 ? engine_num : 0
-}
-
-/** Nothing is sampled between a step of the trainer and the transfer after it. */
-function alternates({ synchronizer }: Config): boolean {
-  const { sync_style, trainer_sync_interval, sync_offset } = synchronizer
-  return sync_style === 'fixed' && trainer_sync_interval === 1 && sync_offset === 0
 }
 
 /** The critic's settings stand in three places in files of different ages: the first that says something counts. */
