@@ -39,6 +39,13 @@ describe('paths and names', () => {
 describe('synchronizer', () => {
   it('nccl only where it can work', () => {
     expect(sync(GPU).sync_method).toBe('nccl')
+    const apart = { ...GPU, 'explorer.rollout_model.engine_type': 'vllm', 'trainer.trainer_type': 'torch' }
+    const vllm = (keys: object = {}) =>
+      withKeys({ ...apart, ...keys }, { gpus: 8, pytorch: true, hasPackage: () => true })
+    expect(vllm().synchronizer.sync_method).toBe('checkpoint')
+    expect(vllm({ 'synchronizer.sync_method': 'nccl' }).synchronizer.sync_method).toBe('nccl')
+    const attached = { 'synchronizer.sync_method': 'nccl', 'explorer.rollout_model.base_url': 'http://h' }
+    expect(vllm(attached).synchronizer.sync_method).toBe('checkpoint')
     expect(sync({ ...GPU, ...TRAIN }).sync_method).toBe('checkpoint')
     for (const mode of ['explore', 'bench', 'serve']) expect(sync({ ...GPU, mode }).sync_method).toBe('checkpoint')
     expect(sync({ ...GPU, 'model.lora_configs': [{}] }).sync_method).toBe('checkpoint')

@@ -39,6 +39,10 @@ function method(config: Config, { trainer, rollout }: Engines, scope: Scope): Sy
   if (config.mode === 'colocate') return 'memory'
   if (config.mode !== 'both') return 'checkpoint'
   if (same && trainer.weights.includes('nccl')) return config.model.lora_configs?.length ? 'checkpoint' : 'nccl'
+  // between two engines only where the file asks for it; a server that runs already is in no group
+  const both = [trainer, rollout].every(({ weights }) => weights.includes('nccl'))
+  const own = config.explorer.rollout_model.base_url === null
+  if (both && own && scope.isSet('synchronizer.sync_method')) return 'nccl'
   const [way, why] = !same
     ? (['checkpoint', 'explorer and trainer use different engines'] as const)
     : trainer.weights.includes('memory')

@@ -78,6 +78,7 @@ export class ServedEngine implements Engine {
           path: spec.path,
           info,
           caps: this.caps,
+          scoresAnyTemperature: facts.every((one) => one.scoresAnyTemperature),
           pool,
           gate,
           weights,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { PrefixMemory, prefixOf } from './prefix-memory.js'
 import type { ServerApi } from './server-api.js'
@@ -5,7 +6,9 @@ import type { ServerSource } from './server-source.js'
 
 /** Samples under way that a server may have more than the idlest one for the sake of its cache. */
 const SLACK = 8
-const HEALTH_MS = 10_000
+const HEALTH_MS = 30_000
+const ASKED = 3
+const ASK_AGAIN_MS = 100
 /** Starts of a server that fail one after the other. */
 const MOST_STARTS = 3
 
@@ -83,14 +86,18 @@ export class ServerPool {
   /** A call of this server failed: is it gone? */
   async examine(member: Member): Promise<boolean> {
     const { api } = member
-    if (!api) return true
-    try {
-      await api.health({ deadlineMs: HEALTH_MS, signal: this.#closing.signal })
-      return false
-    } catch (error) {
-      // somebody else may have noticed first
-      if (member.api === api) this.#lost(member, `does not answer (${messageOf(error)})`)
-      return true
+    const { signal } = this.#closing
+    for (let asked = 1; ; asked++) {
+      // somebody else may notice first
+      if (!api || member.api !== api) return true
+      try {
+        await api.health({ deadlineMs: HEALTH_MS, signal })
+        return false
+      } catch (error) {
+        // a machine under load is slow, and drops connections
+        if (asked < ASKED && !signal.aborted) await sleep(ASK_AGAIN_MS * asked)
+        else if (member.api === api) this.#lost(member, `does not answer (${messageOf(error)})`)
+      }
     }
   }
 

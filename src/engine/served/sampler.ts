@@ -39,6 +39,7 @@ export interface ServedModelParts {
   readonly path: string
   readonly info: ModelInfo
   readonly caps: Caps
+  readonly scoresAnyTemperature: boolean
   readonly pool: ServerPool
   readonly gate: Gate
   readonly weights: ServedWeights
@@ -100,8 +101,7 @@ export class ServedSampleModel implements SampleModel {
   async score(rows: readonly Row[], call: Call): Promise<RowScores[]> {
     this.#check()
     checkRows(rows, this.info)
-    const { caps } = this.#parts
-    if (caps.logprobs !== 'model') for (const { temperature } of rows) if (temperature !== 1) throw noTemperature(caps)
+    if (!this.#parts.scoresAnyTemperature && rows.some(({ temperature }) => temperature !== 1)) throw noTemperature()
     return within(call, 'score', async (signal) => {
       const scores: RowScores[] = []
       for (let at = 0; at < rows.length; at += SCORED) {
@@ -263,12 +263,8 @@ function noMasks(architecture: string): TrinityError {
   })
 }
 
-function noTemperature({ logprobs }: Caps): TrinityError {
-  return new TrinityError(
-    'engine/unsupported',
-    `the server scores at temperature 1 only (its log-probs are ${logprobs})`,
-    {
-      hint: 'let Trinity start the server, or score rows of temperature 1',
-    },
-  )
+function noTemperature(): TrinityError {
+  return new TrinityError('engine/unsupported', 'the server scores at temperature 1 only', {
+    hint: 'let Trinity start the server, or score rows of temperature 1',
+  })
 }

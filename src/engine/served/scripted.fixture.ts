@@ -12,7 +12,13 @@ export class ScriptedServer implements ServerApi {
   weights = 'own'
   version = 'default'
   dead = false
-  facts: ServerFacts = { version: '1', maxModelLen: 64, logprobs: 'model', extended: false }
+  facts: ServerFacts = {
+    version: '1',
+    maxModelLen: 64,
+    logprobs: 'model',
+    scoresAnyTemperature: true,
+    extended: false,
+  }
   /** Throws before something is done. */
   before: (what: string) => void = () => {}
   /** Milliseconds of a token. */

@@ -7,6 +7,8 @@ export interface ServerFacts {
   readonly maxModelLen: number
   /** What its log-probs mean. */
   readonly logprobs: Caps['logprobs']
+  /** Given tokens are scored at any temperature, not only at 1. */
+  readonly scoresAnyTemperature: boolean
   /** It runs with what Trinity adds to servers that it starts. */
   readonly extended: boolean
 }

@@ -146,6 +146,7 @@ it('finds out what log-probs mean, and whether the server is one of ours', async
     version: '0.32.0',
     maxModelLen: 1024,
     logprobs: 'raw',
+    scoresAnyTemperature: false,
     extended: false,
   })
   server?.close()

@@ -59,7 +59,8 @@ export class VllmApi implements ServerApi {
       () => false,
     )
     this.#extended = extended
-    return { version, maxModelLen: model.max_model_len ?? Number.MAX_SAFE_INTEGER, logprobs, extended }
+    const maxModelLen = model.max_model_len ?? Number.MAX_SAFE_INTEGER
+    return { version, maxModelLen, logprobs, scoresAnyTemperature: extended, extended }
   }
 
   async health(limits: CallLimits): Promise<void> {

@@ -1,11 +1,11 @@
 import type { InferenceModelConfig } from '../../config/index.js'
 import type { SampleSpec } from '../contract.js'
+import { commandLine } from '../served/command-line.js'
 import { WORKER_CLASS } from './api.js'
 
 /** The arguments of a vLLM server of ours, out of our keys. */
 export function vllmArgs(spec: SampleSpec, model: InferenceModelConfig): string[] {
-  const { extra_engine_args: extra } = model
-  const flags: Readonly<Record<string, unknown>> = {
+  const flags = {
     model: spec.path,
     host: '127.0.0.1',
     'worker-extension-cls': WORKER_CLASS,
@@ -25,15 +25,6 @@ export function vllmArgs(spec: SampleSpec, model: InferenceModelConfig): string[
     'trust-remote-code': model.trust_remote_code || undefined,
     'enable-log-requests': model.enable_log_requests || undefined,
     seed: model.seed,
-    ...Object.fromEntries(Object.entries(extra).map(([name, value]) => [name.replaceAll('_', '-'), value])),
   }
-  return Object.entries(flags).flatMap(([name, value]) => flag(name, value))
-}
-
-/** `--name value`; `--name` or `--no-name` for a truth value; JSON for what is neither text nor number. */
-function flag(name: string, value: unknown): string[] {
-  if (value === undefined || value === null) return []
-  if (value === true) return [`--${name}`]
-  if (value === false) return [`--no-${name}`]
-  return [`--${name}`, typeof value === 'object' ? JSON.stringify(value) : String(value)]
+  return commandLine(flags, model.extra_engine_args)
 }
