@@ -1,8 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+
+/** What a test file says when it touches what the files of a process share: mocks, the environment, registries, secrets. */
+const TOUCHES =
+  /\bvi\.(mock|doMock|resetModules|stub|useFakeTimers|spyOn)|process\.(env|exitCode|argv|on\(|stdout|stderr)|\.add\('|plugin|secret|password|api_key|postgres/i
+/** Those of other commands start processes and take long anyway. */
+const OTHERS = /\.(gate|python|slow)\.test\.ts$/
+
+const files = ['src', 'test'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true })
+    .map((file) => join(folder, String(file)))
+    .filter((file) => file.endsWith('.test.ts')),
+)
+const alone = files.filter((file) => OTHERS.test(file) || TOUCHES.test(readFileSync(file, 'utf8')))
+const together = files.filter((file) => !alone.includes(file))
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: './test/temporary-folder.ts',
     reporters: ['default', './test/summary-reporter.ts'],
     testTimeout: 30_000,
@@ -12,5 +27,10 @@ export default defineConfig({
     env: { NO_COLOR: '1' },
     // many tests wait for processes and clocks: two at a time keep two cores busy
     maxWorkers: 2,
+    projects: [
+      { extends: true, test: { name: 'alone', include: alone } },
+      // importing everything anew for each file would take longer than their tests
+      { extends: true, test: { name: 'together', include: together, isolate: false } },
+    ],
   },
 })
