@@ -20,7 +20,7 @@ import { backwardPass, isFinitePull, isSummed, type Pull } from './backward.js'
 import { viewsOf } from './data.js'
 import { checkGradients } from './estimate.js'
 import { blindGrads, evaluated, givenKinds, pullsOf } from './evaluate.js'
-import { exportWeights } from './export.js'
+import { exportAdapter, exportWeights } from './export.js'
 import { RemoteModel } from './remote-model.js'
 import { TinkerSampleModel } from './sampler.js'
 import { readState, writeState } from './saved.js'
@@ -173,6 +173,7 @@ export class TinkerTrainModel extends TinkerScoreModel implements TrainModel {
       const path = await this.#model.saveState(nameOf(`step-${this.#steps}`), signal)
       await writeState(dir, { service: session.url, path, base_model: adapter.baseModel, rank: adapter.rank })
       await this.#export(join(dir, 'huggingface'), signal)
+      await exportAdapter(join(dir, 'lora_adapter'), await this.#forSamplers(signal), this.place, signal)
     })
   }
 
