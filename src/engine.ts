@@ -3,12 +3,14 @@
  * @module
  */
 
+export { type ConvertOptions, convertCheckpoint } from './convert/index.js'
 export type * from './engine/contract.js'
 export type { EngineContext, EngineDescription, TrainingNeeds } from './engine/description.js'
 export { NativeEngine } from './engine/native/engine.js'
 export { engines } from './engine/registry.js'
 export { TorchEngine } from './engine/torch/engine.js'
 export type { MemoryNeed, TorchModelOptions, TorchOptions } from './engine/torch/options.js'
+export { type ExportOptions, exportGguf } from './model/gguf/export.js'
 export {
   Chat,
   type CreateModelOptions,

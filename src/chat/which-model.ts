@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { Checkpoints } from '../checkpoint/index.js'
-import { isGguf } from '../model/gguf/index.js'
+import { isGguf } from '../model/gguf/file.js'
 
 /**
  * The directory of weights behind what a user names: a model directory or a GGUF file as it is, the folder of a run as its newest

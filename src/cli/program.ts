@@ -205,6 +205,27 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--set <key=value>', 'with a YAML configuration: as the run was started (may be repeated)', collect)
     .action(async (model, options) => done(await (await import('./serve.js')).serve(model, options)))
 
+  program
+    .command('convert')
+    .description('turn checkpoints into Hugging Face directories, or a model into GGUF')
+    .requiredOption(
+      '-c, --checkpoint-dir <dir>',
+      'folder of runs, of one checkpoint, or any path inside one; a model for --to',
+    )
+    .option(
+      '-b, --base-model-dir <dir>',
+      'model directory with config.json and tokenizer, where the checkpoint has none',
+    )
+    .option('-s, --step <list>', 'only these steps: 100,200')
+    .option('--to <format>', 'hf (Hugging Face), gguf (llama.cpp) or ollama (GGUF and a Modelfile)', 'hf')
+    .option('--type <type>', 'with gguf and ollama: f32, f16, bf16, q8_0, q4_0 or q4_k_m; default f16')
+    .option('--dtype <type>', 'with hf: bfloat16, or keep what the checkpoint has; default bfloat16')
+    .option(
+      '-o, --out <path>',
+      'write here: any one checkpoint as a directory, the GGUF file, or the folder for Ollama',
+    )
+    .action(async (options) => done(await (await import('./convert.js')).convert(options)))
+
   const data = program
     .command('data')
     .description('make task sets: lists them, or makes the one that is named')

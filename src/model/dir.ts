@@ -12,6 +12,7 @@ import { GgufWeights } from './gguf/weights.js'
 import { modelLayout } from './layout.js'
 import { SafetensorsFile } from './safetensors.js'
 import type { StoredTensor, TensorSource } from './tensor-source.js'
+import { TorchWeights } from './torch-file/weights.js'
 
 export interface OpenModelDirOptions {
   /** Head whose tensors must be there; default: the one that config.json names. `none`: the backbone is enough. */
@@ -138,41 +139,62 @@ export async function readEosTokenIds(path: string, config: ModelConfig): Promis
   return ids.length > 0 ? ids : [...config.eosTokenIds]
 }
 
-async function openWeights(path: string): Promise<SafetensorsFile[]> {
-  const indexFile = join(path, 'model.safetensors.index.json')
-  // A whole file counts more than an index that was left beside it, as in Transformers.
-  const whole = await stat(join(path, 'model.safetensors')).then(
-    (found) => found.isFile(),
-    () => false,
-  )
-  const index = whole ? undefined : await readJsonObject(indexFile)
-  const names = index ? shardNames(index, indexFile) : ['model.safetensors']
-  const files: SafetensorsFile[] = []
+/** One file or an index of several, in one of the formats, as Transformers looks for them. */
+const FORMATS = [
+  { whole: 'model.safetensors', name: /^[^/\\\0]+\.safetensors$/, open: (path: string) => SafetensorsFile.open(path) },
+  { whole: 'pytorch_model.bin', name: /^[^/\\\0]+\.bin$/, open: (path: string) => TorchWeights.open(path) },
+] as const
+
+async function openWeights(path: string): Promise<TensorSource[]> {
+  for (const format of FORMATS) {
+    // A whole file counts more than an index that was left beside it, as in Transformers.
+    const whole = await stat(join(path, format.whole)).then(
+      (found) => found.isFile(),
+      () => false,
+    )
+    const indexFile = join(path, `${format.whole}.index.json`)
+    const index = whole ? undefined : await readJsonObject(indexFile)
+    if (whole) return [await format.open(join(path, format.whole))]
+    if (index) return openShards(path, index, indexFile, format)
+  }
+  throw new TrinityError('model/missing', `${path} has no ${FORMATS[0].whole}`, {
+    path,
+    hint: 'weights are safetensors or pytorch_model.bin; `trinity convert` makes them of checkpoints',
+  })
+}
+
+async function openShards(
+  path: string,
+  index: JsonObject,
+  indexFile: string,
+  format: (typeof FORMATS)[number],
+): Promise<TensorSource[]> {
+  const names = shardNames(index, indexFile, format.name)
+  const files: TensorSource[] = []
   try {
-    for (const name of names) files.push(await SafetensorsFile.open(join(path, name)))
-    if (index) checkIndex(index, new Map(names.map((name, i) => [name, files[i]])), indexFile)
+    for (const name of names) files.push(await format.open(join(path, name)))
+    checkIndex(index, new Map(names.map((name, i) => [name, files[i]])), indexFile)
     return files
   } catch (error) {
     await Promise.all(files.map((file) => file.close()))
     const cause = error instanceof TrinityError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined
-    if (cause?.code !== 'ENOENT') throw error
+    const isMissing = (cause ?? (error as NodeJS.ErrnoException)).code === 'ENOENT'
+    if (!isMissing) throw error
     throw new TrinityError('model/missing', `${path} has no ${names[files.length]}`, {
       path,
-      hint: index
-        ? `${indexFile} names it; download it`
-        : 'weights must be safetensors (convert .bin or .pt files first)',
+      hint: `${indexFile} names it; download it`,
       cause,
     })
   }
 }
 
-function shardNames(index: JsonObject, path: string): string[] {
+function shardNames(index: JsonObject, path: string, allowed: RegExp): string[] {
   const map = index.weight_map
   if (!isJsonObject(map)) throw new TrinityError('model/index', `${path} has no weight_map`, { path })
   const names = [...new Set(Object.values(map))]
   for (const name of names) {
     // A shard lies beside its index: anything else could read files that are no part of the model.
-    if (typeof name !== 'string' || !/^[^/\\\0]+\.safetensors$/.test(name)) {
+    if (typeof name !== 'string' || !allowed.test(name)) {
       throw new TrinityError('model/index', `${path} names ${JSON.stringify(name)?.slice(0, 80)} as a weight file`, {
         path,
       })
@@ -181,7 +203,7 @@ function shardNames(index: JsonObject, path: string): string[] {
   return (names as string[]).sort()
 }
 
-function checkIndex(index: JsonObject, files: Map<string, SafetensorsFile>, path: string): void {
+function checkIndex(index: JsonObject, files: Map<string, TensorSource>, path: string): void {
   for (const [tensor, file] of Object.entries(index.weight_map as Record<string, string>)) {
     if (!files.get(file)!.tensors.has(tensor)) {
       throw new TrinityError('model/index', `${path} says that ${file} holds '${tensor}', but it does not`, {

@@ -1,6 +1,7 @@
 import { bytes } from '../base/bytes.js'
 import { resolveRepo } from '../hub/index.js'
-import { isGguf, unpackedGguf } from '../model/gguf/index.js'
+import { isGguf } from '../model/gguf/file.js'
+import { unpackedGguf } from '../model/gguf/unpack.js'
 import type { RunView } from '../monitor/view.js'
 
 const EVERY_MS = 1000

@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path'
 import { TrinityError } from '../../base/error.js'
+import type { Family } from '../architecture.js'
 import { type ModelDir, openModelDir } from '../dir.js'
 import { bytesOf } from '../safetensors.js'
 import { type FileType, fileTypes, typeOf } from './file-type.js'
@@ -10,21 +11,20 @@ import { reordered, rowsOf } from './rows.js'
 import { tokenizerMetadata } from './tokenizer-metadata.js'
 import { type Entry, type GgufTensorToWrite, writeGguf } from './write.js'
 
+/** How a GGUF file is written. */
 export interface ExportOptions {
   readonly type: FileType
   /** `general.name`; default that of the folder. */
   readonly name?: string
 }
 
+const families: readonly Family[] = ['llama', 'mistral', 'qwen2', 'qwen3']
+
 /** Writes a model directory as a GGUF file for llama.cpp and Ollama. */
 export async function exportGguf(path: string, out: string, { type, name }: ExportOptions): Promise<void> {
   const dir = await openModelDir(path)
   try {
-    if (dir.config.head !== 'lm') {
-      throw new TrinityError('gguf/head', `${path} is ${dir.config.architecture}: only language models become GGUF`, {
-        path,
-      })
-    }
+    refuseUnsupported(dir)
     const metadata = new Map([
       ...modelMetadata(dir, type, name ?? basename(resolve(path))),
       ...(await tokenizerMetadata(path, dir.config)),
@@ -33,6 +33,23 @@ export async function exportGguf(path: string, out: string, { type, name }: Expo
   } finally {
     await dir.close()
   }
+}
+
+/** What llama.cpp would compute differently under the architectures that are written here. */
+function refuseUnsupported({ config, path }: ModelDir): void {
+  const { family, head, windows, unturned, rope } = config
+  const reason =
+    head !== 'lm'
+      ? 'only language models become GGUF'
+      : !families.includes(family)
+        ? `supported: ${families.join(', ')}`
+        : windows || unturned
+          ? 'layers that see a window, or have no positions, cannot be said for it'
+          : rope.scaling.type === 'yarn'
+            ? 'a yarn rotation cannot be said for it'
+            : undefined
+  if (reason === undefined) return
+  throw new TrinityError('gguf/model', `${path} is ${config.architecture}: ${reason}`, { path })
 }
 
 function modelMetadata({ config }: ModelDir, type: FileType, name: string): Map<string, Entry> {

@@ -1,0 +1,49 @@
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { tempDir } from '../../test/support/temp-dir.js'
+import { createModel } from '../model/create.js'
+import { convert } from './convert.js'
+
+async function said(options: Parameters<typeof convert>[0]): Promise<{ code: number; text: string }> {
+  const lines: string[] = []
+  const code = await convert(options, (line: string) => void lines.push(line))
+  return { code, text: lines.join('\n') }
+}
+
+it('reports every checkpoint, and fails where one failed or is not there', async () => {
+  const dir = await tempDir()
+  await createModel({ out: join(dir, 'model'), layers: 1, hidden: 32, heads: 2 })
+  await cp(join(dir, 'model'), join(dir, 'run', 'global_step_2', 'actor', 'huggingface'), { recursive: true })
+  await mkdir(join(dir, 'run', 'global_step_4', 'actor'), { recursive: true })
+  const all = await said({ checkpointDir: dir })
+  expect(all.code).toBe(1)
+  expect(all.text).toMatch(/finished {3}.*global_step_2: was whole already/)
+  expect(all.text).toMatch(/failed {5}.*global_step_4: there are no weights in/)
+  expect(all.text).toContain('2 checkpoints: 0 converted, 1 finished before, 1 failed')
+  expect((await said({ checkpointDir: dir, step: '2' })).code).toBe(0)
+  const absent = await said({ checkpointDir: dir, step: '2,8' })
+  expect([absent.code, absent.text]).toEqual([1, expect.stringContaining('global_step_8: there is none')])
+  await expect(said({ checkpointDir: join(dir, 'model') })).rejects.toThrow('no global_step_*')
+  await expect(said({ checkpointDir: dir, to: 'onnx' })).rejects.toThrow("cannot convert to 'onnx'")
+  await expect(said({ checkpointDir: dir, dtype: 'int8' })).rejects.toThrow("cannot write 'int8'")
+})
+
+it('any one model as a directory, as GGUF, and for Ollama', async () => {
+  const dir = await tempDir()
+  const model = join(dir, 'model')
+  await createModel({ out: model, layers: 1, hidden: 32, heads: 2 })
+  expect((await said({ checkpointDir: model, out: join(dir, 'half') })).text).toContain('hugging face, ')
+  const config = JSON.parse(await readFile(join(dir, 'half', 'config.json'), 'utf8'))
+  expect(config.torch_dtype).toBe('bfloat16')
+  await said({ checkpointDir: model, to: 'gguf', out: join(dir, 'm.gguf'), type: 'q8_0' })
+  expect((await said({ checkpointDir: join(dir, 'm.gguf'), to: 'ollama', out: join(dir, 'ollama') })).code).toBe(0)
+  expect((await readdir(join(dir, 'ollama'))).sort()).toEqual(['Modelfile', 'model.gguf'])
+  const modelfile = await readFile(join(dir, 'ollama', 'Modelfile'), 'utf8')
+  expect(modelfile).toContain(
+    'FROM ./model.gguf\nTEMPLATE """{{ range .Messages }}{{ if eq .Role "system" }}{{ "<|system|>" }}',
+  )
+  expect(modelfile).toContain('PARAMETER stop "<|end|>"')
+  await expect(said({ checkpointDir: model, to: 'gguf' })).rejects.toThrow('needs --out')
+  await expect(said({ checkpointDir: model, to: 'gguf', out: 'x', type: 'q3' })).rejects.toThrow("no type 'q3'")
+})

@@ -1,0 +1,73 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { TrinityError } from '../base/error.js'
+import type { ModelConfig } from '../model/config.js'
+import { openModelDir } from '../model/dir.js'
+import { dtypeBytes } from '../model/dtype.js'
+import { isDcp, readDcp } from './dcp.js'
+import { isFsdp, openFsdp } from './fsdp.js'
+import { fromMegatron, isMegatronName } from './megatron.js'
+import { hasRanks, readRanks } from './megatron-ranks.js'
+import type { Checkpoint, PieceTensor, Range } from './pieces.js'
+
+/** Folders inside an actor's that hold its weights, nearest first. */
+const INSIDE = ['', 'dist_ckpt', 'model', join('model', 'dist_ckpt')]
+
+/**
+ * Opens the weights of a training run, whatever wrote them: shards of FSDP, torch.distributed.checkpoint, Megatron in both
+ * layouts, or a Hugging Face directory (safetensors or `.bin`). Nothing in the files is executed. `config` is that of the
+ * model; only Megatron needs it.
+ */
+export async function openCheckpoint(dir: string, config: () => Promise<ModelConfig>): Promise<Checkpoint> {
+  for (const inside of INSIDE) {
+    const path = join(dir, inside)
+    if (await isFsdp(path)) return openFsdp(path)
+    if (await isDcp(path)) return openDcp(path, config)
+    if (await hasRanks(path)) {
+      const { tensors, close } = await readRanks(path)
+      const model = await config().catch(async (error) => {
+        await close()
+        throw error
+      })
+      return { path, kind: 'megatron, older layout', tensors: fromMegatron(tensors, model, path), close }
+    }
+  }
+  if (await stat(join(dir, 'config.json')).catch(() => undefined)) return openDirectory(dir)
+  throw new TrinityError('convert/unknown', `there are no weights in ${dir} that are known here`, {
+    path: dir,
+    hint: 'known: model_world_size_*_rank_*.pt, .metadata with *.distcp, mp_rank_*, and Hugging Face directories',
+  })
+}
+
+async function openDcp(path: string, config: () => Promise<ModelConfig>): Promise<Checkpoint> {
+  const found = await readDcp(path)
+  const close = async () => {}
+  if (found.some(({ name }) => isMegatronName(name))) {
+    return { path, kind: 'megatron', tensors: fromMegatron(found, await config(), path), close }
+  }
+  const named = withoutPrefix(found.filter(({ name }) => !/^optim(izer)?\./.test(name)))
+  return { path, kind: 'torch dcp', tensors: new Map(named.map((tensor) => [tensor.name, tensor])), close }
+}
+
+/** `{"model": model.state_dict()}` puts a name before all others. */
+function withoutPrefix(tensors: readonly PieceTensor[]): PieceTensor[] {
+  const embedding = tensors.find(({ name }) => name.endsWith('model.embed_tokens.weight'))
+  const prefix = embedding?.name.slice(0, -'model.embed_tokens.weight'.length) ?? ''
+  return tensors
+    .filter(({ name }) => name.startsWith(prefix))
+    .map((tensor) => ({ ...tensor, name: tensor.name.slice(prefix.length) }))
+}
+
+async function openDirectory(path: string): Promise<Checkpoint> {
+  const dir = await openModelDir(path)
+  const tensors = dir.tensorNames().map((name): [string, PieceTensor] => {
+    const { dtype, shape } = dir.tensorInfo(name)
+    const width = dtypeBytes[dtype]
+    const read = async (range?: Range) => {
+      const { data } = await dir.readRaw(name)
+      return range ? data.subarray(range[0] * width, range[1] * width) : data
+    }
+    return [name, { name, dtype, shape, pieces: [{ offsets: shape.map(() => 0), sizes: shape, read }] }]
+  })
+  return { path, kind: 'hugging face', tensors: new Map(tensors), close: () => dir.close() }
+}
