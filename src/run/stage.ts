@@ -10,6 +10,7 @@ import { hasTasks, runTaskPipeline } from '../pipeline/task-pipeline.js'
 import { runBench } from './bench.js'
 import { runBoth } from './both.js'
 import { withClosers } from './closers.js'
+import { withDataJuicer } from './data-juicer.js'
 import { runExplore } from './explore.js'
 import type { ProgressView, RunMode } from './job.js'
 import { jobName } from './job-name.js'
@@ -80,12 +81,23 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
     if (before !== undefined) return { end: 'before', steps: before, changed: await marker.changed() }
     try {
       const startFrom = stage.startsFrom === null ? null : await newestModel(stage.startsFrom, note)
-      await prepareTasks(config, checkpoints, stop.now, note)
+      const due = await tasksDue(config, checkpoints, note)
+      const ready = await withDataJuicer(config, due, { logs, closers, signal: stop.now, note })
+      if (due) await prepareTasks(ready, stop.now, note)
       const openMonitor = (role: string) => {
         const own = logs.logger(role)
         return context.openMonitor({ config, role, logger: { ...own, warn: loud(own) } })
       }
-      const result = await mode.run({ ...context, config, startFrom, checkpoints, logs, closers, openMonitor, note })
+      const result = await mode.run({
+        ...context,
+        config: ready,
+        startFrom,
+        checkpoints,
+        logs,
+        closers,
+        openMonitor,
+        note,
+      })
       if (stop.failure !== undefined) throw stop.failure
       if (result.end === 'finished' && ends) await marker.write(result.steps)
       return result
@@ -108,18 +120,17 @@ function identityOf({ model, algorithm }: Config): JobIdentity {
 }
 
 /** Task files go through their pipeline once, before the first step. */
-async function prepareTasks(
-  config: Config,
-  checkpoints: Checkpoints,
-  signal: AbortSignal,
-  note: (text: string) => void,
-): Promise<void> {
+async function tasksDue(config: Config, checkpoints: Checkpoints, note: (text: string) => void): Promise<boolean> {
   const { task_pipeline: pipeline } = config.data_processor
-  if (!pipeline || config.mode === 'bench' || (await checkpoints.latest())) return
-  if (pipeline.output?.path && hasTasks(pipeline.output.path)) {
-    note(`task pipeline: ${pipeline.output.path} holds its tasks already; delete it to make them again`)
-    return
-  }
+  if (!pipeline || config.mode === 'bench' || (await checkpoints.latest())) return false
+  if (!pipeline.output?.path || !hasTasks(pipeline.output.path)) return true
+  note(`task pipeline: ${pipeline.output.path} holds its tasks already; delete it to make them again`)
+  return false
+}
+
+async function prepareTasks(config: Config, signal: AbortSignal, note: (text: string) => void): Promise<void> {
+  const { task_pipeline: pipeline } = config.data_processor
+  if (!pipeline) return
   const metrics = await runTaskPipeline(pipeline, config.service.data_juicer, signal)
   note(`task pipeline: ${JSON.stringify(metrics)}`)
 }

@@ -96,10 +96,19 @@ export function fromArrow(bytes: Uint8Array, sent: readonly Experience[]): Exper
 }
 
 function stats(row: unknown): Record<string, unknown> {
-  const json = (row as { toJSON?: () => Record<string, unknown> } | null | undefined)?.toJSON?.() ?? {}
+  const json = typeof row === 'string' ? written(row) : plain(row)
   return Object.fromEntries(
-    Object.entries(json).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : plain(value)]),
+    Object.entries(json ?? {}).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : plain(value)]),
   )
+}
+
+/** Newer versions of the service's library write mixed columns as JSON. */
+function written(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw bad(`'${text.slice(0, 100)}' in the column '${STATS}'`)
+  }
 }
 
 function plain(value: unknown): unknown {

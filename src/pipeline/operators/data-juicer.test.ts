@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Table, tableFromIPC, tableToIPC, vectorFromArray } from 'apache-arrow'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createExperience } from '../../experience/create.js'
+import { fromArrow } from '../data-juicer/arrow.js'
 import { operators } from '../registry.js'
 
 /** A service that keeps rows with long answers, last first, and measures them: as Data-Juicer's filters do. */
@@ -98,11 +99,22 @@ describe('data_juicer', () => {
     expect(seen.closed).toEqual({ session_id: 's-1' })
   })
 
+  it('reads statistics that are written as JSON', () => {
+    const table = new Table({
+      trinity_row: vectorFromArray([0]),
+      __dj__stats__: vectorFromArray(['{"num_words": 4, "words": ["a"]}']),
+    })
+    const [{ info }] = fromArrow(tableToIPC(table, 'stream'), [make('four words are here')])
+    expect(info).toEqual({ kept: true, num_words: 4, words: ['a'] })
+    const broken = new Table({ trinity_row: vectorFromArray([0]), __dj__stats__: vectorFromArray(['{']) })
+    expect(() => fromArrow(tableToIPC(broken, 'stream'), [make('x')])).toThrow(/answered with '{' in the column/)
+  })
+
   it('passes on what the service complains about', async () => {
     const seen: Seen = { failWith: 'operator exploded' }
     const operator = await open({ service_config: { server_url: await start(seen) } })
     await expect(operator.process([make('text')])).rejects.toMatchObject({
-      code: 'data-juicer/refused',
+      code: 'data-juicer/failed',
       message: expect.stringMatching(/500 operator exploded/),
     })
   })
