@@ -1,0 +1,109 @@
+import { createServer, type Server } from 'node:http'
+import { afterEach, expect, it } from 'vitest'
+import { checkRequest } from '../checked-request.js'
+import type { SamplingParams } from '../contract.js'
+import type { ServedRequest } from '../served/server-api.js'
+import { SglangApi } from './api.js'
+
+/** An answer as SGLang 0.5.23 gave it, shortened. */
+const recorded = (more: object = {}) => ({
+  text: 'Hel',
+  output_ids: [42, 392],
+  meta_info: {
+    id: '3a92',
+    finish_reason: { type: 'length', length: 2 },
+    cached_tokens: 12,
+    input_token_logprobs: [
+      [null, 1, null],
+      [-11.5, 320, null],
+    ],
+    output_token_logprobs: [
+      [-0.25, 42, null],
+      [-0.5, 392, null],
+    ],
+    output_top_logprobs: null,
+    weight_versions: [{ version: 'step-1', start: 0, end: 2 }],
+    ...more,
+  },
+})
+
+type Answer = [status: number, body: unknown]
+let server: Server | undefined
+const asked: { route: string; body: Record<string, unknown> }[] = []
+afterEach(() => {
+  server?.close()
+  asked.length = 0
+})
+
+async function api(answer: (route: string, body: Record<string, unknown>) => Answer): Promise<SglangApi> {
+  server = createServer(async (request, response) => {
+    const body = JSON.parse(Buffer.concat(await request.toArray()).toString() || '{}') as Record<string, unknown>
+    const route = request.url ?? ''
+    asked.push({ route, body })
+    const [status, said] = answer(route, body)
+    const events = typeof said === 'string'
+    response.writeHead(status, { 'content-type': events ? 'text/event-stream' : 'application/json' })
+    response.end(events ? said : JSON.stringify(said))
+  })
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  return new SglangApi(`http://127.0.0.1:${(server.address() as { port: number }).port}`)
+}
+
+function request(params: Partial<SamplingParams> = {}, more: Partial<ServedRequest> = {}): ServedRequest {
+  const wish = checkRequest(
+    { prompt: Int32Array.of(1, 320), n: 1, params: { temperature: 0.5, maxTokens: 2, ...params } },
+    {
+      info: { architecture: 'x', parameters: 0, trainableParameters: 0, vocabSize: 6400, maxModelLen: 64 },
+      cacheTokens: 64,
+      eosTokenIds: [2],
+      seed: { low: 0, high: 0 },
+    },
+  )
+  return { id: 'abc', prompt: Int32Array.of(1, 320), n: 1, seed: 5, stop: [], promptLogprobs: false, wish, ...more }
+}
+
+it('asks for token ids, each sample with a seed of its own, and reads what comes', async () => {
+  const stop = { finish_reason: { type: 'stop', matched: 2 } }
+  const one = await api(() => [200, [recorded(), recorded(stop)]])
+  const samples = await one.generate(request({ stopTokenIds: [9] }, { n: 2, promptLogprobs: true }), {})
+  expect(asked[0].body).toMatchObject({
+    rid: ['abc-0', 'abc-1'],
+    input_ids: [
+      [1, 320],
+      [1, 320],
+    ],
+    sampling_params: [{ temperature: 0.5, stop_token_ids: [2, 9], sampling_seed: 5 }, { sampling_seed: 6 }],
+  })
+  expect(samples.map(({ finish, stoppedBy }) => [finish, stoppedBy])).toEqual([
+    ['length', undefined],
+    ['stop', undefined],
+  ])
+  expect([...samples[0].logprobs]).toEqual([-0.25, -0.5])
+  expect([...(samples[0].promptLogprobs ?? [])]).toEqual([Number.NaN, -11.5])
+  expect(samples[0]).toMatchObject({ cachedTokens: 12, versions: [{ version: 'step-1', from: 0 }] })
+})
+
+it('reads a stream, in which each piece holds all that was said so far', async () => {
+  const half = { ...recorded({ finish_reason: null }), output_ids: [42], index: 0 }
+  const whole = { ...recorded(), index: 0 }
+  const one = await api(() => [
+    200,
+    `data: ${JSON.stringify(half)}\n\ndata: ${JSON.stringify(whole)}\n\ndata: [DONE]\n\n`,
+  ])
+  const seen: number[] = []
+  const [sample] = await one.generate(request(), {}, (_, token) => seen.push(token))
+  expect(seen).toEqual([42, 392])
+  expect([...sample.tokens]).toEqual([42, 392])
+})
+
+it('weights that a server does not take, penalties and missing routes are errors', async () => {
+  const one = await api((route) => {
+    if (route === '/update_weights_from_disk') return [200, { success: false, message: 'Failed to load' }]
+    return route === '/pause_generation' ? [404, { detail: 'Not Found' }] : [200, {}]
+  })
+  await expect(one.reload('/w', '3', {})).rejects.toMatchObject({ code: 'sglang/weights' })
+  expect(asked[0].body).toEqual({ model_path: '/w', weight_version: '3', flush_cache: true })
+  await expect(one.pause('finish', {})).rejects.toMatchObject({ code: 'sglang/no-route' })
+  const penalized = one.generate(request({ repetitionPenalty: 2 }), {})
+  await expect(penalized).rejects.toMatchObject({ code: 'engine/logprobs' })
+})

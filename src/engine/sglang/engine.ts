@@ -1,0 +1,29 @@
+import type { Config } from '../../config/index.js'
+import type { EngineContext } from '../description.js'
+import { ServedEngine } from '../served/engine.js'
+import { type ServerKind, serversOf } from '../served/from-config.js'
+import { SglangApi } from './api.js'
+import { sglangCaps } from './description.js'
+import { sglangArgs } from './flags.js'
+import { SGLANG } from './package.js'
+
+/** How SGLang servers are started and spoken to. */
+export const sglangServers: ServerKind = {
+  engine: 'sglang',
+  package: SGLANG,
+  module: 'sglang.launch_server',
+  newApi: (baseUrl, key) => new SglangApi(baseUrl, key),
+  args: (spec, model, port) => [...sglangArgs(spec, model), '--port', String(port)],
+  env: () => ({}),
+}
+
+/** The SGLang servers that a configuration names or asks for. */
+export function openSglang(config: Config, context: Pick<EngineContext, 'logs' | 'note'>): ServedEngine {
+  return new ServedEngine({
+    name: 'sglang',
+    title: 'SGLang',
+    caps: sglangCaps,
+    note: context.note,
+    sources: serversOf(config, context, sglangServers),
+  })
+}

@@ -1,0 +1,3 @@
+import type { ServerPackage } from '../served/python.js'
+
+export const SGLANG: ServerPackage = { module: 'sglang', title: 'SGLang' }
