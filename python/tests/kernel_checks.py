@@ -79,7 +79,7 @@ def check_product(device: str, dtype: torch.dtype, tolerance: float) -> None:
             assert torch.equal(total.to(dtype), whole[0, :count]), f"a product changed with the batch ({count} of 300)"
 
 
-def check_attention(device: str, dtype: torch.dtype, tolerance: float) -> None:
+def check_attention(device: str, dtype: torch.dtype, tolerance: float, window: int = 0) -> None:
     torch.manual_seed(0)
     heads, kv, size, page = 6, 2, 24, 32
     tables = torch.randperm(60)[:54].view(3, 18).int().to(device)
@@ -92,13 +92,13 @@ def check_attention(device: str, dtype: torch.dtype, tolerance: float) -> None:
 
     one = tiles([0, 1, 0, 2], [0, 1, 2, 3], [1, 1, 0, 1], [0, 299, 5, 569])
     cpu = paged.Tiles(*(t.cpu() for t in (one.slot, one.first, one.count, one.position)), 1)
-    wanted = paged.attend_plain(q.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2)
-    joined = paged.attend(q, keys, values, tables, one, 0.2)
+    wanted = paged.attend_plain(q.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2, window)
+    joined = paged.attend(q, keys, values, tables, one, 0.2, window=window)
     some = [0, 1, 3]
     near("attention", joined[some], wanted[some], tolerance)
     for lanes in (1, 2, 3):
         room = torch.full((4, 4, heads, size + 2), float("nan"), device=device)
-        apart = paged.attend(q, keys, values, tables, one, 0.2, room, lanes)
+        apart = paged.attend(q, keys, values, tables, one, 0.2, room, lanes, window)
         assert torch.equal(apart[some], joined[some]), "attention depends on where its spans are computed"
     # a prompt: the last query of every tile is the single one from above
     longest = paged.tile_tokens(heads // kv)
@@ -107,8 +107,8 @@ def check_attention(device: str, dtype: torch.dtype, tolerance: float) -> None:
     q2[4], q2[9] = q[1], q[3]
     many = tiles([1, 2], [0, 5], [5, 5], [295, 565], longest=longest)
     cpu = paged.Tiles(*(t.cpu() for t in (many.slot, many.first, many.count, many.position)), longest)
-    found = paged.attend(q2, keys, values, tables, many, 0.2)
-    near("prompt", found, paged.attend_plain(q2.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2), tolerance)
+    found = paged.attend(q2, keys, values, tables, many, 0.2, window=window)
+    near("prompt", found, paged.attend_plain(q2.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2, window), tolerance)
     assert torch.equal(found[4], joined[1]) and torch.equal(found[9], joined[3]), "a prompt gives other bits than a new token"
     assert max(lengths) <= 18 * page
 
@@ -222,5 +222,6 @@ def check_all(device: str, dtype: torch.dtype, tolerance: float) -> None:
     check_fused(device, dtype, tolerance)
     check_product(device, dtype, tolerance)
     check_attention(device, dtype, tolerance)
+    check_attention(device, dtype, tolerance, window=40)
     check_draw(device)
     check_limits(device)

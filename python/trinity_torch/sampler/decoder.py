@@ -1,5 +1,5 @@
 """
-The forward pass of the Llama, Qwen2 and Qwen3 families over flat batches of tokens.
+The forward pass of the families below over flat batches of tokens.
 
 It reads the very tensors that the modules of Transformers hold: weights that are multiplied with the same input lie one
 after the other in one tensor, and the modules' parameters are views of its rows. So a trainer that changes its parameters
@@ -21,7 +21,7 @@ from ..network.linear import joined
 from ..network.lora_modules import LoraLinear
 from . import fused, product
 
-FAMILIES = ("llama", "qwen2", "qwen3", "mistral")
+FAMILIES = ("llama", "qwen2", "qwen3", "mistral", "smollm3")
 ROPES = ("default", "linear", "llama3", "yarn")
 
 
@@ -36,6 +36,8 @@ class Layer:
     after: Tensor  # norm
     gate_up: Tensor
     down: Tensor
+    turned: bool  # whether queries and keys are rotated
+    window: int  # tokens that it sees, its own included; 0: all
 
 
 # From [q; k; v] of a layer (by number) to the attention's output [tokens, heads * size].
@@ -61,7 +63,7 @@ class Decoder:
         self.places: list[tuple[nn.Parameter, Tensor]] = []
         base: Any = hf.base_model
         self.embedding = self._own(base.embed_tokens.weight)
-        self.layers = [self._layer(layer) for layer in base.layers]
+        self.layers = [self._layer(layer, window) for layer, window in zip(base.layers, windows(config))]
         self.last = self._own(base.norm.weight)
         output = hf.get_output_embeddings().weight
         self.head = self.embedding if output is base.embed_tokens.weight else self._own(output)
@@ -71,6 +73,9 @@ class Decoder:
         # in the type of the model, as Transformers rounds them
         put = lambda x: (x * strength).to(self.device, self.dtype).contiguous()  # noqa: E731
         self.turn: tuple[Tensor, Tensor] = (put(angles.cos()), put(angles.sin()))
+        # for layers without positions
+        still = (torch.ones_like(self.turn[0]), torch.zeros_like(self.turn[1]))
+        self.still: tuple[Tensor, Tensor] = self.turn if all(layer.turned for layer in self.layers) else still
 
     def body(self, ids: Tensor, attend: Attend) -> Tensor:
         """Hidden states [tokens, hidden] after the last norm."""
@@ -89,8 +94,9 @@ class Decoder:
 
     def queries(self, i: int, qkv: Tensor, positions: Tensor, places: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         layer = self.layers[i]
+        turn = self.turn if layer.turned else self.still
         return fused.rope_write(
-            qkv, layer.bias, layer.q_norm, layer.k_norm, self.eps, self.turn, positions, places, keys, values, self.heads
+            qkv, layer.bias, layer.q_norm, layer.k_norm, self.eps, turn, positions, places, keys, values, self.heads
         )
 
     def refresh(self) -> None:
@@ -103,7 +109,7 @@ class Decoder:
     def bytes(self) -> int:
         return sum(place.nbytes for _, place in self.places)
 
-    def _layer(self, layer: Any) -> Layer:
+    def _layer(self, layer: Any, window: int) -> Layer:
         attention, mlp = layer.self_attn, layer.mlp
         three = [attention.q_proj, attention.k_proj, attention.v_proj]
         return Layer(
@@ -116,6 +122,8 @@ class Decoder:
             self._own(layer.post_attention_layernorm.weight),
             self._own(mlp.gate_proj.weight, mlp.up_proj.weight),
             self._own(mlp.down_proj.weight),
+            bool(getattr(attention, "use_rope", True)),
+            window,
         )
 
     def _own(self, *parameters: nn.Parameter) -> Tensor:
@@ -129,6 +137,15 @@ class Decoder:
             self.places.append((parameter, parameter.data))
             at += rows
         return whole
+
+
+def windows(config: Any) -> list[int]:
+    """Of each layer how many tokens it sees; 0: all."""
+    layers, window = config.num_hidden_layers, getattr(config, "sliding_window", None) or 0
+    if config.model_type == "mistral":
+        return [window] * layers
+    types = getattr(config, "layer_types", None) or ["full_attention"] * layers
+    return [window if kind == "sliding_attention" else 0 for kind in types]
 
 
 def check(hf: Any) -> None:
@@ -148,9 +165,9 @@ def check(hf: Any) -> None:
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     if rope.get("rope_type", "default") not in ROPES:
         refuse(f"rotary embeddings of type '{rope['rope_type']}' (it knows {', '.join(ROPES)})")
-    window = getattr(config, "sliding_window", None)
-    if window and (getattr(config, "use_sliding_window", True) or "sliding_attention" in (getattr(config, "layer_types", None) or [])):
-        refuse("attention with a sliding window")
+    for layer_type in getattr(config, "layer_types", None) or []:
+        if layer_type not in ("full_attention", "sliding_attention"):
+            refuse(f"layers of type '{layer_type}'")
     if config.hidden_act != "silu":
         refuse(f"the activation '{config.hidden_act}'")
     layer = hf.base_model.layers[0]

@@ -43,14 +43,22 @@ def tile_tokens(group: int, rows: int = ROWS) -> int:
 
 
 def attend(
-    q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float, room: Tensor | None = None, lanes: int = 1
+    q: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    tables: Tensor,
+    tiles: Tiles,
+    scale: float,
+    room: Tensor | None = None,
+    lanes: int = 1,
+    window: int = 0,
 ) -> Tensor:
     """
     q [tokens, heads, size] → the same shape. `room` [tiles, spans, heads, size + 2]: spans are computed by `lanes` programs
-    and joined by a second kernel.
+    and joined by a second kernel. `window`: tokens that a query sees, its own included; 0: all.
     """
     if not fast(q):
-        return attend_plain(q, keys, values, tables, tiles, scale)
+        return attend_plain(q, keys, values, tables, tiles, scale, window)
     heads, size = q.shape[1:]
     kv, page = keys.shape[1:3]
     group = heads // kv
@@ -60,8 +68,8 @@ def attend(
     wide = power(size, 16)
     _attend[(len(tiles), kv, lanes if apart else 1)](
         q, keys, values, tables, tiles.slot, tiles.first, tiles.count, tiles.position, out, room if room is not None else out,
-        scale * 1.4426950408889634, tables.stride(0), room.shape[1] if room is not None else 0, kv,
-        GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=KEYS, SPAN=SPAN, APART=apart,
+        scale * 1.4426950408889634, tables.stride(0), room.shape[1] if room is not None else 0, kv, window,
+        WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=KEYS, SPAN=SPAN, APART=apart,
         EXACT="ieee" if q.dtype == torch.float32 else "tf32", num_warps=WARPS,
         num_stages=STAGES if q.dtype != torch.float32 else 1,
     )  # fmt: skip
@@ -72,7 +80,9 @@ def attend(
     return out
 
 
-def attend_plain(q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float) -> Tensor:
+def attend_plain(
+    q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float, window: int = 0
+) -> Tensor:
     out = torch.zeros_like(q)
     page = keys.shape[2]
     group = q.shape[1] // keys.shape[1]
@@ -84,9 +94,11 @@ def attend_plain(q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles:
         k, v = (x[pages].transpose(1, 2).reshape(-1, x.shape[1], x.shape[3])[:end].transpose(0, 1) for x in (keys, values))
         here = q[first : first + count].transpose(0, 1).unflatten(0, (-1, group)).float()
         scores = here @ k[:, None].float().transpose(-1, -2) * scale
+        at = torch.arange(end)
         if count > 1:
-            at = torch.arange(end)
             scores.masked_fill_(at[None, :] > at[position:, None], float("-inf"))
+        if window > 0:
+            scores.masked_fill_(at[None, :] <= at[position:, None] - window, float("-inf"))
         found = scores.softmax(-1) @ v[:, None].float()
         out[first : first + count] = found.flatten(0, 1).transpose(0, 1).to(q.dtype)
     return out
@@ -97,8 +109,8 @@ if triton is not None:
     @triton.jit
     def _attend(
         q, keys, values, tables, tile_slot, tile_first, tile_count, tile_position, out, room,
-        scale, stride, spans, kv,
-        GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, ROWS: tl.constexpr,
+        scale, stride, spans, kv, window,
+        WINDOW: tl.constexpr, GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, ROWS: tl.constexpr,
         KEYS: tl.constexpr, SPAN: tl.constexpr, APART: tl.constexpr, EXACT: tl.constexpr,
     ):  # fmt: skip
         tile = tl.program_id(0).to(tl.int64)
@@ -137,6 +149,8 @@ if triton is not None:
                     v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None] & fits[None, :], other=0.0)
                     s = tl.dot(query, k, input_precision=EXACT) * scale
                     s = tl.where((key[None, :] <= sees[:, None]) & inside[None, :], s, float("-inf"))
+                    if WINDOW:
+                        s = tl.where(key[None, :] > sees[:, None] - window, s, float("-inf"))
                     higher = tl.maximum(top, tl.max(s, 1))
                     floor = tl.where(higher == float("-inf"), 0.0, higher)
                     p = tl.exp2(s - floor[:, None])

@@ -153,7 +153,8 @@ class Runner:
         def attend(i: int, qkv: Tensor) -> Tensor:
             keys, values = self.keys[i], self.values[i]
             q = self.decoder.queries(i, qkv, positions, places, keys, values)
-            return paged.attend(q, keys, values, self.tables, tiles, self.decoder.scale, room, lanes).flatten(1)
+            window = self.decoder.layers[i].window
+            return paged.attend(q, keys, values, self.tables, tiles, self.decoder.scale, room, lanes, window).flatten(1)
 
         logits = self.decoder.logits(self.decoder.body(ids, attend))
         out = self.out_of(batch)
@@ -185,7 +186,8 @@ class Runner:
         def attend(i: int, qkv: Tensor) -> Tensor:
             keys, values = self.keys[i], self.values[i]
             q = self.decoder.queries(i, qkv, positions, where, keys, values)
-            return paged.attend(q, keys, values, self.tables, tiles, self.decoder.scale).flatten(1)
+            window = self.decoder.layers[i].window
+            return paged.attend(q, keys, values, self.tables, tiles, self.decoder.scale, window=window).flatten(1)
 
         hidden = self.decoder.body(ids.long(), attend)
         ending = [i for i, c in enumerate(chunks) if c.draws]
