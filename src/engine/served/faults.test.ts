@@ -88,6 +88,7 @@ describe('requests', () => {
     const { model } = await opened([lonely])
     lonely.kill()
     expect((await model.sample(request(), call()))[0].tokens).toHaveLength(3)
+    expect(model.stats()).toMatchObject({ running: 0, waiting: 0, promptTokens: 3, sampledTokens: 3 })
     lonely.kill()
     await expect(model.sample(request(), call())).rejects.toMatchObject({ code: 'engine/server' })
     await model.close()

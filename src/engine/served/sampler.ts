@@ -91,6 +91,8 @@ export class ServedSampleModel implements SampleModel {
       if (!leave) return Array.from({ length: request.n }, nothing)
       try {
         const samples = await this.#tried(wanted, signal, onToken)
+        this.#counts.promptTokens += wanted.prompt.length
+        this.#counts.cachedTokens += samples[0]?.cachedTokens ?? 0
         return samples.map((sample) => this.#sampleOf(sample, special))
       } finally {
         leave()
