@@ -54,6 +54,7 @@ const HOPELESS = new Set([
   'args/invalid',
   'workflow/prompt-too-long',
   'workflow/auxiliary',
+  ...['not-found', 'unauthorized', 'refused'].map((why) => `engine/openai/${why}`),
   'workflow/args',
   'workflow/history',
   'registry/unknown',

@@ -315,6 +315,12 @@ describe('opening a hosted model', () => {
       nextCall(),
     )
     expect(notes).toEqual([`${service.url} does not list the model 'other'; it lists known`])
+    notes.length = 0
+    service.replies = [fails(404)]
+    process.env.TEST_HOSTED_URL = service.url.replace('/v1', '')
+    service.lists = false
+    await open()
+    expect(notes).toEqual([expect.stringContaining('is its address complete? Most end in /v1')])
     service.replies = [says('x')]
     await model.sample(ask(), nextCall())
     await engine.close()

@@ -47,6 +47,9 @@ export class HostedEngine implements Engine {
     )
     const endpoint = new ChatEndpoint({ ...place, model: path, maxInFlight, retries: maxRetries })
     const known = await endpoint.models({ signal, deadlineMs: Math.min(OPEN_MS, deadlineMs) })
+    if (known.length === 0 && !/\/\/[^/]+\/./.test(endpoint.url)) {
+      this.#note(`${endpoint.url} lists no models: is its address complete? Most end in /v1`)
+    }
     if (known.length > 0 && !known.includes(path)) {
       const some = known.slice(0, 5).join(', ')
       this.#note(`${endpoint.url} does not list the model '${path}'; it lists ${some}${known.length > 5 ? ', …' : ''}`)

@@ -13,12 +13,14 @@ export type Reply = (response: ServerResponse, asked: Asked) => void
 export class TestService {
   readonly asked: Asked[] = []
   replies: Reply[] = []
+  /** Tells its models. */
+  lists = true
   readonly #server = createServer(async (request: IncomingMessage, response) => {
     let text = ''
     for await (const part of request) text += part
     const { url = '', headers } = request
     const asked = { url, authorization: headers.authorization, body: text === '' ? {} : JSON.parse(text) }
-    if (url.endsWith('/models')) return void response.end('{"data":[{"id":"known"}]}')
+    if (this.lists && url.endsWith('/models')) return void response.end('{"data":[{"id":"known"}]}')
     this.asked.push(asked)
     const reply = this.replies.length > 1 ? this.replies.shift() : this.replies[0]
     reply?.(response, asked)
