@@ -109,7 +109,7 @@ describe('examples', () => {
       `mode: both\nalgorithm: {algorithm_type: grpo, repeat_times: 8}\nmodel: {model_path: Qwen/Qwen3-4B, max_model_len: 2048, tinker: {enable: true, rank: 32, train_unembed: false, base_url: "\${oc.env:TINKER_BASE_URL,http://127.0.0.1:10610}"}}\ncluster: {node_num: 1, gpu_per_node: 0}\n${TASKS}explorer: {rollout_model: {engine_type: tinker, enable_history: true}}\nsynchronizer: {sync_method: memory, sync_style: fixed}\ntrainer: {trainer_type: tinker}`,
     )
     expect(tinker).toMatchObject({
-      trainer: { trainer_type: 'native' },
+      trainer: { trainer_type: 'tinker' },
       synchronizer: { sync_method: 'memory' },
       model: { tinker: { base_url: 'http://127.0.0.1:10610' } },
     })

@@ -3,13 +3,6 @@ import type { EngineElsewhere } from '../config/index.js'
 /** Engines that existing files name and that are not part of this version. Another one serves in their place. */
 const ELSEWHERE: Readonly<Record<string, EngineElsewhere>> = {
   sglang: { name: 'sglang', title: 'SGLang', gpus: true, replaceable: true },
-  tinker: {
-    name: 'tinker',
-    title: 'Tinker',
-    gpus: false,
-    replaceable: true,
-    claims: ({ model }) => model.tinker.enable,
-  },
 }
 
 export function engineElsewhere(word: string): EngineElsewhere | undefined {

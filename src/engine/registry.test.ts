@@ -23,7 +23,7 @@ describe('opening an engine', () => {
   })
 
   it('says of one that a configuration may name what to use instead', () => {
-    for (const name of ['sglang', 'tinker']) {
+    for (const name of ['sglang']) {
       expect(() => engineNamed(name)).toThrowError(
         expect.objectContaining({ code: 'config/engine', hint: expect.stringContaining('native') }),
       )

@@ -7,6 +7,7 @@ import { engineElsewhere, enginesElsewhere } from './elsewhere.js'
 import { mock } from './mock/description.js'
 import { native } from './native/description.js'
 import { openai } from './openai/description.js'
+import { tinker } from './tinker/description.js'
 import { torch } from './torch/description.js'
 import { vllm } from './vllm/description.js'
 
@@ -25,7 +26,14 @@ class EngineRegistry extends Registry<EngineDescription> {
  *
  * engines.add('mine', { ...engines.get('native'), name: 'mine', doc: 'mine', open: async () => new NativeEngine() })
  */
-export const engines: Registry<EngineDescription> = new EngineRegistry('engine', { native, torch, openai, vllm, mock })
+export const engines: Registry<EngineDescription> = new EngineRegistry('engine', {
+  native,
+  torch,
+  openai,
+  vllm,
+  tinker,
+  mock,
+})
 
 /** Everything that the program asks of an engine before it is open must be there, under the name it is registered by. */
 function checkDescription(name: string, engine: EngineDescription): void {

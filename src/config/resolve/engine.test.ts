@@ -26,7 +26,7 @@ describe('which engines run', () => {
   })
 
   it('the best present one for a name of existing files whose engine is not here, with one note', () => {
-    for (const word of ['vllm', 'vllm_async', 'sglang', 'tinker']) {
+    for (const word of ['vllm', 'vllm_async', 'sglang']) {
       expect(of({ [ROLLOUT]: word, [TRAINER]: 'verl' }), word).toEqual(['native', 'native'])
       expect(of({ [ROLLOUT]: word, [TRAINER]: 'verl' }, GPU), word).toEqual(['torch', 'torch'])
       expect(notes({ [ROLLOUT]: word, [TRAINER]: 'verl' }), word).toHaveLength(1)
@@ -34,7 +34,7 @@ describe('which engines run', () => {
         `this run samples with torch in place of ${word}`,
       )
     }
-    expect(of({ 'model.tinker.enable': true })).toEqual(['native', 'native'])
+    expect(of({ 'model.tinker.enable': true }, GPU)).toEqual(['tinker', 'tinker'])
     expect(of({ [ROLLOUT]: 'vllm', [TRAINER]: 'torch' })).toEqual(['torch', 'torch'])
     expect(notes({})).toEqual([])
   })
