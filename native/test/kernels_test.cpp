@@ -89,11 +89,11 @@ static void large_gradients() {
     }
 }
 
-// o = softmax(scale·q·kᵀ, causal)·v of one head, and its gradients, against double loops.
+// o = softmax(scale·q·kᵀ, causal, with a window or none)·v of one head, and its gradients, against double loops.
 static void attention() {
   const Kernels& kern = kernels();
   const int length = between(1, 150), dim = 2 * between(1, 40), group = between(1, 3), pad = static_cast<int>(pad_to(dim, kern.nr));
-  const int ld = (group + 2) * dim, ldo = group * dim;
+  const int ld = (group + 2) * dim, ldo = group * dim, window = test::bits() & 1 ? between(1, 100) : 0;
   Floats qkv(length * ld + kern.nr), out(length * ldo), dout(length * ldo + kern.nr), lse(length * group), d(length * ld);
   const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
   const int blocks = (length + KEYS - 1) / KEYS;
@@ -103,12 +103,12 @@ static void attention() {
     kern.pack_keys(k + b * KEYS * ld, ld, std::min(KEYS, length - b * KEYS), dim, kt.p() + static_cast<size_t>(b) * KEYS * dim);
   Floats work(QUERIES * (KEYS + pad) + std::max(dim, KEYS) * kern.mr);
   for (int h = 0; h < group; h++) {
-    AttentionHead head{qkv.p() + h * dim, k, v, ld, out.p() + h * dim, ldo, lse.p() + h, group, dim, scale};
+    AttentionHead head{qkv.p() + h * dim, k, v, ld, out.p() + h * dim, ldo, lse.p() + h, group, dim, scale, window};
     for (int q0 = 0; q0 < length; q0 += QUERIES) kern.attention(head, q0, std::min(QUERIES, length - q0), kt.p(), work.p());
   }
   Floats scratch(static_cast<size_t>(2) * blocks * KEYS * (dim + pad) + QUERIES * (pad + 2 * KEYS) + std::max(dim, KEYS) * kern.mr);
   AttentionGroup g{qkv.p(), k, v, ld, out.p(), dout.p(), ldo, lse.p(), group, d.p(), d.p() + group * dim, d.p() + (group + 1) * dim,
-                   ld, length, dim, group, scale};
+                   ld, length, dim, group, scale, 0, window};
   kern.attention_back(g, scratch.p());
 
   std::vector<double> want(length * ld, 0.0);
@@ -116,20 +116,21 @@ static void attention() {
     for (int i = 0; i < length; i++) {
       const float* q = qkv.p() + i * ld + h * dim;
       std::vector<double> s(i + 1), o(dim, 0.0);
+      const int low = window > 0 ? std::max(0, i + 1 - window) : 0;
       double top = -1e30, sum = 0;
-      for (int j = 0; j <= i; j++) {
+      for (int j = low; j <= i; j++) {
         for (int c = 0; c < dim; c++) s[j] += static_cast<double>(q[c]) * k[j * ld + c] * scale;
         top = std::max(top, s[j]);
       }
-      for (int j = 0; j <= i; j++) sum += (s[j] = std::exp(s[j] - top));
-      for (int j = 0; j <= i; j++)
+      for (int j = low; j <= i; j++) sum += (s[j] = std::exp(s[j] - top));
+      for (int j = low; j <= i; j++)
         for (int c = 0; c < dim; c++) o[c] += (s[j] / sum) * v[j * ld + c];
       double pull = 0;
       for (int c = 0; c < dim; c++) {
         test::near("attention", out[i * ldo + h * dim + c], o[c], 2e-5);
         pull += o[c] * dout[i * ldo + h * dim + c];
       }
-      for (int j = 0; j <= i; j++) {
+      for (int j = low; j <= i; j++) {
         const double p = s[j] / sum;
         double dp = 0;
         for (int c = 0; c < dim; c++) dp += static_cast<double>(dout[i * ldo + h * dim + c]) * v[j * ld + c];
@@ -154,13 +155,15 @@ static void attention_alone() {
   std::vector<const float*> at;
   for (int i = 0; i < pages; i++) at.push_back(cache.p() + i * page);
   float max = -INFINITY, sum = 0;
+  const int hidden = test::bits() & 1 ? between(0, std::min(length, KEYS) - 1) : 0, none = 0;
   acc.clear();
   for (int i = 0; i < pages; i++) {
     const int visible = std::min(KEYS, length - i * KEYS);
-    kern.attention_block(q.p(), dim, 0.3f, 1, dim, at[i], at[i] + KEYS * dim, pad, &visible, nullptr, &max, &sum, acc.p(), pad, work.p(), nullptr);
+    kern.attention_block(q.p(), dim, 0.3f, 1, dim, at[i], at[i] + KEYS * dim, pad, &visible, i == 0 ? &hidden : &none, &max, &sum,
+                         acc.p(), pad, work.p(), nullptr);
   }
   kern.attention_finish(&max, &sum, acc.p(), pad, 1, dim, want.p(), dim, nullptr, 0);
-  kern.attention_row({q.p(), at.data(), length, dim, 0.3f, out.p(), at[0]}, row.p());
+  kern.attention_row({q.p(), at.data(), length, dim, 0.3f, out.p(), at[0], hidden}, row.p());
   for (int d = 0; d < dim; d++) test::same("attention of one query", out[d], want[d]);
 }
 
