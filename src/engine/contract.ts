@@ -85,6 +85,8 @@ export interface ModelSpec {
   readonly gradientCheckpointing?: boolean
   /** Jinja source that is saved with the weights in place of the tokenizer's own chat template. */
   readonly chatTemplate?: string
+  /** What the weights of a checkpoint are written as; default float32. */
+  readonly saveDtype?: 'float32' | 'bfloat16'
 }
 
 /** A model that only scores: reference, teacher. Holds no gradient and no optimizer state. */

@@ -92,7 +92,11 @@ export async function openTrained(context: ModelContext, { engine: engineOf, dir
   const engine = await engineOf(type.name)
   const needs = trainerNeeds(config)
   const recompute = (part: 'actor_rollout_ref' | 'critic') => recomputes(config, part, type.recomputes ?? false)
-  const common = { seed: config.explorer.rollout_model.seed, maxModelLen: config.model.max_model_len ?? undefined }
+  const common = {
+    seed: config.explorer.rollout_model.seed,
+    maxModelLen: config.model.max_model_len ?? undefined,
+    saveDtype: config.trainer.save_dtype,
+  }
   view.phase('model', 'opening the policy')
   const lora = loraSpec(config)
   const template = config.model.custom_chat_template

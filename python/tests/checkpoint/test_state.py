@@ -119,6 +119,12 @@ class Checkpoints(unittest.TestCase):
                     train_and_save(World.alone(), spec, options, folder), resume(World.alone(), spec, options, folder)
                 )
 
+    def test_weights_in_bfloat16_leave_the_state_as_exact(self):
+        spec, folder = {"path": tiny("llama"), "saveDtype": "bfloat16"}, self.path("half")
+        self.assertEqual(train_and_save(World.alone(), spec, {}, folder), resume(World.alone(), spec, {}, folder))
+        saved = load_file(os.path.join(folder, "huggingface", "model.safetensors"))
+        self.assertTrue(all(x.dtype == torch.bfloat16 for x in saved.values()))
+
     def test_state_of_any_number_of_ranks_resumes_on_any_other(self):
         lm, adapter = {"path": tiny("qwen2")}, {"path": tiny("qwen2"), "lora": LORA}
         cases = [(lm, {}), (adapter, {"ulysses": 2})]

@@ -14,6 +14,7 @@ from .block_hash import Hashes, hashed
 
 TYPES = {
     torch.float32: "F32",
+    torch.bfloat16: "BF16",
     torch.int64: "I64",
     torch.int32: "I32",
     torch.uint8: "U8",
@@ -31,17 +32,17 @@ class Entry:
     data: Callable[[], Tensor]
 
 
-def write(path: str | None, entries: list[Entry], hashes: Hashes) -> None:
+def write(path: str | None, entries: list[Entry], hashes: Hashes, dtype: torch.dtype = torch.float32) -> None:
     """
-    The file is hashed as it is written. `path`: None on ranks that only help to make the data. Numbers that are not whole are written as float32. Whatever goes
+    The file is hashed as it is written. `path`: None on ranks that only help to make the data. Numbers that are not whole are written as `dtype`. Whatever goes
     wrong with the file, all data is asked for: the other ranks are giving their parts.
     """
-    dtypes = [torch.float32 if entry.dtype.is_floating_point else entry.dtype for entry in entries]
+    dtypes = [dtype if entry.dtype.is_floating_point else entry.dtype for entry in entries]
     header: dict[str, object] = {"__metadata__": {"format": "pt"}}
     at = 0
-    for entry, dtype in zip(entries, dtypes):
-        size = entry.shape.numel() * dtype.itemsize
-        header[entry.name] = {"dtype": TYPES[dtype], "shape": list(entry.shape), "data_offsets": [at, at + size]}
+    for entry, own in zip(entries, dtypes):
+        size = entry.shape.numel() * own.itemsize
+        header[entry.name] = {"dtype": TYPES[own], "shape": list(entry.shape), "data_offsets": [at, at + size]}
         at += size
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
@@ -53,11 +54,11 @@ def write(path: str | None, entries: list[Entry], hashes: Hashes) -> None:
                 file.write(len(text).to_bytes(8, "little") + text)
         except OSError as error:
             problem = error
-        for entry, dtype in zip(entries, dtypes):
+        for entry, own in zip(entries, dtypes):
             data = entry.data()
             try:
                 if file is not None and problem is None:
-                    file.write(data.detach().to("cpu", dtype).contiguous().reshape(-1).view(torch.uint8).numpy().data)
+                    file.write(data.detach().to("cpu", own).contiguous().reshape(-1).view(torch.uint8).numpy().data)
             except OSError as error:
                 problem = error
         try:

@@ -48,7 +48,7 @@ def save(model: TrainModel, folder: str) -> Hashes:
             _write_json(os.path.join(folder, "fsdp_config.json"), {"FSDP_version": 2, "world_size": world.size})
 
     together(world, own_part)
-    _write_weights(model, os.path.join(folder, "huggingface"), hashes)
+    _write_weights(model, os.path.join(folder, "huggingface"), hashes, model.spec.get("saveDtype", "float32"))
     if model.lora is None:
         return _of_all_ranks(world, hashes, folder)
     adapter = os.path.join(folder, "lora_adapter")
@@ -71,8 +71,8 @@ def _of_all_ranks(world: World, own: Hashes, folder: str) -> Hashes:
     return {path: found for part in world.gather(relative) for path, found in part.items()}
 
 
-def _write_weights(model: ScoreModel, folder: str, hashes: Hashes) -> None:
-    """The master weights in float32, or those of a model that is not trained, an adapter merged in, as Transformers names them."""
+def _write_weights(model: ScoreModel, folder: str, hashes: Hashes, dtype: str = "float32") -> None:
+    """The master weights as `dtype`, or those of a model that is not trained, an adapter merged in, as Transformers names them."""
     world, network = model.world, model.network
     optimizer = getattr(model, "optimizer", None)
     masters = dict(zip(optimizer.names, optimizer.masters)) if optimizer is not None else {}
@@ -90,7 +90,8 @@ def _write_weights(model: ScoreModel, folder: str, hashes: Hashes) -> None:
         if name in kept:
             entries.append(_entry(name, buffer, None, world))
     with model.present():
-        _write_folder(world, folder, "model.safetensors", entries, {"config.json": _config(model)}, hashes, model.spec["path"])
+        files = {"config.json": _config(model, dtype)}
+        _write_folder(world, folder, "model.safetensors", entries, files, hashes, model.spec["path"], getattr(torch, dtype))
     if world.first and model.spec.get("chatTemplate") is not None:
         # a file of its own counts more than the entry in tokenizer_config.json
         with open(os.path.join(folder, "chat_template.jinja"), "w", encoding="utf-8") as file:
@@ -209,7 +210,7 @@ def _extra(model: TrainModel) -> dict[str, Any]:
     return {"lr_scheduler": scheduler, "rng": rng}
 
 
-def _config(model: ScoreModel) -> dict[str, Any]:
+def _config(model: ScoreModel, dtype: str) -> dict[str, Any]:
     with open(os.path.join(model.spec["path"], "config.json"), encoding="utf-8") as file:
         config = json.load(file)
     config["architectures"] = [type(model.network.hf).__name__]
@@ -217,12 +218,19 @@ def _config(model: ScoreModel) -> dict[str, Any]:
         config.update(num_labels=1, id2label={"0": "LABEL_0"}, label2id={"LABEL_0": 0})
     for key in ("dtype", "torch_dtype"):
         if key in config:
-            config[key] = "float32"
+            config[key] = dtype
     return config
 
 
 def _write_folder(
-    world: World, folder: str, name: str, entries: list[Entry], files: dict[str, Any], hashes: Hashes, model: str | None = None
+    world: World,
+    folder: str,
+    name: str,
+    entries: list[Entry],
+    files: dict[str, Any],
+    hashes: Hashes,
+    model: str | None = None,
+    dtype: torch.dtype = torch.float32,
 ) -> None:
     def prepare() -> None:
         if not world.first:
@@ -235,7 +243,7 @@ def _write_folder(
                 shutil.copyfile(source, os.path.join(folder, file))
 
     together(world, prepare)
-    together(world, lambda: write(os.path.join(folder, name) if world.first else None, entries, hashes))
+    together(world, lambda: write(os.path.join(folder, name) if world.first else None, entries, hashes, dtype))
 
 
 def _write_torch(path: str, state: Any, hashes: Hashes) -> None:

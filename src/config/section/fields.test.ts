@@ -38,6 +38,7 @@ const NEW = [
   'ExplorerConfig.isolation_memory',
   ...['proxy_api_key', 'proxy_tls_cert', 'proxy_tls_key'].map((key) => `ExplorerConfig.${key}`),
   'InferenceModelConfig.base_url',
+  'TrainerConfig.save_dtype',
   'StageConfig.model',
   'StageConfig.cluster',
   'StageConfig.synchronizer',

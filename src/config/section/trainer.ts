@@ -20,6 +20,11 @@ export const trainer = record('TrainerConfig', 'Training.', {
   enable_preview: bool('Send a table of samples to the monitor.', false),
   total_steps: int('Train steps.', null, { min: 1, auto: 'buffer.total_steps in mode train' }),
   save_hf_checkpoint: oneOf(['always', 'never', 'last'], 'Which checkpoints get a Hugging Face folder.', 'last'),
+  save_dtype: oneOf(
+    ['float32', 'bfloat16'],
+    'Weights of the Hugging Face folder of a checkpoint; the native engine resumes from them.',
+    'float32',
+  ),
   grad_clip: float('Limit of the gradient norm.', 1, { min: 0 }),
   use_dynamic_bsz: bool('Pack micro-batches by tokens instead of counting sequences.', true),
   use_remove_padding: bool('Compute without padding.', true),

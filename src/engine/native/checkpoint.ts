@@ -18,11 +18,12 @@ const optimizerFile = 'optimizer.safetensors'
 const version = 1
 
 /**
- * `huggingface/`: a directory for any loader, f32 (the master weights, so that it resumes exactly; an adapter is merged
- * in). `lora_adapter/`: the adapter alone, as PEFT has it. `optimizer.safetensors`: both moments. `native_state.json`.
+ * `huggingface/`: a directory for any loader, an adapter merged in: f32 (the master weights, so that it resumes exactly), or
+ * what `saveDtype` says. `lora_adapter/`: the adapter alone, as PEFT has it. `optimizer.safetensors`: both moments. `native_state.json`.
  */
 export async function saveState(model: NativeModel, dir: string, signal: AbortSignal): Promise<void> {
-  await saveHuggingFace(model, join(dir, 'huggingface'), signal)
+  const dtype = model.spec.saveDtype === 'bfloat16' ? 'BF16' : 'F32'
+  await saveHuggingFace(model, join(dir, 'huggingface'), signal, dtype)
   const trained = model.params.filter((param) => param.trained)
   if (model.lora) {
     const adapter = join(dir, 'lora_adapter')
@@ -53,12 +54,18 @@ export async function saveState(model: NativeModel, dir: string, signal: AbortSi
 }
 
 /** A directory for any loader; an adapter is merged in. */
-export async function saveHuggingFace(model: NativeModel, dir: string, signal: AbortSignal): Promise<void> {
+export async function saveHuggingFace(
+  model: NativeModel,
+  dir: string,
+  signal: AbortSignal,
+  dtype: 'F32' | 'BF16' = 'F32',
+): Promise<void> {
   await mkdir(dir, { recursive: true })
   const base = model.params.filter(({ name }) => !isAdapter(name))
   const slot = base.length < model.params.length ? 'merged' : 'weight'
-  await writeTensors(model, join(dir, 'model.safetensors'), base, ({ name }) => name, slot, signal)
-  await writeJsonFile(join(dir, 'config.json'), savedConfig(model))
+  const tensors = base.map((param) => ({ ...tensor(model, param, param.name, slot, signal), dtype }))
+  await writeSafetensors(join(dir, 'model.safetensors'), tensors)
+  await writeJsonFile(join(dir, 'config.json'), savedConfig(model, dtype))
   await copyTokenizer(model.spec.path, dir, model.spec.chatTemplate)
   const generation = 'generation_config.json'
   await copyFile(join(model.spec.path, generation), join(dir, generation)).catch(ignoreMissing)
@@ -92,12 +99,12 @@ function tensor(
   return { name, dtype: 'F32', shape: shapeOf(param), data }
 }
 
-function savedConfig(model: NativeModel): JsonObject {
+function savedConfig(model: NativeModel, dtype: 'F32' | 'BF16'): JsonObject {
   const { head = 'lm' } = model.spec
   const kept = head === 'lm' ? 'lm' : head === 'value' ? 'token' : 'sequence'
   const json: JsonObject = { ...model.configJson, architectures: [architectureName(model.config.family, kept)] }
   if (head !== 'lm') Object.assign(json, { num_labels: 1, id2label: { 0: 'LABEL_0' }, label2id: { LABEL_0: 0 } })
-  for (const key of ['dtype', 'torch_dtype']) if (key in json) json[key] = 'float32'
+  for (const key of ['dtype', 'torch_dtype']) if (key in json) json[key] = dtype === 'F32' ? 'float32' : 'bfloat16'
   return json
 }
 

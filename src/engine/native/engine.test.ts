@@ -137,6 +137,24 @@ describe('the native engine trains', () => {
     expect((await Tokenizer.load(join(dir, 'template', 'huggingface'))).chatTemplate).toBe('{{ mine }}')
   })
 
+  it('weights in bf16 on request, which it resumes from', async () => {
+    const model = await engine.openTrain({ path, saveDtype: 'bfloat16' }, call())
+    await model.forwardBackward({ rows: someRows(5), tokenBudget: 20 }, loss, call())
+    await model.optimStep(step, call())
+    const state = join(dir, 'half')
+    await model.save(state, call())
+    const saved = await openModelDir(join(state, 'huggingface'))
+    expect([saved.config.dtype, saved.tensorInfo('model.norm.weight').dtype]).toEqual(['BF16', 'BF16'])
+    await saved.close()
+    const exact = await logprobs(model)
+    await model.load(state, call())
+    const rounded = await logprobs(model)
+    const distance = Math.max(...rounded.flatMap((row, i) => [...row].map((x, j) => Math.abs(x - exact[i][j]))))
+    expect(distance).toBeGreaterThan(0)
+    expect(distance).toBeLessThan(0.05)
+    await model.close()
+  })
+
   it('a critic from a language model, saved as a token classifier', async () => {
     const critic = await engine.openTrain({ path, head: 'value', seed: 4 }, call())
     const rows = someRows(5)
