@@ -2,10 +2,11 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import type { Dtype } from '../model/dtype.js'
+import type { ElementRange } from '../model/tensor-source.js'
 import { TorchFile } from '../model/torch-file/file.js'
 import { PyGlobal, PyObject, type PyValue, readPickle } from '../model/torch-file/pickle.js'
 import { asTensor, isCount, sizesOf } from '../model/torch-file/tensor.js'
-import type { Piece, PieceTensor, Range } from './pieces.js'
+import type { Piece, PieceTensor } from './pieces.js'
 
 /** Descriptions of the largest checkpoints are some megabytes. */
 const LONGEST_METADATA = 1 << 28
@@ -97,7 +98,7 @@ function dtypeOf(properties: PyValue | undefined): Dtype | undefined {
 async function readPiece(
   path: string,
   place: Place,
-  { sizes, dtype, name, range }: { sizes: readonly number[]; dtype: Dtype; name: string; range?: Range },
+  { sizes, dtype, name, range }: { sizes: readonly number[]; dtype: Dtype; name: string; range?: ElementRange },
 ): Promise<Uint8Array> {
   const file = await TorchFile.open(path, place)
   try {

@@ -3,12 +3,11 @@ import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import type { ModelConfig } from '../model/config.js'
 import { openModelDir } from '../model/dir.js'
-import { dtypeBytes } from '../model/dtype.js'
 import { isDcp, readDcp } from './dcp.js'
 import { isFsdp, openFsdp } from './fsdp.js'
 import { fromMegatron, isMegatronName } from './megatron.js'
 import { hasRanks, readRanks } from './megatron-ranks.js'
-import type { Checkpoint, PieceTensor, Range } from './pieces.js'
+import type { Checkpoint, Piece, PieceTensor } from './pieces.js'
 
 /** Folders inside an actor's that hold its weights, nearest first. */
 const INSIDE = ['', 'dist_ckpt', 'model', join('model', 'dist_ckpt')]
@@ -62,11 +61,7 @@ async function openDirectory(path: string): Promise<Checkpoint> {
   const dir = await openModelDir(path)
   const tensors = dir.tensorNames().map((name): [string, PieceTensor] => {
     const { dtype, shape } = dir.tensorInfo(name)
-    const width = dtypeBytes[dtype]
-    const read = async (range?: Range) => {
-      const { data } = await dir.readRaw(name)
-      return range ? data.subarray(range[0] * width, range[1] * width) : data
-    }
+    const read: Piece['read'] = async (range) => (await dir.readRaw(name, range)).data
     return [name, { name, dtype, shape, pieces: [{ offsets: shape.map(() => 0), sizes: shape, read }] }]
   })
   return { path, kind: 'hugging face', tensors: new Map(tensors), close: () => dir.close() }

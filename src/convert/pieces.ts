@@ -1,15 +1,13 @@
 import { TrinityError } from '../base/error.js'
 import { type Dtype, dtypeBytes, type FloatDtype, fromFloat32, toFloat32 } from '../model/dtype.js'
-
-/** Elements [from, to). */
-export type Range = readonly [from: number, to: number]
+import type { ElementRange } from '../model/tensor-source.js'
 
 /** A rectangle of a tensor that one file holds. */
 export interface Piece {
   readonly offsets: readonly number[]
   readonly sizes: readonly number[]
   /** Its elements, row after row; or only those from one to another. */
-  readonly read: (range?: Range) => Promise<Uint8Array>
+  readonly read: (range?: ElementRange) => Promise<Uint8Array>
 }
 
 /** A tensor in pieces, as the ranks of a training run wrote it. */
@@ -36,24 +34,45 @@ export function writtenDtype(dtype: Dtype, wanted: FloatDtype | 'keep'): Dtype {
   return wanted === 'keep' || !floats.includes(dtype) ? dtype : wanted
 }
 
-/** Puts a tensor together, each piece converted as it comes: at no time is there more than the whole and one piece. */
+/** Elements that are converted at a time. */
+const PORTION = 1 << 22
+
+/** Puts a tensor together as `dtype`, portion by portion: there is the result, and little else. */
 export async function assemble(tensor: PieceTensor, dtype: Dtype, path: string): Promise<Uint8Array> {
   checkCover(tensor, path)
   const width = dtypeBytes[dtype]
-  const [first] = tensor.pieces
-  const size = count(tensor.shape)
-  if (tensor.pieces.length === 1 && count(first.sizes) === size)
-    return converted(await readPiece(first, tensor, path), tensor.dtype, dtype)
-  const out = new Uint8Array(size * width)
+  const out = new Uint8Array(count(tensor.shape) * width)
   for (const piece of tensor.pieces) {
-    place(converted(await readPiece(piece, tensor, path), tensor.dtype, dtype), piece, tensor.shape, out, width)
+    for (const part of portions(piece)) {
+      place(converted(await readPart(part, tensor, path), tensor.dtype, dtype), part, tensor.shape, out, width)
+    }
   }
   return out
 }
 
-async function readPiece(piece: Piece, { name, dtype }: PieceTensor, path: string): Promise<Uint8Array> {
-  const bytes = await piece.read()
-  if (bytes.byteLength === count(piece.sizes) * dtypeBytes[dtype]) return bytes
+/** Whole rows of a piece, as many as make a portion. */
+function* portions(piece: Piece): Generator<Piece & { range: ElementRange }> {
+  const [rows = 1, ...rest] = piece.sizes
+  const row = count(rest)
+  const step = Math.max(1, Math.floor(PORTION / row))
+  for (let from = 0; from < rows; from += step) {
+    const to = Math.min(rows, from + step)
+    const range = [from * row, to * row] as const
+    if (piece.sizes.length === 0) yield { ...piece, range }
+    else {
+      const [offsets, sizes] = [piece.offsets.with(0, piece.offsets[0] + from), piece.sizes.with(0, to - from)]
+      yield { ...piece, offsets, sizes, range }
+    }
+  }
+}
+
+async function readPart(
+  { read, range, sizes }: Piece & { range: ElementRange },
+  { name, dtype }: PieceTensor,
+  path: string,
+): Promise<Uint8Array> {
+  const bytes = await read(range)
+  if (bytes.byteLength === count(sizes) * dtypeBytes[dtype]) return bytes
   throw new TrinityError('convert/pieces', `a piece of '${name}' has ${bytes.byteLength} bytes`, { path })
 }
 

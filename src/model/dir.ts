@@ -11,7 +11,7 @@ import { GgufFile, isGguf } from './gguf/file.js'
 import { GgufWeights } from './gguf/weights.js'
 import { modelLayout } from './layout.js'
 import { SafetensorsFile } from './safetensors.js'
-import type { StoredTensor, TensorSource } from './tensor-source.js'
+import type { ElementRange, StoredTensor, TensorSource } from './tensor-source.js'
 import { TorchWeights } from './torch-file/weights.js'
 
 export interface OpenModelDirOptions {
@@ -65,10 +65,10 @@ export class ModelDir {
     })
   }
 
-  /** A tensor's bytes as stored. */
-  async readRaw(name: string): Promise<StoredTensor & { data: Uint8Array }> {
+  /** A tensor's bytes as stored; or only those of some elements. */
+  async readRaw(name: string, range?: ElementRange): Promise<StoredTensor & { data: Uint8Array }> {
     const file = this.#file(name)
-    return { ...file.info(name), data: await file.readRaw(name) }
+    return { ...file.info(name), data: await file.readRaw(name, range) }
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { messageOf, TrinityError } from '../base/error.js'
 import { type Dtype, dtypeBytes, toFloat32 } from './dtype.js'
 import { readFully } from './read-fully.js'
 import { headerLength, parseHeader, type SafetensorsHeader, type TensorInfo } from './safetensors-header.js'
-import type { TensorSource } from './tensor-source.js'
+import type { ElementRange, TensorSource } from './tensor-source.js'
 
 export type { TensorInfo } from './safetensors-header.js'
 
@@ -50,11 +50,13 @@ export class SafetensorsFile implements TensorSource {
     throw new TrinityError('safetensors/missing', `${this.path} holds no tensor '${name}'`, { path: this.path })
   }
 
-  /** The bytes of a tensor, as they are in the file (little-endian, row-major). */
-  async readRaw(name: string): Promise<Uint8Array> {
+  /** The bytes of a tensor, as they are in the file (little-endian, row-major); or only those of some elements. */
+  async readRaw(name: string, range?: ElementRange): Promise<Uint8Array> {
     const info = this.info(name)
-    const bytes = allocate(Uint8Array, info.bytes, info, this.path)
-    await readFully(this.#handle, bytes, info.offset, this.path)
+    const [from, to] = range ?? [0, info.size]
+    const width = dtypeBytes[info.dtype]
+    const bytes = allocate(Uint8Array, (to - from) * width, info, this.path)
+    await readFully(this.#handle, bytes, info.offset + from * width, this.path)
     return bytes
   }
 

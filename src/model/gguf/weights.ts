@@ -2,7 +2,7 @@ import { TrinityError } from '../../base/error.js'
 import type { ModelConfig } from '../config.js'
 import { type Dtype, dtypeBytes } from '../dtype.js'
 import { bytesOf } from '../safetensors.js'
-import type { StoredTensor, TensorSource } from '../tensor-source.js'
+import type { ElementRange, StoredTensor, TensorSource } from '../tensor-source.js'
 import type { GgufFile } from './file.js'
 import { hfName, ROPE_FACTORS } from './names.js'
 import { reordered, rowsOf } from './rows.js'
@@ -46,12 +46,14 @@ export class GgufWeights implements TensorSource {
     throw new TrinityError('gguf/missing', `${this.path} holds no tensor '${name}'`, { path: this.path })
   }
 
-  async readRaw(name: string): Promise<Uint8Array> {
+  async readRaw(name: string, range?: ElementRange): Promise<Uint8Array> {
     const own = this.#own.get(this.info(name).name) as string
     const plain = this.info(name).dtype !== 'F32'
     const bytes = plain ? await this.#file.readRaw(own) : bytesOf(await this.#file.readFloat32(own))
     const order = rowsOf(this.#config, this.info(name), 'from-gguf')
-    return order ? reordered(bytes, order) : bytes
+    const placed = order ? reordered(bytes, order) : bytes
+    const width = dtypeBytes[this.info(name).dtype]
+    return range ? placed.subarray(range[0] * width, range[1] * width) : placed
   }
 
   async readFloat32(name: string, target?: Float32Array): Promise<Float32Array> {

@@ -1,7 +1,7 @@
 import { TrinityError } from '../../base/error.js'
 import { dtypeBytes, toFloat32 } from '../dtype.js'
 import { bytesOf } from '../safetensors.js'
-import type { StoredTensor, TensorSource } from '../tensor-source.js'
+import type { ElementRange, StoredTensor, TensorSource } from '../tensor-source.js'
 import { TorchFile } from './file.js'
 import { asTensor, type TorchTensor } from './tensor.js'
 
@@ -43,8 +43,8 @@ export class TorchWeights implements TensorSource {
     throw new TrinityError('torch-file/missing', `${this.path} holds no tensor '${name}'`, { path: this.path })
   }
 
-  readRaw(name: string): Promise<Uint8Array> {
-    return this.#file.read(this.#places.get(this.info(name).name)!)
+  readRaw(name: string, range?: ElementRange): Promise<Uint8Array> {
+    return this.#file.read(this.#places.get(this.info(name).name)!, range)
   }
 
   async readFloat32(name: string, target?: Float32Array): Promise<Float32Array> {
