@@ -37,6 +37,8 @@ it('any one model as a directory, as GGUF, and for Ollama', async () => {
   const config = JSON.parse(await readFile(join(dir, 'half', 'config.json'), 'utf8'))
   expect(config.torch_dtype).toBe('bfloat16')
   await said({ checkpointDir: model, to: 'gguf', out: join(dir, 'm.gguf'), type: 'q8_0' })
+  expect((await said({ checkpointDir: join(dir, 'm.gguf'), out: join(dir, 'back') })).code).toBe(0)
+  expect(await readdir(join(dir, 'back'))).toContain('tokenizer.json')
   expect((await said({ checkpointDir: join(dir, 'm.gguf'), to: 'ollama', out: join(dir, 'ollama') })).code).toBe(0)
   expect((await readdir(join(dir, 'ollama'))).sort()).toEqual(['Modelfile', 'model.gguf'])
   const modelfile = await readFile(join(dir, 'ollama', 'Modelfile'), 'utf8')

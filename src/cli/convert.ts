@@ -56,6 +56,13 @@ function report({ path, result, note, error }: ConvertOutcome, write: (text: str
 
 async function convertOne(options: ConvertCliOptions, out: string, write: (text: string) => void): Promise<ExitCode> {
   if (options.step !== undefined) throw usage('--step and --out exclude each other', '--step')
+  const { isGguf, unpackGguf } = await import('../model/gguf/index.js')
+  if (isGguf(options.checkpointDir)) {
+    if (options.dtype !== undefined) throw usage('a GGUF file is decoded as it is', '--dtype')
+    await unpackGguf(options.checkpointDir, out)
+    write(`converted  ${options.checkpointDir} to ${out}`)
+    return 0
+  }
   const { convertCheckpoint } = await import('../convert/index.js')
   const base = options.baseModelDir
   const note = await convertCheckpoint(options.checkpointDir, out, { base, dtype: dtypeOf(options.dtype) })

@@ -117,6 +117,15 @@ describe.skipIf(data.absent || stories.absent)(`checkpoints of other programs${d
     expect(outcomes[0].error?.code).toBe('file/zip')
   })
 
+  it('reads no file that is not of the checkpoint', async () => {
+    const dir = await runWith('torch_dcp_world2_after1step', [1])
+    const file = join(dir, 'run', 'global_step_1', 'actor', '.metadata')
+    const changed = (await readFile(file, 'latin1')).replaceAll('__0_0.distcp', '../../x.dist')
+    await writeFile(file, changed, 'latin1')
+    const [outcome] = await convertSteps(await findSteps(dir), { base: stories.path })
+    expect(outcome.note).toContain('names "../../x.dist" as a file of the checkpoint')
+  })
+
   it('without a configuration it says what to give', async () => {
     const dir = await runWith('verl_fsdp2_world2_after1step', [1])
     const [outcome] = await convertSteps(await findSteps(dir), {})
