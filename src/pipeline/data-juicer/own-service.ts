@@ -68,16 +68,20 @@ export class OwnDataJuicer {
 
   async close(): Promise<void> {
     this.#process.leave()
-    const late = sleep(LEAVE_MS, undefined, { ref: false }).then(() => this.#process.kill())
-    await Promise.race([this.#process.exited, late])
+    // the process does not keep this one alive: the timer does, until it has ended
+    const waiting = new AbortController()
+    const late = sleep(LEAVE_MS, undefined, { signal: waiting.signal }).then(() => this.#process.kill())
+    await Promise.race([this.#process.exited, late.catch(() => {})])
+    waiting.abort()
     await rm(this.#dir, { recursive: true, force: true })
   }
 }
 
 /** It says where it is as soon as it can be asked. */
 async function ready(process: PythonProcess, python: string, startMs: number, signal?: AbortSignal) {
-  process.keepsAlive(true)
-  const late = sleep(startMs, undefined, { ref: false, signal }).then(() => {
+  const done = new AbortController()
+  const either = signal ? AbortSignal.any([signal, done.signal]) : done.signal
+  const late = sleep(startMs, undefined, { signal: either }).then(() => {
     throw failed(process, python, `was not ready within ${startMs / 1000} s`)
   })
   const died = process.exited.then(({ code, signal: by, error }) => {
@@ -86,8 +90,8 @@ async function ready(process: PythonProcess, python: string, startMs: number, si
   try {
     return JSON.parse(await Promise.race([firstLine(process.output), late, died])) as { port: number; version: string }
   } finally {
-    process.keepsAlive(false)
     for (const one of [late, died]) one.catch(() => {})
+    done.abort()
   }
 }
 
