@@ -17,6 +17,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'machine/doctor/python.ts': 'the Python package',
   'machine/python/environment.ts': 'the Python package',
   'machine/python/find.ts': 'Python packages',
+  'model/torch-file/torch-file.fixture.ts': 'the Python module in a pickle',
   'workflow/react/react-agent.ts': 'a package whose client is handed over',
 }
 
