@@ -77,10 +77,6 @@ class TrinityWorker:
     rank: int
     _arriving: ArrivingWeights | None = None
 
-    def trinity_hello(self) -> str:
-        """That this class is here."""
-        return "trinity"
-
     def trinity_reload(self, path: str) -> None:
         """Takes the weights of a folder into use."""
         self.model_runner.reload_weights(weights_path=path)

@@ -137,7 +137,10 @@ it('finds out what log-probs mean, and whether the server is one of ours', async
     (route: string, body: Record<string, unknown>): Answer => {
       if (route === '/version') return [200, { version: '0.32.0' }]
       if (route === '/v1/models') return [200, MODELS]
-      if (route === '/collective_rpc') return [500, { error: { message: 'no attribute trinity_hello' } }]
+      if (route.startsWith('/server_info')) {
+        const ours = { worker_extension_cls: scale === 2 ? 'trinity_served.vllm_worker.TrinityWorker' : '' }
+        return [200, { vllm_config: { parallel_config: ours } }]
+      }
       const by = values(body) === 0 ? 1 : scale
       const content = [{ token_id: 0, logprob: -0.1 * by, top_logprobs: top([-0.1 * by, -0.5 * by]) }]
       return [200, { choices: [choice(0, { logprobs: { content } })] }]
@@ -150,7 +153,7 @@ it('finds out what log-probs mean, and whether the server is one of ours', async
     extended: false,
   })
   server?.close()
-  expect(await (await api(probe(2))).about({})).toMatchObject({ logprobs: 'model' })
+  expect(await (await api(probe(2))).about({})).toMatchObject({ logprobs: 'model', extended: true })
 })
 
 it('changes weights in the order that a server needs', async () => {

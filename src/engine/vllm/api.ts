@@ -11,11 +11,12 @@ import type {
   ServerGroup,
 } from '../served/server-api.js'
 import { Choices } from './choices.js'
-import { anything, generated, modelsAnswer, promptScores, rpcAnswer, versionAnswer } from './wire.js'
+import { anything, generated, modelsAnswer, promptScores, rpcAnswer, serverInfo, versionAnswer } from './wire.js'
 
 /** Longest that a request may take by itself; calls have deadlines of their own. */
 const LONGEST_MS = 6 * 3_600_000
 const CONTROL_MS = 60_000
+const AGAIN = 2
 /** Likeliest tokens that are enough to tell what log-probs mean. */
 const PROBED = 5
 const GENERATE = '/inference/v1/generate'
@@ -54,13 +55,17 @@ export class VllmApi implements ServerApi {
     const [model] = data.filter(({ parent }) => !parent)
     this.#model = model.id
     const logprobs = await this.#named(GENERATE, version, () => this.#meaning(limits))
-    const extended = await this.#rpc('trinity_hello', {}, limits).then(
-      () => true,
-      () => false,
-    )
+    const extended = await this.#isOurs(limits)
     this.#extended = extended
     const maxModelLen = model.max_model_len ?? Number.MAX_SAFE_INTEGER
     return { version, maxModelLen, logprobs, scoresAnyTemperature: extended, extended }
+  }
+
+  /** Whether its workers have our class. Without the routes of developers nobody knows, and nobody needs to. */
+  async #isOurs(limits: CallLimits): Promise<boolean> {
+    const route = '/server_info?config_format=json'
+    const info = await this.#http.json('GET', route, undefined, serverInfo, limits).catch(() => undefined)
+    return info?.vllm_config.parallel_config.worker_extension_cls === WORKER_CLASS
   }
 
   async health(limits: CallLimits): Promise<void> {
@@ -172,7 +177,8 @@ export class VllmApi implements ServerApi {
   }
 
   async #control(route: string, body?: unknown, limits: CallLimits = {}): Promise<void> {
-    await this.#named(route, undefined, () => this.#http.send('POST', route, body, limits))
+    // each of them may be repeated; a server drops connections on which something failed before
+    await this.#named(route, undefined, () => this.#http.send('POST', route, body, { retries: AGAIN, ...limits }))
   }
 
   async #rpc(method: string, kwargs: Readonly<Record<string, string>>, limits: CallLimits): Promise<unknown[]> {

@@ -32,6 +32,9 @@ export const versionAnswer = z.object({ version: z.string() })
 export const modelsAnswer = z.object({
   data: z.array(z.object({ id: z.string(), max_model_len: z.int().nullish(), parent: z.string().nullish() })),
 })
+export const serverInfo = z.object({
+  vllm_config: z.object({ parallel_config: z.object({ worker_extension_cls: z.string().nullish() }) }),
+})
 export const rpcAnswer = z.object({ results: z.array(z.unknown()) })
 export const anything = z.unknown()
 
