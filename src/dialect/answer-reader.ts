@@ -128,7 +128,8 @@ function give(parts: Part[], type: 'reasoning' | 'text', text: string): void {
 
 function readCall(body: string): Omit<Call, 'id'> | undefined {
   const value = parsed(body)
-  if (!isJsonObject(value) || typeof value.name !== 'string') return undefined
+  // libraries put a name of their own in the place of an empty one, and the history would not be what was said
+  if (!isJsonObject(value) || typeof value.name !== 'string' || value.name === '') return undefined
   const given = value.arguments ?? value.parameters ?? {}
   const args = typeof given === 'string' ? parsed(given) : given
   return isJsonObject(args) ? { name: value.name, arguments: JSON.stringify(args) } : undefined

@@ -7,5 +7,7 @@ it('gives the calls in a text, and the rest of it', () => {
     content: 'so:',
     calls: [{ id: 'c0', type: 'function', function: { name: 'look', arguments: '{"at":"x"}' } }],
   })
+  const nameless = '<tool_call>{"name": "", "arguments": {}}</tool_call>'
+  expect(parseToolCalls(nameless, (i) => `c${i}`)).toEqual({ content: nameless, calls: [] })
   expect(parseToolCalls('none', (i) => `c${i}`)).toEqual({ content: 'none', calls: [] })
 })
