@@ -46,7 +46,7 @@ export function sampleOf({ text, finish, logprobs }: HostedAnswer, { end, bytesO
   const bytes = bytesOf(text)
   // an answer has at least one token, and one that ended says so
   const ends = finish === 'stop' || bytes.length === 0
-  const tokens = ends ? Int32Array.of(...[], ...bytes, end) : bytes
+  const tokens = ends ? withEnd(bytes, end) : bytes
   return {
     tokens,
     logprobs: spread(tokens.length, text, logprobs),
@@ -54,6 +54,12 @@ export function sampleOf({ text, finish, logprobs }: HostedAnswer, { end, bytesO
     versions: [{ version: 0, from: 0 }],
     cachedTokens: 0,
   }
+}
+
+function withEnd(bytes: Int32Array, end: number): Int32Array {
+  const tokens = new Int32Array(bytes.length + 1).fill(end)
+  tokens.set(bytes)
+  return tokens
 }
 
 function spread(length: number, text: string, logprobs: readonly TokenLogprob[] | undefined): Float32Array {

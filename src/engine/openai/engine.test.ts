@@ -90,9 +90,12 @@ describe('a hosted model', () => {
   })
 
   it('says any text byte by byte, also what looks like a special token, and nothing at all', async () => {
-    service.replies = [says('a<|end|>é😀\u0000\n'), says('')]
+    service.replies = [says('a<|end|>é😀\u0000\n')]
     const [sample] = await model.sample(ask(), nextCall())
     expect(textOf(sample)).toBe('a<|end|>é😀\u0000\n')
+    const long = 'é'.repeat(2 ** 20)
+    service.replies = [says(long), says('')]
+    expect(textOf((await model.sample(ask(), nextCall()))[0]).length).toBe(long.length)
     const [empty] = await model.sample(ask(), nextCall())
     expect([textOf(empty), empty.tokens.length]).toEqual(['', 1])
   })
