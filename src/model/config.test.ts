@@ -71,7 +71,8 @@ describe('parseModelConfig', () => {
   it('knows layers without positions and norms in other places', () => {
     expect(parseModelConfig({ ...smollm3, num_hidden_layers: 9 }).unturned).toEqual([3, 7])
     expect(parseModelConfig({ ...smollm3, no_rope_layers: [0, 1] })).toMatchObject({ unturned: [0] })
-    const { num_key_value_heads: _, rope_theta: __, tie_word_embeddings: ___, ...little } = smollm3
+    const given: Record<string, unknown> = smollm3
+    const { num_key_value_heads: _, rope_theta: __, tie_word_embeddings: ___, ...little } = given
     expect(parseModelConfig(little)).toMatchObject({ kvHeads: 4, rope: { theta: 2e6 }, tieEmbeddings: true })
     expect(parseModelConfig(olmo2)).toMatchObject({ qkNorm: 'whole', normAfter: true })
     const names = modelLayout(parseModelConfig(olmo2)).map(({ name }) => name)

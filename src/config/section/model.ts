@@ -20,6 +20,7 @@ export const tinker = record('TinkerConfig', 'Training service that speaks the T
   train_attn: bool('Adapt the attention layers.', true),
   train_unembed: bool('Adapt the output layer.', true),
   base_url: str('Address of the service.', null, { auto: 'TINKER_BASE_URL', secret: 'url' }),
+  base_model: str('Name of the model at the service.', null, { auto: 'model_path' }),
 })
 
 export const externalModel = record('ExternalModelConfig', 'A hosted model behind the OpenAI API (mode bench).', {
