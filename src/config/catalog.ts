@@ -81,8 +81,6 @@ export interface EngineElsewhere {
   readonly title: string
   /** It would compute on the GPUs of the split. */
   readonly gpus: boolean
-  /** Another engine can serve in its place. */
-  readonly replaceable: boolean
   claims?(config: Config): boolean
 }
 

@@ -17,18 +17,14 @@ export interface CheckedRequest extends DrawSpec {
 export interface RequestLimits {
   readonly info: ModelInfo
   readonly cacheTokens: number
-  readonly eosTokenIds: readonly number[]
   /** Seed of a request that names none. */
   readonly seed: { readonly low: number; readonly high: number }
 }
 
-export function checkRequest(
-  request: SampleRequest,
-  { info, cacheTokens, eosTokenIds, seed }: RequestLimits,
-): CheckedRequest {
+export function checkRequest(request: SampleRequest, { info, cacheTokens, seed }: RequestLimits): CheckedRequest {
   const { prompt, n, params, topLogprobs: top = 0 } = request
   const { minTokens = 0 } = params
-  const { vocabSize, maxModelLen } = info
+  const { vocabSize, maxModelLen, endTokens = [] } = info
   const isToken = (id: number) => whole(id, 0, vocabSize - 1)
 
   need(prompt instanceof Int32Array && prompt.length > 0, 'prompt', 'empty', 'send at least one token')
@@ -63,7 +59,7 @@ export function checkRequest(
     `${most} tokens`,
     `the cache holds ${cacheTokens}: raise cacheTokens, or ask for less`,
   )
-  const ends = new Set(params.ignoreEos ? [] : eosTokenIds.filter(isToken))
+  const ends = new Set(params.ignoreEos ? [] : endTokens.filter(isToken))
   const stopIds = new Set(params.stopTokenIds)
   const banned = minTokens > 0 ? [...new Set([...ends, ...stopIds])] : []
   return {

@@ -2,7 +2,7 @@ import type { EngineElsewhere } from '../config/index.js'
 
 /** Engines that existing files name and that are not part of this version. Another one serves in their place. */
 const ELSEWHERE: Readonly<Record<string, EngineElsewhere>> = {
-  sglang: { name: 'sglang', title: 'SGLang', gpus: true, replaceable: true },
+  sglang: { name: 'sglang', title: 'SGLang', gpus: true },
 }
 
 export function engineElsewhere(word: string): EngineElsewhere | undefined {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LogRing } from '../base/log/log-ring.js'
 
 export interface OwnedProcessSettings {
@@ -89,6 +90,16 @@ export class OwnedProcess {
   /** Asks it to end: it does so at once, unless it is beyond hearing. */
   leave(): void {
     this.#child.stdin?.destroy()
+  }
+
+  /** Asks it to end, and ends it where it has not after a while. This process waits for that. */
+  async end(graceMs: number): Promise<void> {
+    this.leave()
+    // the other does not keep this process alive: the timer does
+    const gone = new AbortController()
+    const late = sleep(graceMs, undefined, { signal: gone.signal }).then(() => this.kill())
+    await Promise.race([this.exited, late.catch(() => {})])
+    gone.abort()
   }
 
   /** Ends it and everything that it started. */

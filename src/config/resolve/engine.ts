@@ -75,7 +75,6 @@ class Choice {
     if (own && (sure || (own.canRun?.(this.#scope.facts, this.#config) ?? true))) return this.#able(own, key, role)
     const elsewhere = own ?? engines.elsewhere(word)
     if (!elsewhere) this.#scope.unknownName(key, 'engine', word, { names: () => [AUTO, ...engines.names()] })
-    else if (!own && 'replaceable' in elsewhere && !elsewhere.replaceable) return absent(word)
     else this.#missing.set(key, word)
     return undefined
   }
@@ -111,11 +110,6 @@ class Choice {
   #likes(engine: EngineFacts): number {
     return engine.preference?.(this.#scope.facts) ?? 0
   }
-}
-
-/** Stands for an engine that is not here and that no other can replace: opening it says so. */
-function absent(name: string): EngineFacts {
-  return { name, roles: [], weights: [], gpus: 'none', needsModel: false }
 }
 
 /** Notes the keys that the file changes and that the engines they are for do not read. */

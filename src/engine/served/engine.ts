@@ -64,6 +64,7 @@ export class ServedEngine implements Engine {
           trainableParameters: 0,
           vocabSize: config.vocabSize,
           maxModelLen: Math.min(spec.maxModelLen ?? Infinity, ...facts.map(({ maxModelLen }) => maxModelLen)),
+          endTokens: dir.eosTokenIds,
         }
         const gate = new Gate((spec.maxBatch ?? MAX_BATCH) * pool.members.length, spec.maxQueue ?? MAX_QUEUE)
         const weights = new ServedWeights(pool, gate, spec.path)
@@ -83,7 +84,6 @@ export class ServedEngine implements Engine {
           gate,
           weights,
           receiver: facts.every(({ extended }) => extended) ? receiverOf(pool, weights, spec.path) : undefined,
-          eosTokenIds: dir.eosTokenIds,
           seed: spec.seed ?? 0,
           tokenizer,
         })

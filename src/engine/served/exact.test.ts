@@ -9,7 +9,6 @@ const wish = (params: Partial<SamplingParams>) =>
     {
       info: { architecture: 'x', parameters: 0, trainableParameters: 0, vocabSize: 8, maxModelLen: 8 },
       cacheTokens: 8,
-      eosTokenIds: [],
       seed: { low: 0, high: 0 },
     },
   )

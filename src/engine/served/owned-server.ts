@@ -81,10 +81,7 @@ export class OwnedServer implements ServerSource {
   async close(): Promise<void> {
     this.#closed = true
     const process = this.#process
-    if (!process || process.exit) return
-    process.leave()
-    const late = sleep(LEAVE_MS, undefined, { ref: false }).then(() => process.kill())
-    await Promise.race([process.exited, late])
+    if (process && !process.exit) await process.end(LEAVE_MS)
   }
 
   #start(port: number): OwnedProcess {

@@ -44,7 +44,6 @@ export interface ServedModelParts {
   readonly gate: Gate
   readonly weights: ServedWeights
   readonly receiver?: WeightReceiver
-  readonly eosTokenIds: readonly number[]
   readonly seed: number
   readonly tokenizer: Pick<Tokenizer, 'tokenId' | 'isSpecial'>
 }
@@ -71,8 +70,8 @@ export class ServedSampleModel implements SampleModel {
 
   async sample(request: SampleRequest, call: Call, onToken?: OnToken): Promise<Sample[]> {
     this.#check()
-    const { eosTokenIds, seed, caps } = this.#parts
-    const limits = { info: this.info, cacheTokens: Number.MAX_SAFE_INTEGER, eosTokenIds, seed: { low: 0, high: 0 } }
+    const { seed, caps } = this.#parts
+    const limits = { info: this.info, cacheTokens: Number.MAX_SAFE_INTEGER, seed: { low: 0, high: 0 } }
     const wish = checkRequest(request, limits)
     if (request.allowed) throw noMasks(this.info.architecture)
     needExact(caps.logprobs, wish, this.#parts.path)

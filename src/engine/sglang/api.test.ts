@@ -53,9 +53,15 @@ function request(params: Partial<SamplingParams> = {}, more: Partial<ServedReque
   const wish = checkRequest(
     { prompt: Int32Array.of(1, 320), n: 1, params: { temperature: 0.5, maxTokens: 2, ...params } },
     {
-      info: { architecture: 'x', parameters: 0, trainableParameters: 0, vocabSize: 6400, maxModelLen: 64 },
+      info: {
+        architecture: 'x',
+        parameters: 0,
+        trainableParameters: 0,
+        vocabSize: 6400,
+        maxModelLen: 64,
+        endTokens: [2],
+      },
       cacheTokens: 64,
-      eosTokenIds: [2],
       seed: { low: 0, high: 0 },
     },
   )

@@ -76,11 +76,10 @@ export class TinkerEngine implements Engine {
         {
           session,
           paths,
-          info: infoOf(place),
+          info: { ...infoOf(place), endTokens: await readEosTokenIds(spec.path, config) },
           path: spec.path,
           baseModel: adapter.baseModel,
           seed: (spec.seed ?? 0) | 0,
-          eosTokenIds: await readEosTokenIds(spec.path, config),
           maxQueue: spec.maxQueue ?? Number.POSITIVE_INFINITY,
           tokenizer: () => (tokenizer ??= Tokenizer.load(spec.path)),
           mixes: this.#traits !== undefined && (await this.#traits).mixesSamplers,

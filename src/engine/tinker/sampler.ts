@@ -33,7 +33,6 @@ export interface SamplerPlace {
   readonly path: string
   readonly baseModel: string
   readonly seed: number
-  readonly eosTokenIds: readonly number[]
   readonly maxQueue: number
   /** Read when a stop string needs it. */
   readonly tokenizer: () => Promise<Tokenizer>
@@ -69,11 +68,10 @@ export class TinkerSampleModel implements SampleModel {
   async sample(request: SampleRequest, call: Call, onToken?: OnToken): Promise<Sample[]> {
     this.#check()
     checkWish(request)
-    const { info, eosTokenIds, seed, maxQueue } = this.#place
+    const { info, seed, maxQueue } = this.#place
     const wish = checkRequest(request, {
       info,
       cacheTokens: Number.MAX_SAFE_INTEGER,
-      eosTokenIds,
       seed: { low: this.#requests++, high: seed },
     })
     if (this.#admitted >= maxQueue) {

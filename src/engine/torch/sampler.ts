@@ -65,7 +65,6 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
     const wish = checkRequest(request, {
       info: this.info,
       cacheTokens: this.#stats.cacheTokens,
-      eosTokenIds: this.info.endTokens ?? [],
       seed: { low: this.#requests++, high: (this.spec.seed ?? 0) | 0 },
     })
     const prompt = request.prompt.slice()

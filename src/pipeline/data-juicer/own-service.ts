@@ -67,12 +67,7 @@ export class OwnDataJuicer {
   }
 
   async close(): Promise<void> {
-    this.#process.leave()
-    // the process does not keep this one alive: the timer does, until it has ended
-    const waiting = new AbortController()
-    const late = sleep(LEAVE_MS, undefined, { signal: waiting.signal }).then(() => this.#process.kill())
-    await Promise.race([this.#process.exited, late.catch(() => {})])
-    waiting.abort()
+    await this.#process.end(LEAVE_MS)
     await rm(this.#dir, { recursive: true, force: true })
   }
 }

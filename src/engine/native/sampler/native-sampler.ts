@@ -86,7 +86,6 @@ export class NativeSampleModel implements SampleModel {
     const wish = checkRequest(request, {
       info: this.info,
       cacheTokens: pool.size * pool.pageTokens,
-      eosTokenIds: this.info.endTokens ?? [],
       seed: { low: this.#requests++, high: this.#options.seed },
     })
     const { n, promptLogprobs } = request

@@ -80,7 +80,7 @@ function expected({ prompt, n, maxTokens, seed }: Wanted): { tokens: number[]; l
 
 function jobOf({ prompt, n, maxTokens, seed, scored }: Wanted, cacheTokens: number): PendingRequest {
   const request = { prompt: Int32Array.from(prompt), n, params: { temperature: 1, maxTokens, seed } }
-  const wish = checkRequest(request, { info, cacheTokens, eosTokenIds: [], seed: { low: 0, high: 0 } })
+  const wish = checkRequest(request, { info, cacheTokens, seed: { low: 0, high: 0 } })
   return new PendingRequest({ prompt: request.prompt, n, wish, promptLogprobs: scored })
 }
 
@@ -179,7 +179,7 @@ describe('the scheduler', () => {
     const long = { ...info, maxModelLen: 1000 }
     const add = (length: number) => {
       const request = { prompt: new Int32Array(length), n: 1, params: { temperature: 1, maxTokens: 20 } }
-      const wish = checkRequest(request, { info: long, cacheTokens: 2048, eosTokenIds: [], seed: { low: 0, high: 0 } })
+      const wish = checkRequest(request, { info: long, cacheTokens: 2048, seed: { low: 0, high: 0 } })
       scheduler.enqueue(new PendingRequest({ prompt: request.prompt, n: 1, wish }))
     }
     const step = new Step()
