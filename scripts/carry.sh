@@ -10,7 +10,7 @@ folder=$work/trinity
 mkdir -p "$folder"
 
 cp -r dist native examples package.json LICENSE "$folder"
-mkdir "$folder/python" && cp -r python/trinity_agent python/trinity_torch python/trinity_world "$folder/python"
+mkdir "$folder/python" && cp -r python/trinity_agent python/trinity_served python/trinity_torch python/trinity_world "$folder/python"
 find "$folder" -name __pycache__ -prune -exec rm -rf {} +
 find "$folder/dist" -name '*.map' -delete
 # production packages alone, without those built for another C library
