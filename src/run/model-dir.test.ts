@@ -21,3 +21,7 @@ it('a folder that is not there is an error with its path', async () => {
   const gone = join(dir, 'gone')
   await expect(modelDir(gone, view, signal)).rejects.toThrow(gone)
 })
+
+it('so is a GGUF file, which no hub is asked for', async () => {
+  await expect(modelDir('gone.gguf', view, signal)).rejects.toMatchObject({ code: 'model/missing', path: 'gone.gguf' })
+})
