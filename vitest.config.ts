@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 
 /** What a test file says when it touches what the files of a process share: mocks, the environment, registries, secrets. */
 const TOUCHES =
-  /\bvi\.(mock|doMock|resetModules|stub|useFakeTimers|spyOn)|process\.(env|exitCode|argv|on\(|stdout|stderr)|\.add\('|plugin|secret|password|api_key|postgres/i
+  /\bvi\.(mock|doMock|resetModules|stub|useFakeTimers|spyOn)|process\.(env|exitCode|argv|on\(|stdout|stderr)|s\.add\(|plugin|secret|password|api_key|postgres/i
 /** Those of other commands start processes and take long anyway. */
 const OTHERS = /\.(gate|python|slow)\.test\.ts$/
 
