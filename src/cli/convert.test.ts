@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { tempDir } from '../../test/support/temp-dir.js'
@@ -48,4 +48,24 @@ it('any one model as a directory, as GGUF, and for Ollama', async () => {
   expect(modelfile).toContain('PARAMETER stop "<|end|>"')
   await expect(said({ checkpointDir: model, to: 'gguf' })).rejects.toThrow('needs --out')
   await expect(said({ checkpointDir: model, to: 'gguf', out: 'x', type: 'q3' })).rejects.toThrow("no type 'q3'")
+})
+
+it('overwrites nothing unless it is told to, and leaves nothing of what fails', async () => {
+  const dir = await tempDir()
+  const [model, gguf, cut] = ['model', 'm.gguf', 'cut.gguf'].map((name) => join(dir, name))
+  await createModel({ out: model, layers: 1, hidden: 32, heads: 2 })
+  await writeFile(gguf, 'mine')
+  const there = expect.objectContaining({ code: 'convert/target' })
+  await expect(said({ checkpointDir: model, to: 'gguf', out: gguf })).rejects.toThrow(there)
+  expect(await readFile(gguf, 'utf8')).toBe('mine')
+  await said({ checkpointDir: model, to: 'gguf', out: gguf, overwrite: true })
+  await expect(said({ checkpointDir: gguf, to: 'gguf', out: gguf, overwrite: true })).rejects.toThrow(there)
+  await expect(said({ checkpointDir: gguf, out: model })).rejects.toThrow(there)
+  expect((await said({ checkpointDir: gguf, out: model, overwrite: true })).code).toBe(0)
+  await said({ checkpointDir: gguf, out: join(dir, 'new', 'one') })
+  await writeFile(cut, (await readFile(gguf)).subarray(0, 2000))
+  for (const to of ['hf', 'ollama'])
+    await expect(said({ checkpointDir: cut, to, out: join(dir, 'half') })).rejects.toThrow()
+  await expect(said({ checkpointDir: join(dir, 'none.gguf'), out: join(dir, 'x') })).rejects.toThrow('nothing at')
+  expect((await readdir(dir)).sort()).toEqual(['cut.gguf', 'm.gguf', 'model', 'new'])
 })

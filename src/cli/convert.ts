@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { TrinityError } from '../base/error.js'
 import type { ConvertOutcome } from '../convert/index.js'
 import type { FileType } from '../model/gguf/file-type.js'
@@ -12,6 +13,7 @@ export interface ConvertCliOptions {
   type?: string
   dtype?: string
   out?: string
+  overwrite?: boolean
 }
 
 const TARGETS = ['hf', 'gguf', 'ollama'] as const
@@ -56,14 +58,18 @@ function report({ path, result, note, error }: ConvertOutcome, write: (text: str
 
 async function convertOne(options: ConvertCliOptions, out: string, write: (text: string) => void): Promise<ExitCode> {
   if (options.step !== undefined) throw usage('--step and --out exclude each other', '--step')
+  const { checkTarget, convertCheckpoint, takePlace } = await import('../convert/index.js')
+  if (!existsSync(options.checkpointDir)) throw usage(`there is nothing at ${options.checkpointDir}`, '-c')
+  await checkTarget(options.checkpointDir, out, options)
   const { isGguf, unpackGguf } = await import('../model/gguf/index.js')
   if (isGguf(options.checkpointDir)) {
     if (options.dtype !== undefined) throw usage('a GGUF file is decoded as it is', '--dtype')
-    await unpackGguf(options.checkpointDir, out)
+    const mark = String(process.pid)
+    await unpackGguf(options.checkpointDir, `${out}.${mark}`)
+    await takePlace(`${out}.${mark}`, out, mark)
     write(`converted  ${options.checkpointDir} to ${out}`)
     return 0
   }
-  const { convertCheckpoint } = await import('../convert/index.js')
   const base = options.baseModelDir
   const note = await convertCheckpoint(options.checkpointDir, out, { base, dtype: dtypeOf(options.dtype) })
   write(`converted  ${options.checkpointDir} to ${out}: ${note}`)
@@ -89,6 +95,8 @@ async function toGguf(
   const { exportGguf, exportOllama, fileTypes, isFileType } = await import('../model/gguf/index.js')
   if (!isFileType(type))
     throw usage(`there is no type '${type}'`, '--type', `one of ${Object.keys(fileTypes).join(', ')}`)
+  const { checkTarget } = await import('../convert/index.js')
+  await checkTarget(options.checkpointDir, out, options)
   const model = await modelOf(options.checkpointDir, { note: write })
   if (to === 'gguf') await exportGguf(model, out, { type: type as FileType })
   else for (const note of await exportOllama(model, out, { type: type as FileType })) write(note)

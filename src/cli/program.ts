@@ -224,6 +224,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
       '-o, --out <path>',
       'write here: any one checkpoint as a directory, the GGUF file, or the folder for Ollama',
     )
+    .option('--overwrite', 'take the place of what --out names')
     .action(async (options) => done(await (await import('./convert.js')).convert(options)))
 
   const data = program

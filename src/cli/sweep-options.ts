@@ -76,16 +76,20 @@ function choices(text: string): [string, unknown] {
   return [key, list.map((one) => plain(parseValue(one, '--grid')))]
 }
 
+/** More runs than this nobody waits for. */
+const MOST_SEEDS = 10_000
+
 /** `1,2,3`, or `1-5`. */
 function seedList(text: string): number[] {
   return text.split(',').flatMap((part) => {
     const [, from, to = from] = /^\s*(\d+)(?:-(\d+))?\s*$/.exec(part) ?? []
-    if (from === undefined || Number(to) < Number(from)) {
-      throw new TrinityError('cli/usage', `--seeds: '${part}' is no seed`, {
+    const count = Number(to) - Number(from) + 1
+    if (from === undefined || count < 1 || count > MOST_SEEDS) {
+      throw new TrinityError('cli/usage', `--seeds: '${part}' is ${count > MOST_SEEDS ? 'too many' : 'no seed'}`, {
         path: '--seeds',
         hint: 'write 1,2,3 or 1-3',
       })
     }
-    return Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => Number(from) + i)
+    return Array.from({ length: count }, (_, i) => Number(from) + i)
   })
 }

@@ -4,3 +4,4 @@ export { type ConvertOptions, type ConvertOutcome, convertCheckpoint, convertSte
 export { openCheckpoint } from './open.js'
 export type { Checkpoint, Piece, PieceTensor } from './pieces.js'
 export { findSteps, parseSteps } from './steps.js'
+export { checkTarget, takePlace } from './target.js'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import type { JsonObject } from '../base/file/json-file.js'
@@ -8,6 +8,7 @@ import { dtypeBytes, type FloatDtype } from '../model/dtype.js'
 import { type TensorToWrite, writeSafetensors } from '../model/safetensors-write.js'
 import { copyTokenizer } from '../model/tokenizer-save.js'
 import { assemble, type Checkpoint, count, writtenDtype } from './pieces.js'
+import { takePlace } from './target.js'
 
 export interface SaveOptions {
   readonly out: string
@@ -41,21 +42,11 @@ export async function saveCheckpoint(checkpoint: Checkpoint, options: SaveOption
     const named = dtype === 'keep' ? {} : { torch_dtype: dtypeNames[dtype] }
     const { dtype: _, ...json } = options.configJson
     await writeJsonFile(join(beside, 'config.json'), { ...(dtype === 'keep' ? options.configJson : json), ...named })
-    await replace(beside, out, mark)
+    await takePlace(beside, out, mark)
   } catch (error) {
     await rm(beside, { recursive: true, force: true })
     throw error
   }
-}
-
-async function replace(beside: string, out: string, mark: string): Promise<void> {
-  const old = `${out}.${mark}.old`
-  const was = await rename(out, old).then(
-    () => true,
-    () => false,
-  )
-  await inWords(rename(beside, out))
-  if (was) await rm(old, { recursive: true, force: true })
 }
 
 async function writeWeights(

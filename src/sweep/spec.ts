@@ -8,6 +8,9 @@ const arm = z.strictObject({
   set: settings.default({}).describe('keys that only it sets'),
 })
 
+/** Keys that a sweep gives to its runs. */
+const OWN = ['checkpoint_root_dir', 'project', 'group', 'name']
+
 /** What the numbers of a sweep are compared over. */
 export const AXES = ['steps', 'tokens', 'seconds'] as const
 export type Axis = (typeof AXES)[number]
@@ -34,7 +37,7 @@ export const sweepSchema = z
       .describe('runs at a time'),
     plugin_dirs: z.array(z.string()).default([]).describe('plugins of every run'),
   })
-  .superRefine(({ name, arms, grid, seeds, config, axis: _ }, context) => {
+  .superRefine(({ name, arms, grid, set, seeds, config, axis: _ }, context) => {
     const issue = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message })
     const fault = name === undefined ? undefined : nameFault(name)
     if (fault !== undefined) issue(['name'], `the name ${fault}`)
@@ -46,6 +49,11 @@ export const sweepSchema = z
     if (Object.keys(arms).length === 0 && config === undefined) issue(['config'], 'there is nothing to run')
     for (const [key, values] of Object.entries(grid)) {
       if (repeated(values)) issue(['grid', key], 'a value is there twice')
+    }
+    const sets = Object.entries(arms).map(([one, arm]): [string[], object] => [['arms', one, 'set'], arm?.set ?? {}])
+    for (const [path, given] of [[['set'], set], [['grid'], grid], ...sets] as [string[], object][]) {
+      const own = OWN.find((key) => Object.hasOwn(given, key))
+      if (own) issue([...path, own], 'a sweep gives this to its runs: use its own checkpoint_root_dir and name')
     }
     if (repeated(seeds)) issue(['seeds'], 'a seed is there twice')
   })

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { atomicFile } from '../../base/file/atomic-file.js'
 import { inWords } from '../../base/file/system-error.js'
@@ -10,11 +10,16 @@ import { goTemplate } from './go-template.js'
 
 /** Writes `model.gguf` and a `Modelfile` into a folder, for `ollama create name -f Modelfile`. What could not be said is returned. */
 export async function exportOllama(path: string, out: string, options: ExportOptions): Promise<string[]> {
-  await inWords(mkdir(out, { recursive: true }))
-  await exportGguf(path, join(out, 'model.gguf'), options)
-  const { text, notes } = await modelfile(path)
-  await atomicFile(join(out, 'Modelfile'), (handle) => handle.writeFile(text))
-  return notes
+  const made = await inWords(mkdir(out, { recursive: true }))
+  try {
+    await exportGguf(path, join(out, 'model.gguf'), options)
+    const { text, notes } = await modelfile(path)
+    await atomicFile(join(out, 'Modelfile'), (handle) => handle.writeFile(text))
+    return notes
+  } catch (error) {
+    if (made !== undefined) await rm(made, { recursive: true, force: true })
+    throw error
+  }
 }
 
 async function modelfile(path: string): Promise<{ text: string; notes: string[] }> {

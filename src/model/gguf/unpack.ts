@@ -15,9 +15,9 @@ import { ggufTokenizer } from './tokenizer.js'
  */
 export async function unpackGguf(path: string, out: string): Promise<void> {
   const beside = `${out}.${randomBytes(4).toString('hex')}.tmp`
-  await inWords(mkdir(beside, { recursive: true }))
   const dir = await openModelDir(path)
   try {
+    await inWords(mkdir(beside, { recursive: true }))
     await writeTokenizer(path, beside)
     await writeJsonFile(join(beside, 'generation_config.json'), { eos_token_id: [...dir.eosTokenIds] })
     const tensors = dir.tensorNames().map((name) => {
