@@ -29,6 +29,8 @@ describe('trinity chat', () => {
     const text = await trinityChat(model, ['Make 22 from 5, 20, 3'], { compare: model, probs: '2', temperature: '0' })
     expect(text).toMatch(/<answer>.* {3}<answer>/)
     expect(text.match(/^ {2}[01]\.\d{3} {2}"<answer>"/gm)).toHaveLength(2)
+    const behind = await trinityChat(model, [], { probs: 'Make 22 from 5, 20, 3', temperature: '0' })
+    expect(behind).toMatch(/^ {2}[01]\.\d{3} {2}"<answer>"/m)
   })
 
   it.each<[string, string[], ChatOptions, RegExp]>([

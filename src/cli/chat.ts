@@ -30,7 +30,7 @@ const USUAL_WIDTH = 100
 /** `trinity chat`: talks to a model directory, or to what a run has trained. */
 export async function chat(
   model: string,
-  words: readonly string[],
+  given: readonly string[],
   options: ChatOptions,
   world: Partial<ChatWorld> = {},
 ): Promise<ExitCode> {
@@ -42,7 +42,10 @@ export async function chat(
     maxTokens: wholeNumber('--max-tokens', options.maxTokens, 512, 1),
     seed: wholeNumber('--seed', options.seed, 0),
   }
-  const alternatives = alternativesOf(options.probs)
+  // what follows --probs is its number, or the question
+  const isQuestion = given.length === 0 && typeof options.probs === 'string' && !/^-?[\d.]+$/.test(options.probs)
+  const words = isQuestion ? [options.probs as string] : given
+  const alternatives = alternativesOf(isQuestion || options.probs)
   const interrupts = new Interrupts()
   const { Talk, converse, answer } = await import('../chat/index.js')
   const [{ openOneModel }, { openEngine }, { withClosers }] = await Promise.all([

@@ -47,7 +47,8 @@ interface Chat {
 it.each<[ServeOptions, RegExp]>([
   [{ port: 'x' }, /--port is 'x'/],
   [{ apiKeyEnv: 'NOT_SET' }, /NOT_SET holds no key/],
-  [{ host: '0.0.0.0', port: '0' }, /it has no key/],
+  [{ port: '99999' }, /--port is '99999'; expected a whole number from 0 to 65535/],
+  [{ host: '0.0.0.0', port: '0' }, /--host 0\.0\.0\.0 lets others in: a key is needed/],
 ])('%j is refused', async (options, message) => {
   const world: Partial<ServeWorld> = { env: {}, print() {}, signal: new AbortController().signal }
   await expect(serve(model, options, world)).rejects.toThrow(message)

@@ -37,15 +37,21 @@ export async function serve(
     maxTokens: wholeNumber('--max-tokens', options.maxTokens, 1024, 1),
     seed: wholeNumber('--seed', options.seed, 0),
   }
-  const port = wholeNumber('--port', options.port, 8000)
+  const port = wholeNumber('--port', options.port, 8000, 0, 65535)
   const apiKey = keyIn(env, options.apiKeyEnv)
   const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
-  const [{ Gateway }, { openOneModel }, { openEngine }, { withClosers }] = await Promise.all([
+  const [{ Gateway, isLoopback }, { openOneModel }, { openEngine }, { withClosers }] = await Promise.all([
     import('../gateway/index.js'),
     import('../run/one-model.js'),
     import('../engine/registry.js'),
     import('../run/closers.js'),
   ])
+  if (!isLoopback(options.host ?? '127.0.0.1') && apiKey === undefined) {
+    throw new TrinityError('cli/usage', `--host ${options.host} lets others in: a key is needed`, {
+      path: '--host',
+      hint: 'name a variable that holds one with --api-key-env, or leave out --host',
+    })
+  }
   await withClosers(async (closers) => {
     const dir = await modelOf(model, { set: options.set, note })
     const newConversation = await openOneModel({ ...how, model: dir }, { openEngine, note, signal, closers })

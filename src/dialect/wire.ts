@@ -52,9 +52,8 @@ export type TextParts = Readonly<Record<string, string>>
 /** A text, or the texts of a list of parts. Other parts (images, audio, files) are refused. */
 export function contentText(content: unknown, path: string, parts: TextParts, between: string): string {
   if (typeof content === 'string') return content
-  return wireList(content, path)
-    .map((part, i) => partText(part, `${path}[${i}]`, parts))
-    .join(between)
+  if (!Array.isArray(content)) throw wrong(path, 'a text, or a list of parts')
+  return content.map((part, i) => partText(part, `${path}[${i}]`, parts)).join(between)
 }
 
 export function partText(given: unknown, path: string, parts: TextParts): string {

@@ -5,6 +5,7 @@
 
 export type { Extension } from './extension.js'
 export { Gateway, type GatewayOptions } from './gateway.js'
+export { isLoopback } from './guard.js'
 export type { HistogramCounts } from './histogram.js'
 export type { GatewayLimits } from './limits.js'
 export type { GatewayStats } from './meter.js'

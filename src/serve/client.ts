@@ -46,7 +46,7 @@ export class TrinityClient {
 
   /** `url`: as the server says it, and writes it into `<explorer>_server_url.txt` of the job's folder. */
   constructor(url: string, { apiKey = 'EMPTY', taskId, runId = 0 }: ClientOptions = {}) {
-    this.url = url.trim().replace(/\/+(v1\/*)?$/, '')
+    this.url = addressOf(url)
     this.apiKey = apiKey
     this.taskId = taskId ?? randomBytes(3).toString('hex')
     this.runId = runId
@@ -153,3 +153,12 @@ export class TrinityClient {
 /** Keeps the conversations of clients apart that say the same. */
 const SESSION = 'x-trinity-session'
 const sessionName = () => randomBytes(12).toString('hex')
+
+function addressOf(url: string): string {
+  const text = typeof url === 'string' ? url.trim() : ''
+  if (/^https?:\/\/./i.test(text) && URL.canParse(text)) return text.replace(/\/+(v1\/*)?$/, '')
+  throw new TrinityError('serve/url', `${JSON.stringify(url)} is no address of a server`, {
+    path: 'url',
+    hint: 'write it as the server says it: http://127.0.0.1:8010',
+  })
+}

@@ -111,5 +111,8 @@ describe('Service', () => {
     const client = new TrinityClient('http://127.0.0.1:9')
     expect(await client.alive()).toBe(false)
     await expect(client.commit()).rejects.toMatchObject({ code: 'serve/unreachable', path: 'http://127.0.0.1:9' })
+    for (const wrong of ['', '127.0.0.1:8010', 'not a url', undefined as unknown as string]) {
+      expect(() => new TrinityClient(wrong)).toThrow(expect.objectContaining({ code: 'serve/url' }))
+    }
   })
 })
