@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import { readJsonObject } from '../base/file/json-file.js'
-import { inWords } from '../base/file/system-error.js'
 import { changed, type Settings, settingsOf } from '../run/changed.js'
 import type { PlannedRun, SweepPlan } from './plan.js'
 
@@ -24,7 +22,6 @@ export async function recordSweep({ dir, runs }: SweepPlan, isFresh: boolean): P
     const before = known[run.id]?.settings
     if (!isFresh && before !== undefined && existsSync(run.dir)) checkSame(run, before, dir)
   }
-  await inWords(mkdir(dir, { recursive: true }), dir)
   const asked = runs.map(({ id, file, arm, seed, config }) => [id, { file, arm, seed, settings: settingsOf(config) }])
   await writeJsonFile(path, { runs: { ...known, ...Object.fromEntries(asked) } })
 }

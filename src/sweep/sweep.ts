@@ -1,4 +1,7 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inWords } from '../base/file/system-error.js'
+import { JobLock } from '../checkpoint/lock.js'
 import { duration } from '../monitor/terminal/number.js'
 import { Capacity } from './capacity.js'
 import { ChildRun } from './child.js'
@@ -29,8 +32,19 @@ export interface SweepEnd {
 
 /** Runs everything that has not got to its end yet. */
 export async function runSweep(spec: SweepSpec, options: SweepOptions): Promise<SweepEnd> {
-  const { program, isFresh = false, stop, now, say } = options
   const plan = await planSweep(spec)
+  await inWords(mkdir(plan.dir, { recursive: true }), plan.dir)
+  // two at once would take runs from each other
+  const lock = await JobLock.take(plan.dir, 'sweep')
+  try {
+    return await runPlanned(plan, spec, options)
+  } finally {
+    await lock.release()
+  }
+}
+
+async function runPlanned(plan: SweepPlan, spec: SweepSpec, options: SweepOptions): Promise<SweepEnd> {
+  const { program, isFresh = false, stop, now, say } = options
   await recordSweep(plan, isFresh)
   const before = isFresh ? [] : await finishedOf(plan.runs)
   if (before.length > 0) say(`${before.length} of ${plan.runs.length} runs were finished before`)
@@ -58,7 +72,7 @@ export async function runSweep(spec: SweepSpec, options: SweepOptions): Promise<
       },
       ended: (run, why) => {
         const took = duration((performance.now() - (begun.get(run.id) ?? 0)) / 1000)
-        const how = why === undefined ? 'ended' : stop.aborted ? 'stopped' : `failed: ${why}`
+        const how = stop.aborted ? 'stopped' : why === undefined ? 'ended' : `failed: ${why}`
         if (why !== undefined && !stop.aborted) failed.push({ run, why })
         say(`${place(run)}: ${how} after ${took}`)
       },
