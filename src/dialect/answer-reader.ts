@@ -1,4 +1,5 @@
 import { isJsonObject } from '../base/file/json-file.js'
+import { jsonIn } from '../base/json-text.js'
 import type { Call, Part, Reading } from './answer.js'
 import { heldBack } from './text-gate.js'
 import { TOOL_CALL, TOOL_CALL_END } from './tool-format.js'
@@ -127,18 +128,10 @@ function give(parts: Part[], type: 'reasoning' | 'text', text: string): void {
 }
 
 function readCall(body: string): Omit<Call, 'id'> | undefined {
-  const value = parsed(body)
+  const value = jsonIn(body)
   // libraries put a name of their own in the place of an empty one, and the history would not be what was said
   if (!isJsonObject(value) || typeof value.name !== 'string' || value.name === '') return undefined
   const given = value.arguments ?? value.parameters ?? {}
-  const args = typeof given === 'string' ? parsed(given) : given
+  const args = typeof given === 'string' ? jsonIn(given) : given
   return isJsonObject(args) ? { name: value.name, arguments: JSON.stringify(args) } : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

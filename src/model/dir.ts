@@ -89,7 +89,7 @@ export class ModelDir {
 /** Opens a model directory and checks that its weights fit its configuration. */
 export async function openModelDir(path: string, options: OpenModelDirOptions = {}): Promise<ModelDir> {
   const { config, json } = await readModelConfig(path)
-  const eos = isGguf(path) ? [...config.eosTokenIds] : await readEosTokenIds(path, config)
+  const eos = await readEosTokenIds(path, config)
   const files = isGguf(path) ? [new GgufWeights(await GgufFile.open(path), config)] : await openWeights(path)
   const dir = new ModelDir(path, config, json, eos, files)
   try {
@@ -133,6 +133,7 @@ async function readGgufConfig(path: string): Promise<{ config: ModelConfig; json
 
 /** Tokens that end a generation. The weights need not be there. */
 export async function readEosTokenIds(path: string, config: ModelConfig): Promise<number[]> {
+  if (isGguf(path)) return [...config.eosTokenIds]
   const file = join(path, 'generation_config.json')
   const json = await readJsonObject(file)
   const ids = json ? new ConfigReader(json, file).tokenIds('eos_token_id') : []

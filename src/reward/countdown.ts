@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { TrinityError } from '../base/error.js'
+import { jsonIn } from '../base/json-text.js'
 import { readArithmetic } from './arithmetic.js'
 import { add, compare, negate, parseDecimal, type Rational, rational } from './math/rational.js'
 
@@ -32,7 +33,7 @@ const schema = z.object({ target: numeral, numbers: z.array(numeral).optional(),
 
 /** `{"target": 98, "numbers": [44, 19, 35]}`, as text or as an object; `nums` is the name other sets use. */
 export function countdownPuzzle(truth: unknown): CountdownPuzzle {
-  const parsed = schema.safeParse(typeof truth === 'string' ? json(truth) : truth)
+  const parsed = schema.safeParse(typeof truth === 'string' ? jsonIn(truth) : truth)
   const numbers = parsed.data?.numbers ?? parsed.data?.nums
   if (!parsed.success || numbers === undefined) {
     throw new TrinityError('reward/no-truth', 'a CountDown task needs a target and its numbers', {
@@ -40,14 +41,6 @@ export function countdownPuzzle(truth: unknown): CountdownPuzzle {
     })
   }
   return { target: exactly(parsed.data.target), numbers: numbers.map(exactly) }
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function exactly(value: number | bigint | string): Rational {

@@ -1,4 +1,5 @@
 import { TrinityError, type TrinityErrorOptions } from '../error.js'
+import { jsonIn } from '../json-text.js'
 import { redact } from '../secret/index.js'
 
 /** A call of a server that did not bring what was asked for. */
@@ -66,7 +67,7 @@ const LONGEST = 300
 
 /** What a server says about a failure, out of the forms that servers say it in. */
 export function wordsOf(body: string): string {
-  const text = words(parsed(body)) ?? withoutTags(body)
+  const text = words(jsonIn(body)) ?? withoutTags(body)
   // hidden before it is cut: half a secret is not recognized any more
   const clean = redact(text).replace(/\s+/g, ' ').trim()
   return clean.length > LONGEST ? `${clean.slice(0, LONGEST)}…` : clean
@@ -83,14 +84,6 @@ function words(value: unknown): string | undefined {
     if (found) return place + found
   }
   return undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** A page for people says in its title what is wrong. */

@@ -1,5 +1,6 @@
 import { TrinityError } from '../../base/error.js'
 import { type CallOptions, HttpError, HttpService, type RetryPolicy } from '../../base/http/index.js'
+import { jsonIn } from '../../base/json-text.js'
 import { type Completion, chunk, completion, models, type Usage } from './wire.js'
 
 export interface EndpointOptions {
@@ -114,20 +115,12 @@ export class ChatEndpoint {
 
 /** A service that fails after it has begun says so in the stream. */
 function chunkOf(data: string, path: string) {
-  const parsed = chunk.safeParse(json(data))
+  const parsed = chunk.safeParse(jsonIn(data))
   if (parsed.success && parsed.data.error === undefined) return parsed.data
   throw new TrinityError('engine/openai/answer', `the service sent in its stream: ${data.slice(0, 300)}`, {
     path,
     hint: 'see what the service says of it',
   })
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function hint(status: number | undefined): string | undefined {

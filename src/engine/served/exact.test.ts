@@ -1,17 +1,9 @@
 import { expect, it } from 'vitest'
-import { checkRequest } from '../checked-request.js'
 import type { SamplingParams } from '../contract.js'
+import { servedRequest } from './answers.fixture.js'
 import { needExact } from './exact.js'
 
-const wish = (params: Partial<SamplingParams>) =>
-  checkRequest(
-    { prompt: Int32Array.of(1), n: 1, params: { temperature: 1, maxTokens: 1, ...params } },
-    {
-      info: { architecture: 'x', parameters: 0, trainableParameters: 0, vocabSize: 8, maxModelLen: 8 },
-      cacheTokens: 8,
-      seed: { low: 0, high: 0 },
-    },
-  )
+const wish = (params: Partial<SamplingParams>) => servedRequest({ temperature: 1, maxTokens: 1, ...params }).wish
 
 it('takes what a server can tell log-probs of by our definition, and refuses the rest', () => {
   for (const params of [{}, { temperature: 0 }, { topP: 0.5 }, { temperature: 0.5, topK: 2 }]) {

@@ -1,8 +1,5 @@
-import { createServer, type Server } from 'node:http'
 import { afterEach, expect, it } from 'vitest'
-import { checkRequest } from '../checked-request.js'
-import type { SamplingParams } from '../contract.js'
-import type { ServedRequest } from '../served/server-api.js'
+import { type Answer, Answers, servedRequest } from '../served/answers.fixture.js'
 import { SglangApi } from './api.js'
 
 /** An answer as SGLang 0.5.23 gave it, shortened. */
@@ -27,46 +24,13 @@ const recorded = (more: object = {}) => ({
   },
 })
 
-type Answer = [status: number, body: unknown]
-let server: Server | undefined
-const asked: { route: string; body: Record<string, unknown> }[] = []
-afterEach(() => {
-  server?.close()
-  asked.length = 0
-})
+const answers = new Answers()
+const { asked } = answers
+afterEach(() => answers.close())
 
-async function api(answer: (route: string, body: Record<string, unknown>) => Answer): Promise<SglangApi> {
-  server = createServer(async (request, response) => {
-    const body = JSON.parse(Buffer.concat(await request.toArray()).toString() || '{}') as Record<string, unknown>
-    const route = request.url ?? ''
-    asked.push({ route, body })
-    const [status, said] = answer(route, body)
-    const events = typeof said === 'string'
-    response.writeHead(status, { 'content-type': events ? 'text/event-stream' : 'application/json' })
-    response.end(events ? said : JSON.stringify(said))
-  })
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
-  return new SglangApi(`http://127.0.0.1:${(server.address() as { port: number }).port}`)
-}
-
-function request(params: Partial<SamplingParams> = {}, more: Partial<ServedRequest> = {}): ServedRequest {
-  const wish = checkRequest(
-    { prompt: Int32Array.of(1, 320), n: 1, params: { temperature: 0.5, maxTokens: 2, ...params } },
-    {
-      info: {
-        architecture: 'x',
-        parameters: 0,
-        trainableParameters: 0,
-        vocabSize: 6400,
-        maxModelLen: 64,
-        endTokens: [2],
-      },
-      cacheTokens: 64,
-      seed: { low: 0, high: 0 },
-    },
-  )
-  return { id: 'abc', prompt: Int32Array.of(1, 320), n: 1, seed: 5, stop: [], promptLogprobs: false, wish, ...more }
-}
+const api = async (answer: (route: string, body: Record<string, unknown>) => Answer) =>
+  new SglangApi(await answers.open(answer))
+const request = servedRequest
 
 it('asks for token ids, each sample with a seed of its own, and reads what comes', async () => {
   const stop = { finish_reason: { type: 'stop', matched: 2 } }

@@ -1,14 +1,13 @@
 import { TrinityError } from '../../base/error.js'
 import { HttpError } from '../../base/http/error.js'
-import { HttpService } from '../../base/http/service.js'
+import type { HttpService } from '../../base/http/service.js'
 import type { Caps, InFlight, OnToken } from '../contract.js'
 import { meaningOf } from '../served/meaning.js'
 import type { CallLimits, ServedRequest, ServedSample, ServerApi, ServerFacts } from '../served/server-api.js'
+import { LONGEST_MS, serverHttp } from '../served/server-http.js'
 import { promptScores, sampleOf } from './samples.js'
 import { type Answer, answer, answers, modelInfo, serverInfo, updated } from './wire.js'
 
-const LONGEST_MS = 6 * 3_600_000
-const CONTROL_MS = 60_000
 const PROBED = 5
 const GENERATE = '/generate'
 
@@ -20,15 +19,7 @@ export class SglangApi implements ServerApi {
   readonly #http: HttpService
 
   constructor(baseUrl: string, key?: string) {
-    this.#http = new HttpService({
-      name: 'the SGLang server',
-      code: 'sglang',
-      baseUrl,
-      headers: () => (key ? { authorization: `Bearer ${key}` } : {}),
-      deadlineMs: CONTROL_MS,
-      connections: 4096,
-      maxBytes: 2 ** 30,
-    })
+    this.#http = serverHttp('the SGLang server', 'sglang', baseUrl, key)
   }
 
   get url(): string {

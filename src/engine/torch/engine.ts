@@ -21,11 +21,12 @@ import type {
   ScoreSpec,
   TrainModel,
 } from '../contract.js'
+import { endTokens } from '../end-tokens.js'
 import { torchCaps } from './description.js'
 import { type GroupSettings, type Hello, WorkerGroup } from './group.js'
 import type { TorchModelOptions, TorchOptions } from './options.js'
 import { TorchRewardModel } from './reward.js'
-import { endTokens, samplerSpec, TorchSampleModel } from './sampler.js'
+import { samplerSpec, TorchSampleModel } from './sampler.js'
 import { TorchScoreModel } from './score.js'
 import { TorchTrainModel } from './train.js'
 import type { OpenWorkerModel, TorchModel } from './worker-model.js'

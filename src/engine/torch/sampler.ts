@@ -1,7 +1,6 @@
 import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
 import { rememberHashes } from '../../base/file/written-hash.js'
-import { openModelDir } from '../../model/dir.js'
 import { checkedMasks } from '../allowed-tokens.js'
 import { within } from '../calls.js'
 import { type CheckedRequest, checkRequest } from '../checked-request.js'
@@ -145,12 +144,6 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
   tell({ result }: Pick<WorkerAnswer, 'result'>): void {
     if (result.stats !== undefined) this.#stats = result.stats as unknown as SamplerStats
   }
-}
-
-export async function endTokens(path: string): Promise<readonly number[]> {
-  const dir = await openModelDir(path, { unchecked: true })
-  await dir.close()
-  return dir.eosTokenIds
 }
 
 /** What the worker is told of a sampler; refuses numbers that make no sense. */

@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { afterEach, expect, it } from 'vitest'
-import { checkRequest } from '../checked-request.js'
 import type { SamplingParams } from '../contract.js'
+import { type Answer, Answers, servedRequest } from '../served/answers.fixture.js'
 import type { ServedRequest } from '../served/server-api.js'
 import { VllmApi } from './api.js'
 
@@ -32,48 +31,14 @@ const choice = (index: number, more: object = {}) => ({
 })
 const USAGE = { prompt_tokens_details: { cached_tokens: 16 } }
 
-type Answer = [status: number, body: unknown]
-let server: Server | undefined
-const asked: { route: string; body: Record<string, unknown> }[] = []
-afterEach(() => {
-  server?.close()
-  asked.length = 0
-})
+const answers = new Answers()
+const { asked } = answers
+afterEach(() => answers.close())
 
-async function api(answer: (route: string, body: Record<string, unknown>) => Answer): Promise<VllmApi> {
-  const text = async (request: IncomingMessage) => Buffer.concat(await request.toArray()).toString()
-  server = createServer(async (request, response) => {
-    const body = JSON.parse((await text(request)) || '{}') as Record<string, unknown>
-    const route = request.url ?? ''
-    asked.push({ route, body })
-    const [status, said] = answer(route, body)
-    const events = typeof said === 'string'
-    response.writeHead(status, { 'content-type': events ? 'text/event-stream' : 'application/json' })
-    response.end(events ? said : JSON.stringify(said))
-  })
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
-  return new VllmApi(`http://127.0.0.1:${(server.address() as { port: number }).port}`)
-}
-
-function request(params: Partial<SamplingParams> = {}, more: Partial<ServedRequest> = {}): ServedRequest {
-  const wish = checkRequest(
-    { prompt: Int32Array.of(1, 320), n: 1, params: { temperature: 0.5, maxTokens: 2, ...params }, topLogprobs: 2 },
-    {
-      info: {
-        architecture: 'x',
-        parameters: 0,
-        trainableParameters: 0,
-        vocabSize: 6400,
-        maxModelLen: 64,
-        endTokens: [2],
-      },
-      cacheTokens: 64,
-      seed: { low: 0, high: 0 },
-    },
-  )
-  const common = { id: 'abc', prompt: Int32Array.of(1, 320), n: 1, seed: 5, stop: [], promptLogprobs: false }
-  return { ...common, wish, ...more }
-}
+const api = async (answer: (route: string, body: Record<string, unknown>) => Answer) =>
+  new VllmApi(await answers.open(answer))
+const request = (params: Partial<SamplingParams> = {}, more: Partial<ServedRequest> = {}) =>
+  servedRequest(params, more, { topLogprobs: 2 })
 
 it('asks for token ids and reads tokens, log-probs, versions and what was cached', async () => {
   const one = await api((route) => {
@@ -158,7 +123,7 @@ it('finds out what log-probs mean, and whether the server is one of ours', async
     scoresAnyTemperature: false,
     extended: false,
   })
-  server?.close()
+  answers.close()
   expect(await (await api(probe(2))).about({})).toMatchObject({ logprobs: 'model', extended: true })
 })
 

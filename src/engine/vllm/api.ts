@@ -1,5 +1,5 @@
 import { HttpError } from '../../base/http/error.js'
-import { HttpService } from '../../base/http/service.js'
+import type { HttpService } from '../../base/http/service.js'
 import type { Caps, InFlight, OnToken } from '../contract.js'
 import { meaningOf } from '../served/meaning.js'
 import type {
@@ -10,12 +10,10 @@ import type {
   ServerFacts,
   ServerGroup,
 } from '../served/server-api.js'
+import { LONGEST_MS, serverHttp } from '../served/server-http.js'
 import { Choices } from './choices.js'
 import { anything, generated, modelsAnswer, promptScores, rpcAnswer, serverInfo, versionAnswer } from './wire.js'
 
-/** Longest that a request may take by itself; calls have deadlines of their own. */
-const LONGEST_MS = 6 * 3_600_000
-const CONTROL_MS = 60_000
 const AGAIN = 2
 /** Likeliest tokens that are enough to tell what log-probs mean. */
 const PROBED = 5
@@ -34,15 +32,7 @@ export class VllmApi implements ServerApi {
   #extended = false
 
   constructor(baseUrl: string, key?: string) {
-    this.#http = new HttpService({
-      name: 'the vLLM server',
-      code: 'vllm',
-      baseUrl,
-      headers: () => (key ? { authorization: `Bearer ${key}` } : {}),
-      deadlineMs: CONTROL_MS,
-      connections: 4096,
-      maxBytes: 2 ** 30,
-    })
+    this.#http = serverHttp('the vLLM server', 'vllm', baseUrl, key)
   }
 
   get url(): string {

@@ -1,4 +1,5 @@
 import { messageOf } from '../../base/error.js'
+import { jsonIn } from '../../base/json-text.js'
 
 /** A service that answered, but not with success. */
 export class HttpError extends Error {
@@ -53,7 +54,7 @@ export async function http(url: string, request: HttpRequest = {}): Promise<unkn
     const cause = (error as { cause?: unknown }).cause
     throw new Error(`${new URL(url).origin}: ${messageOf(cause ?? error)}`, { cause: error })
   }
-  const answer = parse(text)
+  const answer = jsonIn(text)
   if (response.ok) return answer
   const { message, error_code, error } = (answer ?? {}) as { message?: unknown; error_code?: unknown; error?: unknown }
   const said = [message, error, text].find((one) => typeof one === 'string' && one !== '') as string | undefined
@@ -67,12 +68,4 @@ export async function http(url: string, request: HttpRequest = {}): Promise<unkn
 
 export function basicAuth(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../base/file/json-file.js'
+import { jsonIn } from '../../base/json-text.js'
 
 /** Characters at the end: a program may print without end, and its reward stands last. */
 const LOOKED_AT = 1 << 16
@@ -9,19 +10,11 @@ export function outputReward(output: string): unknown {
   for (let i = lines.length - 1; i >= 0; i--) {
     const text = lines[i].trim()
     if (!/^["[{\d-]/.test(text)) continue
-    const value = parsed(text)
+    const value = jsonIn(text)
     if (typeof value === 'number') return value
     if (isJsonObject(value)) return value.reward ?? value.rewards
     // other lines may follow the reward only if they are no JSON
     if (value !== undefined) return undefined
   }
   return undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

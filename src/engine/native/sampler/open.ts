@@ -1,8 +1,8 @@
 import { totalmem } from 'node:os'
 import { TrinityError } from '../../../base/error.js'
 import type { ModelConfig } from '../../../model/config.js'
-import { openModelDir } from '../../../model/dir.js'
 import type { ModelInfo, SampleSpec } from '../../contract.js'
+import { endTokens } from '../../end-tokens.js'
 import { type NativeModel, openNative } from '../native-model.js'
 import { samplingAddon } from './addon.js'
 import { NativeSampleModel } from './native-sampler.js'
@@ -71,10 +71,4 @@ function defaultCache(config: ModelConfig, maxModelLen: number, maxBatch: number
   const fit = Math.floor(Math.min(CACHE_BYTES, totalmem() / 8) / perToken)
   const whole = Math.ceil(maxModelLen / pageTokens) * pageTokens
   return Math.max(whole, Math.min(fit, whole * maxBatch))
-}
-
-async function endTokens(path: string): Promise<readonly number[]> {
-  const dir = await openModelDir(path, { unchecked: true })
-  await dir.close()
-  return dir.eosTokenIds
 }
