@@ -30,7 +30,10 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'alone', include: alone } },
       // importing everything anew for each file would take longer than their tests
-      { extends: true, test: { name: 'together', include: together, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'together', include: together, isolate: false, setupFiles: './test/forget-secrets.ts' },
+      },
     ],
   },
 })

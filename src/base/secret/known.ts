@@ -17,6 +17,12 @@ export function rememberSecret(value: string, shown = HIDDEN): void {
   pattern = undefined
 }
 
+/** For test files that share a process: what one has met is no secret to the next. */
+export function forgetSecrets(): void {
+  known.clear()
+  pattern = undefined
+}
+
 /** The passwords of a URL. */
 export function rememberUrl(text: string): void {
   for (const password of passwordsOf(text.trim())) rememberSecret(password)

@@ -1,0 +1,3 @@
+import { forgetSecrets } from '../src/base/secret/known.js'
+
+forgetSecrets()
