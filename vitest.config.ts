@@ -28,11 +28,16 @@ export default defineConfig({
     // many tests wait for processes and clocks: two at a time keep two cores busy
     maxWorkers: 2,
     projects: [
-      { extends: true, test: { name: 'alone', include: alone } },
+      { extends: true, test: { name: 'alone', include: alone, setupFiles: './test/property-seed.ts' } },
       // importing everything anew for each file would take longer than their tests
       {
         extends: true,
-        test: { name: 'together', include: together, isolate: false, setupFiles: './test/forget-secrets.ts' },
+        test: {
+          name: 'together',
+          include: together,
+          isolate: false,
+          setupFiles: ['./test/property-seed.ts', './test/forget-secrets.ts'],
+        },
       },
     ],
   },
