@@ -1,0 +1,603 @@
+/**
+ * What the server of Studio and its page say to each other: plain JSON, pure types, no imports. Everything is below
+ * `/api`. A key that is not known is absent, not null. Times are seconds since 1970. Numbers that are not finite are
+ * `null` where a chart expects a gap, and texts (`"NaN"`, `"Infinity"`, `"-Infinity"`) everywhere else.
+ *
+ * | GET                                    | query                                | answer          |
+ * |----------------------------------------|--------------------------------------|-----------------|
+ * | /api/session                           |                                      | Session         |
+ * | /api/runs                              |                                      | RunList         |
+ * | /api/runs/:run                         |                                      | RunDetail       |
+ * | /api/runs/:run/config                  |                                      | RunConfig       |
+ * | /api/runs/:run/metrics                 |                                      | MetricList      |
+ * | /api/runs/:run/series                  | SeriesQuery                          | SeriesAnswer    |
+ * | /api/runs/:run/timeline                | TimelineQuery                        | Timeline        |
+ * | /api/runs/:run/logs                    |                                      | LogList         |
+ * | /api/runs/:run/log                     | LogQuery                             | LogPage         |
+ * | /api/runs/:run/stores                  |                                      | StoreList       |
+ * | /api/runs/:run/rollouts                | RolloutQuery                         | RolloutPage     |
+ * | /api/runs/:run/rollouts/histogram      | HistogramQuery                       | RewardHistogram |
+ * | /api/runs/:run/rollouts/extremes       | ExtremesQuery                        | Extremes        |
+ * | /api/runs/:run/rollouts/tasks          | TasksQuery                           | TaskPage        |
+ * | /api/runs/:run/rollouts/attempts       | AttemptsQuery                        | Attempts        |
+ * | /api/runs/:run/rollout                 | { store, id }                        | Rollout         |
+ * | /api/events                            | { run? }                             | RunEvents (SSE) |
+ * | /api/runs/:run/log/follow              | LogFollowQuery                       | LogEvents (SSE) |
+ *
+ * `:run` is `RunSummary.id`. Lists in a query are written by repeating the key (`name=a&name=b`). An error has a status
+ * of 400 and above and the body `ApiError`. A page without a cookie gets 401: the person opens the printed address again.
+ */
+
+/** Body of every answer that is no success. */
+export interface ApiError {
+  readonly error: {
+    /** Stable: `studio/no-run`. */
+    readonly code: string
+    readonly message: string
+    readonly hint?: string
+    readonly path?: string
+  }
+}
+
+export type OddNumber = 'NaN' | 'Infinity' | '-Infinity'
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+
+export interface Session {
+  /** Of the package. */
+  readonly version: string
+  readonly folders: readonly Folder[]
+  /** What `trinity view` was asked to show: a run that has nothing but rollouts. */
+  readonly opens?: { readonly run: string; readonly store: string }
+}
+
+/** One of the folders that Studio was given. */
+export interface Folder {
+  readonly path: string
+  /** Why runs below it may be missing. */
+  readonly problem?: string
+}
+
+// ---------------------------------------------------------------------------------------------------------- runs
+
+export interface RunList {
+  readonly folders: readonly Folder[]
+  /** Newest change first. */
+  readonly runs: readonly RunSummary[]
+}
+
+/**
+ * `running`: a process holds the job. `waiting`: so it does, and every part that is there waits for another. `finished`: it got
+ * to the end that it was asked for. `failed`: its last words are an error. `stopped`: none of these; it can be resumed.
+ */
+export type RunState = 'running' | 'waiting' | 'finished' | 'failed' | 'stopped'
+
+export interface RunSummary {
+  /** Of the folder; the same in every session of Studio on this machine. */
+  readonly id: string
+  /** `project/group/name`, as the run calls itself; else the path below the folder. */
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+  readonly state: RunState
+  /** Who takes part, where a process says so. */
+  readonly roles: readonly RoleState[]
+  /** State `failed`. */
+  readonly error?: RunError
+  readonly progress: Progress
+  readonly evaluation?: Evaluations
+  /** At most 60 means of neighboring steps, oldest first. Absent: no rewards on record. */
+  readonly spark?: Spark
+  readonly mode?: string
+  readonly algorithm?: string
+  readonly model?: string
+  /** Of the trainer and of the samplers, where known. */
+  readonly engine?: { readonly trainer?: string; readonly sampler?: string }
+  /** First and last sign of life. */
+  readonly started?: number
+  readonly changed: number
+  /** Files of the run that could not be understood; the rest of the answer holds without them. */
+  readonly problems: readonly string[]
+}
+
+export interface RoleState {
+  readonly role: string
+  readonly pid?: number
+  readonly host?: string
+  /** Whom or what it waits for, in words. */
+  readonly waitsFor?: string
+  readonly step?: number
+  /** Training step whose weights it has. */
+  readonly version?: number
+}
+
+export interface RunError {
+  /** `engine/out-of-memory`, where the message names one. */
+  readonly code?: string
+  /** First lines of what was logged. */
+  readonly message: string
+  readonly at?: number
+}
+
+export interface Progress {
+  /** Training steps done; explore steps where nothing is trained. */
+  readonly step: number
+  /** Steps in all. Absent: not known. */
+  readonly total?: number
+  readonly role: 'trainer' | 'explorer'
+  /** Of the last steps. */
+  readonly secondsPerStep?: number
+  /** State `running` or `waiting` only. */
+  readonly secondsLeft?: number
+}
+
+export interface Evaluation {
+  readonly step: number
+  readonly metric: string
+  readonly score: number
+}
+
+export interface Evaluations {
+  readonly first: Evaluation
+  readonly best: Evaluation
+  readonly last: Evaluation
+}
+
+export interface Spark {
+  readonly metric: string
+  readonly values: readonly (number | null)[]
+}
+
+// ------------------------------------------------------------------------------------------------------- one run
+
+export interface RunDetail extends RunSummary {
+  /** All evaluations, by step. */
+  readonly evaluations: readonly (Evaluation & { readonly metrics: Readonly<Record<string, number>> })[]
+  /** By step. */
+  readonly checkpoints: readonly CheckpointInfo[]
+  /** Warnings and hints that the run has logged, newest last; at most 200. */
+  readonly notes: readonly Note[]
+  /** What can be opened: pages without content say so. */
+  readonly has: {
+    readonly config: boolean
+    readonly metrics: boolean
+    readonly logs: boolean
+    readonly rollouts: boolean
+  }
+}
+
+export interface CheckpointInfo {
+  readonly step: number
+  /** Absolute. */
+  readonly path: string
+  /** Training can be resumed from it; false: weights alone. */
+  readonly full: boolean
+  readonly isNewest: boolean
+  readonly isBest: boolean
+  readonly bytes?: number
+  readonly savedAt?: number
+  /** Folder for any loader of Hugging Face models. */
+  readonly weights?: string
+  readonly evaluation?: Evaluation
+}
+
+export interface Note {
+  readonly at?: number
+  readonly level: LogLevel
+  /** Name of the log. */
+  readonly from: string
+  readonly text: string
+}
+
+/** The configuration that the run resolved; secrets are `***`. */
+export interface RunConfig {
+  /** Of the file that was given, as far as the run has noted it. */
+  readonly source?: string
+  /** Of the resolved configuration. Absent: the run did not record it. */
+  readonly yaml?: string
+  readonly config?: Json
+  /** Values that are not the default, in order of the schema. */
+  readonly changed: readonly ConfigDifference[]
+  /** In words: steps, batches, memory. */
+  readonly plan: readonly PlanSection[]
+  /** Why something of this is not there. */
+  readonly missing: readonly string[]
+}
+
+export interface ConfigDifference {
+  /** `buffer.batch_size` */
+  readonly key: string
+  readonly value: Json
+  /** Absent: the key has no default. */
+  readonly default?: Json
+  /** One line of documentation. */
+  readonly doc?: string
+}
+
+export interface PlanSection {
+  readonly title: string
+  readonly lines: readonly string[]
+}
+
+// ------------------------------------------------------------------------------------------------------- metrics
+
+export interface MetricList {
+  /** In order of name. */
+  readonly metrics: readonly MetricInfo[]
+  /** Steps on record, by role. */
+  readonly roles: readonly {
+    readonly role: string
+    readonly steps: number
+    readonly first?: number
+    readonly last?: number
+  }[]
+}
+
+export interface MetricInfo {
+  readonly name: string
+  readonly role: string
+  /** How many steps have it. */
+  readonly count: number
+  readonly last: number | OddNumber
+}
+
+export interface SeriesQuery {
+  /** Repeated. At most 100. */
+  readonly name: readonly string[]
+  /** Only of this role; default: the first that has the metric. */
+  readonly role?: string
+  /** Most points of one series, 2 to 10,000; default 1,000. */
+  readonly points?: number
+  /** Steps, both included. */
+  readonly from?: number
+  readonly to?: number
+}
+
+export interface SeriesAnswer {
+  readonly series: readonly Series[]
+  /** Names that the run does not have. */
+  readonly unknown: readonly string[]
+}
+
+/** Arrays of one length. Where steps were put together, `y` is their mean and `low` and `high` their range. */
+export interface Series {
+  readonly name: string
+  readonly role: string
+  /** First step of each point. */
+  readonly step: readonly number[]
+  /** Seconds since 1970 of that step. */
+  readonly time: readonly number[]
+  /** null: no finite number. */
+  readonly y: readonly (number | null)[]
+  /** Absent: every point is one step. */
+  readonly low?: readonly (number | null)[]
+  readonly high?: readonly (number | null)[]
+  /** Steps with numbers that are not finite; at most 100. */
+  readonly odd: readonly { readonly step: number; readonly value: OddNumber }[]
+  /** Steps in the range, before anything was put together. */
+  readonly count: number
+}
+
+// ------------------------------------------------------------------------------------------------------ timeline
+
+export interface TimelineQuery {
+  /** Seconds since 1970; default: the last 10 minutes of the run. */
+  readonly from?: number
+  readonly to?: number
+  /** Most spans of one lane; default 2,000. Shorter ones are put together. */
+  readonly spans?: number
+}
+
+export interface Timeline {
+  /** What the whole run covers. */
+  readonly begin: number
+  readonly end: number
+  /** What this answer covers. */
+  readonly from: number
+  readonly to: number
+  readonly lanes: readonly Lane[]
+  /** What the run does not record, in words: shown below the lanes. */
+  readonly missing: readonly string[]
+}
+
+export interface Lane {
+  readonly name: string
+  readonly kind: 'explorer' | 'sampler' | 'trainer' | 'synchronizer'
+  readonly spans: readonly Span[]
+}
+
+export interface Span {
+  readonly begin: number
+  readonly end: number
+  /** `wait` is drawn lighter: the lane has nothing to do. */
+  readonly kind: 'work' | 'wait' | 'sync' | 'save' | 'eval' | 'other'
+  readonly label: string
+  readonly step?: number
+  /** Placed by its length and the end of its step: begin and end may be off by the time that nobody measured. */
+  readonly isEstimate?: boolean
+  /** So many spans that were too short to draw; absent: one. */
+  readonly merged?: number
+}
+
+// ---------------------------------------------------------------------------------------------------------- logs
+
+export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR'
+
+export interface LogList {
+  readonly logs: readonly LogInfo[]
+}
+
+export interface LogInfo {
+  /** `trainer`, `10.0.0.1/explorer`, `trainer.log.1` for one that was moved aside: the value of `file` in queries. */
+  readonly file: string
+  readonly bytes: number
+  readonly changed: number
+}
+
+/** Without `before` and `after`: the end of the file. */
+export interface LogQuery {
+  readonly file: string
+  /** Byte offset: lines that end before it. */
+  readonly before?: number
+  /** Byte offset: lines that begin there or later. */
+  readonly after?: number
+  /** Most lines, 1 to 5,000; default 500. */
+  readonly limit?: number
+  readonly level?: LogLevel
+  /** Only lines that contain it, whatever its case. */
+  readonly text?: string
+}
+
+export interface LogPage {
+  readonly file: string
+  readonly lines: readonly LogLine[]
+  /** Ask with `before: from` for what comes before, with `after: to` for what comes behind. */
+  readonly from: number
+  readonly to: number
+  readonly atBegin: boolean
+  readonly atEnd: boolean
+  /** The search stopped after so many bytes, not because nothing else is there: ask again to go on. */
+  readonly isPartial: boolean
+  readonly bytes: number
+}
+
+export interface LogLine {
+  /** Byte offset in the file: the key of a list. */
+  readonly at: number
+  readonly level: LogLevel
+  readonly text: string
+}
+
+export interface LogFollowQuery {
+  /** Repeated; none: all files of the run, new ones too. */
+  readonly file?: readonly string[]
+  readonly level?: LogLevel
+  readonly text?: string
+  /** Byte offset to begin at, with one file; default: its end. */
+  readonly after?: number
+}
+
+/** Server-sent events of `/log/follow`, by name; `data` is JSON. */
+export interface LogEvents {
+  readonly lines: { readonly file: string; readonly lines: readonly LogLine[] }
+  /** The file was begun anew: offsets start at 0. */
+  readonly restart: { readonly file: string }
+}
+
+// -------------------------------------------------------------------------------------------------------- events
+
+/** Server-sent events of `/api/events`, by name; `data` is JSON. Those below the line come with `run` only. */
+export interface RunEvents {
+  /** First of all, and whenever folders change as a whole. */
+  readonly runs: RunList
+  /** Runs that are new or have changed. */
+  readonly changed: { readonly runs: readonly RunSummary[] }
+  readonly gone: { readonly ids: readonly string[] }
+  // -----
+  readonly detail: RunDetail
+  /** Rows of steps that are new, or have got more numbers. */
+  readonly metrics: { readonly role: string; readonly rows: readonly MetricsRow[] }
+  /** Steps above this one are gone: a resumed run makes them again. null: everything must be read again. */
+  readonly rewind: { readonly role: string; readonly step: number | null }
+  /** The checkpoints, the rollouts or the logs have changed: ask again if they are shown. */
+  readonly stale: { readonly what: readonly ('logs' | 'rollouts' | 'timeline' | 'config')[] }
+}
+
+export interface MetricsRow {
+  readonly step: number
+  readonly time: number
+  readonly metrics: Readonly<Record<string, number | OddNumber>>
+}
+
+// ------------------------------------------------------------------------------------------------------ rollouts
+
+export interface StoreList {
+  readonly stores: readonly Store[]
+}
+
+/** A table or a file of experiences. */
+export interface Store {
+  /** Value of `store` in queries. */
+  readonly id: string
+  /** `pipeline_input of explorer_output.db` */
+  readonly name: string
+  readonly kind: 'sqlite' | 'postgresql' | 'jsonl'
+  /** `raw`: what the explorer made, before any operator. `buffer`: what trainers take. */
+  readonly holds: 'raw' | 'buffer' | 'other'
+  readonly path: string
+  /** Absent: not counted yet. */
+  readonly count?: number
+  /** Why it cannot be read. */
+  readonly problem?: string
+}
+
+export interface RolloutFilter {
+  readonly store: string
+  readonly task?: string
+  /** Explorer step (`batch_id`), both included. */
+  readonly stepMin?: number
+  readonly stepMax?: number
+  readonly versionMin?: number
+  readonly versionMax?: number
+  readonly rewardMin?: number
+  readonly rewardMax?: number
+  /** In prompt or response, whatever its case. */
+  readonly text?: string
+  /** A reason, `any`, or `none`. */
+  readonly failure?: string
+}
+
+export interface RolloutQuery extends RolloutFilter {
+  /** `newest` (default), `oldest`, `best`, `worst`. */
+  readonly order?: 'newest' | 'oldest' | 'best' | 'worst'
+  /** `next` of the page before. */
+  readonly cursor?: string
+  /** 1 to 500; default 50. */
+  readonly limit?: number
+  /** Count everything that fits as well. */
+  readonly count?: boolean
+}
+
+export interface RolloutPage {
+  readonly rows: readonly RolloutRow[]
+  /** Absent: this was the last page. */
+  readonly next?: string
+  /** With `count`. */
+  readonly count?: number
+}
+
+export interface RolloutRow {
+  /** Inside its store. */
+  readonly id: string
+  readonly task: string
+  /** Explorer step. */
+  readonly step: string
+  readonly run: number
+  readonly type: string
+  readonly version: number
+  readonly reward?: number | OddNumber
+  readonly createdAt?: string
+  readonly consumed?: number
+  readonly failure?: string
+  readonly truncated?: string
+  readonly responseLength?: number
+  /** First 200 characters. */
+  readonly prompt?: string
+  readonly response?: string
+}
+
+export interface HistogramQuery extends RolloutFilter {
+  /** 1 to 200; default 40. */
+  readonly bins?: number
+}
+
+export interface RewardHistogram {
+  readonly bins: readonly { readonly from: number; readonly to: number; readonly count: number }[]
+  readonly count: number
+  readonly without: number
+  readonly failed: number
+  readonly mean?: number
+  readonly min?: number
+  readonly max?: number
+}
+
+export interface ExtremesQuery {
+  readonly store: string
+  readonly step: number
+  /** 1 to 50; default 5. */
+  readonly limit?: number
+}
+
+export interface Extremes {
+  readonly step: number
+  readonly best: readonly RolloutRow[]
+  readonly worst: readonly RolloutRow[]
+}
+
+export interface TasksQuery {
+  readonly store: string
+  /** Part of its id. */
+  readonly text?: string
+  readonly order?: 'attempts' | 'best' | 'worst' | 'spread'
+  readonly offset?: number
+  readonly limit?: number
+}
+
+export interface TaskPage {
+  readonly tasks: readonly TaskRow[]
+  readonly isLast: boolean
+}
+
+export interface TaskRow {
+  readonly task: string
+  readonly attempts: number
+  readonly mean?: number
+  readonly min?: number
+  readonly max?: number
+}
+
+export interface AttemptsQuery {
+  readonly store: string
+  readonly task: string
+  readonly limit?: number
+}
+
+/** All attempts at a task, oldest first. */
+export interface Attempts {
+  readonly task: string
+  readonly rows: readonly RolloutRow[]
+  readonly isAll: boolean
+}
+
+export interface Rollout extends RolloutRow {
+  readonly store: string
+  readonly temperature: number
+  readonly promptText?: string
+  readonly responseText?: string
+  readonly messages?: readonly ChatMessage[]
+  readonly tools?: Json
+  readonly failureMessage?: string
+  readonly info: Json
+  readonly metrics: Readonly<Record<string, number | OddNumber>>
+  readonly tokens: TokenColumns
+  /** Response tokens from `from` on were drawn with this version. */
+  readonly versions?: readonly { readonly from: number; readonly version: number }[]
+  /** DPO: the two answers. */
+  readonly pair?: { readonly chosen: readonly ChatMessage[]; readonly rejected: readonly ChatMessage[] }
+  /** Why texts of tokens, or columns, are not there. */
+  readonly missing: readonly string[]
+}
+
+export interface ChatMessage {
+  readonly role: string
+  /** Text, or parts as the model's API has them. */
+  readonly content?: Json
+  readonly [field: string]: Json | undefined
+}
+
+/**
+ * `id` and `text` have one entry for each token of prompt and response; everything else one for each token of the response
+ * (`id.length - promptLength`). A column that is not on record is absent.
+ */
+export interface TokenColumns {
+  readonly promptLength: number
+  readonly id: readonly number[]
+  /** Bytes of one character may be spread over tokens: the last one of them has it, the others are ''. */
+  readonly text?: readonly string[]
+  /** 1: the model produced it, and it may be trained on. */
+  readonly mask: readonly (0 | 1)[]
+  readonly logprob?: readonly (number | null)[]
+  readonly drawnLogprob?: readonly (number | null)[]
+  /** Of the trainer's model before the update. */
+  readonly oldLogprob?: readonly (number | null)[]
+  readonly refLogprob?: readonly (number | null)[]
+  readonly teacherLogprob?: readonly (number | null)[]
+  readonly entropy?: readonly (number | null)[]
+  readonly advantage?: readonly (number | null)[]
+  readonly return?: readonly (number | null)[]
+  readonly value?: readonly (number | null)[]
+  readonly reward?: readonly (number | null)[]
+  /** `oldLogprob - logprob`: what trainer and sampler disagree about; its exponential is the ratio. */
+  readonly mismatch?: readonly (number | null)[]
+  /** Further inputs of the loss, by name. */
+  readonly more?: Readonly<Record<string, readonly (number | null)[] | number>>
+}
