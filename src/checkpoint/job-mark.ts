@@ -14,8 +14,13 @@ export interface JobMark {
 
 const JOB_MARK = 'job.json'
 const FILE_MARK = /^file-[0-9a-f]{16}\.json$/
+const RUN_MARK = /^run-.+\.json$/
 
-export const isMark = (name: string): boolean => name === JOB_MARK || FILE_MARK.test(name)
+/** Where a process of the job says what it was asked for. */
+export const runMark = (kind: string): string => `run-${encodeURIComponent(kind)}.json`
+export const isRunMark = (name: string): boolean => RUN_MARK.test(name)
+
+export const isMark = (name: string): boolean => name === JOB_MARK || FILE_MARK.test(name) || isRunMark(name)
 
 /**
  * Before anything else is written: of two processes that start at once, the first one's mark stays. A folder of another

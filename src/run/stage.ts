@@ -16,6 +16,7 @@ import type { ProgressView, RunMode } from './job.js'
 import { jobName } from './job-name.js'
 import { FinishMarker } from './marker.js'
 import { newestModel } from './newest-model.js'
+import { RunRecorder } from './record.js'
 import { runServe } from './serve.js'
 import type { Stop } from './stop.js'
 import { runTrain } from './train.js'
@@ -78,7 +79,11 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
     const marker = new FinishMarker(checkpoints, config)
     const ends = config.mode !== 'bench' && config.mode !== 'serve'
     const before = ends ? await marker.read() : undefined
-    if (before !== undefined) return { end: 'before', steps: before, changed: await marker.changed() }
+    const record = new RunRecorder(dir, config)
+    if (before !== undefined) {
+      await record.end('before')
+      return { end: 'before', steps: before, changed: await marker.changed() }
+    }
     try {
       const startFrom = stage.startsFrom === null ? null : await newestModel(stage.startsFrom, note)
       const due = await tasksDue(config, checkpoints, note)
@@ -90,6 +95,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       }
       const result = await mode.run({
         ...context,
+        view: record.watch(view),
         config: ready,
         startFrom,
         checkpoints,
@@ -100,10 +106,13 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       })
       if (stop.failure !== undefined) throw stop.failure
       if (result.end === 'finished' && ends) await marker.write(result.steps)
+      await record.end(result.end)
       return result
     } catch (cause) {
       const error = stop.failure ?? systemError(cause, dir)
-      if (stop.failure !== undefined || !stop.now.aborted) logger.error('the run failed', error)
+      const isFailure = stop.failure !== undefined || !stop.now.aborted
+      if (isFailure) logger.error('the run failed', error)
+      await record.end(isFailure ? 'failed' : 'stopped', isFailure ? error : undefined)
       throw error
     }
   })

@@ -1,0 +1,92 @@
+import { mkdir, readdir } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { messageOf, TrinityError } from '../base/error.js'
+import { writeJsonFile } from '../base/file/atomic-file.js'
+import { readJsonObject } from '../base/file/json-file.js'
+import { isRunMark, runMark } from '../checkpoint/job-mark.js'
+import { MARKS } from '../checkpoint/layout.js'
+import type { Config } from '../config/index.js'
+import { concealed } from '../config/secret.js'
+import type { ProgressView } from './job.js'
+
+/** How a run ended: `before` is one that found everything done. */
+export type RecordedEnd = 'finished' | 'stopped' | 'before' | 'failed'
+
+/** What the last process of its kind in a job directory was asked for, and what became of it. */
+export interface RunRecord {
+  readonly pid: number
+  readonly host: string
+  /** ISO 8601. */
+  readonly began: string
+  /** As it was resolved, without secrets. */
+  readonly config: Config
+  /** Steps that a role will make in all, where known. */
+  readonly expects: Readonly<Record<string, number>>
+  readonly end?: {
+    readonly how: RecordedEnd
+    readonly at: string
+    readonly error?: { readonly code?: string; readonly message: string; readonly hint?: string }
+  }
+}
+
+/**
+ * Writes `.trinity/run-<kind>.json` for people and tools that look at a run. No run reads it, so one that cannot be
+ * written is nobody's concern.
+ */
+export class RunRecorder {
+  readonly #path: string
+  #record: RunRecord
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(dir: string, config: Config, now = new Date()) {
+    const kind = config.mode === 'explore' || config.mode === 'serve' ? config.explorer.name : config.mode
+    this.#path = join(dir, MARKS, runMark(kind))
+    const about = { pid: process.pid, host: hostname(), began: now.toISOString() }
+    this.#record = { ...about, config: concealed(config), expects: {} }
+    this.#write({})
+  }
+
+  /** Takes note of the steps that the view is told to expect. */
+  watch(view: ProgressView): ProgressView {
+    const expect = (role: string, steps: number) => {
+      // an unknown number may be infinite, which JSON has no word for
+      if (Number.isFinite(steps)) this.#write({ expects: { ...this.#record.expects, [role]: steps } })
+      view.expect?.(role, steps)
+    }
+    return {
+      expect,
+      phase: (role, what) => view.phase(role, what),
+      metrics: (role, step, metrics) => view.metrics(role, step, metrics),
+      note: (text) => view.note(text),
+      end: (summary) => view.end(summary),
+      close: () => view.close(),
+    }
+  }
+
+  async end(how: RecordedEnd, cause?: unknown): Promise<void> {
+    const { code, hint } = cause instanceof TrinityError ? cause : {}
+    const error = cause === undefined ? undefined : { code, message: messageOf(cause), hint }
+    this.#write({ end: { how, at: new Date().toISOString(), error } })
+    await this.#writing
+  }
+
+  #write(change: Partial<RunRecord>): void {
+    this.#record = { ...this.#record, ...change }
+    const record = this.#record
+    this.#writing = this.#writing
+      .then(() => mkdir(join(this.#path, '..'), { recursive: true }))
+      .then(() => writeJsonFile(this.#path, record))
+      .catch(() => {})
+  }
+}
+
+/** The records in a job directory, latest first. Runs of earlier releases have left none. */
+export async function readRecords(dir: string): Promise<RunRecord[]> {
+  const names = await readdir(join(dir, MARKS)).catch(() => [])
+  const all = await Promise.all(
+    names.filter(isRunMark).map((name) => readJsonObject(join(dir, MARKS, name)).catch(() => undefined)),
+  )
+  const records = all.filter((one) => typeof one?.began === 'string' && typeof one.config === 'object')
+  return (records as unknown as RunRecord[]).sort((a, b) => (a.began < b.began ? 1 : -1))
+}
