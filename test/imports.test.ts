@@ -13,7 +13,20 @@ const ORDER = [
   ...['base', 'plugin', 'machine', 'config', 'model', 'hub', 'grammar', 'graph'],
   ...['task', 'reward', 'environment', 'dataset', 'engine', 'experience', 'dialect', 'gateway'],
   ...['buffer', 'pipeline', 'algorithm', 'monitor', 'workflow', 'checkpoint', 'synchronizer'],
-  ...['explorer', 'serve', 'trainer', 'run', 'sweep', 'play', 'chat', 'import-verl', 'convert', 'cli', 'testing'],
+  ...[
+    'explorer',
+    'serve',
+    'trainer',
+    'run',
+    'sweep',
+    'play',
+    'chat',
+    'import-verl',
+    'convert',
+    'studio',
+    'cli',
+    'testing',
+  ],
 ]
 
 /** Files beside the folders are the package's entries: they may import everything. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { link, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
@@ -51,7 +51,7 @@ export class JobLock {
         if (await linked(own, path)) return new JobLock(path, token)
         const held = await read(path)
         if (!held) continue
-        if (await alive(held, path, own, silentMs)) throw inUse(dir, role, held)
+        if (await alive(held, path, timeOf(own), silentMs)) throw inUse(dir, role, held)
         if (await replace(own, path, held, silentMs)) return new JobLock(path, token)
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
@@ -68,12 +68,33 @@ export class JobLock {
   }
 }
 
+/** Who plays a role in a job now. */
+export interface LockHolder {
+  readonly role: string
+  readonly pid: number
+  readonly host: string
+}
+
+/** Those whose processes are alive. Looks only: a lock that a killed process left stays. */
+export async function lockHolders(dir: string, silentMs = SILENT_MS): Promise<LockHolder[]> {
+  const names = (await readdir(dir)).filter((name) => name === lockName(lockedRole(name) ?? ''))
+  const found = await Promise.all(
+    names.map(async (name): Promise<LockHolder[]> => {
+      const path = join(dir, name)
+      const holder = await read(path)
+      if (!holder || !(await alive(holder, path, async () => Date.now(), silentMs))) return []
+      return [{ role: lockedRole(name) as string, pid: holder.pid, host: holder.host }]
+    }),
+  )
+  return found.flat()
+}
+
 /** Only one process ever gets the name made of the dead holder's token; it alone may put its own lock in its place. */
 async function replace(own: string, path: string, dead: Holder, silentMs: number): Promise<boolean> {
   const claim = `${path}.takes-${dead.token}`
   if (!(await linked(own, claim))) {
     const claimant = await read(claim)
-    if (claimant && !(await alive(claimant, claim, own, silentMs))) await rm(claim, { force: true })
+    if (claimant && !(await alive(claimant, claim, timeOf(own), silentMs))) await rm(claim, { force: true })
     return false
   }
   try {
@@ -105,14 +126,18 @@ async function read(path: string): Promise<Holder | undefined> {
   }
 }
 
-async function alive(holder: Holder, path: string, own: string, silentMs: number): Promise<boolean> {
+/** What the clock of the file system said when a file of ours was written: clocks of two machines may differ. */
+function timeOf(own: string): () => Promise<number> {
+  return async () => (await stat(own)).ctimeMs
+}
+
+async function alive(holder: Holder, path: string, now: () => Promise<number>, silentMs: number): Promise<boolean> {
   if (holder.host === hostname()) {
     const born = await birth(holder.pid)
     return born !== undefined && (holder.born === '' || born === '' || born === holder.born)
   }
-  // Both times are set by the file system, so clocks of two machines that differ do not matter.
-  const [theirs, ours] = [await stat(path).catch(() => undefined), await stat(own)]
-  return theirs !== undefined && ours.ctimeMs - theirs.ctimeMs < silentMs
+  const theirs = await stat(path).catch(() => undefined)
+  return theirs !== undefined && (await now()) - theirs.ctimeMs < silentMs
 }
 
 /** Undefined: there is no such process. Empty: there is one, and the system does not say since when. */

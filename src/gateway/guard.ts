@@ -23,7 +23,12 @@ export function isEverywhere(host: string): boolean {
  * from other origins. Programs send neither header.
  */
 export function checkSender(headers: IncomingHttpHeaders, bound: string): void {
-  const { host = '', origin } = headers
+  checkHost(headers, bound)
+  checkOrigin(headers)
+}
+
+/** Refuses a name that was made to point at this machine. */
+export function checkHost({ host = '' }: IncomingHttpHeaders, bound: string): void {
   const name = hostInUrl(host.replace(/:\d*$/, ''))
   // Bound to every address, the machine may be called anything.
   if (!isEverywhere(bound) && !LOOPBACK.has(name) && name !== hostInUrl(bound)) {
@@ -31,6 +36,11 @@ export function checkSender(headers: IncomingHttpHeaders, bound: string): void {
       hint: `use its address, ${hostInUrl(bound)}`,
     })
   }
+}
+
+/** Refuses what pages of other servers send. */
+export function checkOrigin(headers: IncomingHttpHeaders): void {
+  const { host = '', origin } = headers
   const site = headers['sec-fetch-site']
   const foreign = origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`
   if (foreign || site === 'cross-site' || site === 'same-site') {

@@ -1,0 +1,36 @@
+import type { Session } from './api.js'
+import type { MetricsTables } from './metrics/tables.js'
+import type { Part } from './part.js'
+import type { Runs } from './run/runs.js'
+
+/** What the routes work with. */
+export interface PartNeeds {
+  readonly runs: Runs
+  readonly tables: MetricsTables
+  readonly version: string
+  /** Ends every stream. */
+  readonly signal: AbortSignal
+}
+
+/** Everything below `/api`. */
+export function partsOf(needs: PartNeeds): Part[] {
+  const { runs, tables, version } = needs
+  return [
+    {
+      path: '/session',
+      answer: async (): Promise<Session> => ({ version, folders: (await runs.list()).folders }),
+    },
+    { path: '/runs', answer: () => runs.list() },
+    { path: '/runs/:run/metrics', answer: async (_, run) => tables.list(await runs.get(run)) },
+    {
+      path: '/runs/:run/series',
+      answer: async (query, run) =>
+        tables.series(await runs.get(run), query.list('name', 100), {
+          role: query.text('role'),
+          points: query.count('points', 2, 10_000, 1000),
+          from: query.number('from'),
+          to: query.number('to'),
+        }),
+    },
+  ]
+}

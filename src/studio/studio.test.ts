@@ -1,0 +1,138 @@
+import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Bench } from '../../test/run/kit.js'
+import type { MetricList, RunList, RunSummary, SeriesAnswer } from './api.js'
+import { Visitor } from './visitor.fixture.js'
+
+let bench: Bench
+let visitor: Visitor
+beforeAll(async () => {
+  bench = await Bench.make()
+  await bench.run({ name: 'good', 'buffer.total_steps': 4 })
+  const set = { path: join(bench.dir, 'tasks.jsonl'), default_workflow_type: 'throwing_workflow' }
+  await bench.run({ name: 'bad', 'buffer.explorer_input.taskset': set }).catch(() => {})
+  visitor = await Visitor.open({ folders: [bench.dir, join(bench.dir, 'not there')] })
+})
+afterAll(async () => {
+  await visitor.close()
+  bench.remove()
+})
+
+async function byName(name: string): Promise<RunSummary> {
+  const { runs } = await visitor.get<RunList>('/runs')
+  const found = runs.find((one) => one.name === name)
+  if (!found) throw new Error(`no ${name} among ${runs.map((one) => one.name)}`)
+  return found
+}
+
+describe('list of runs', () => {
+  it('has every job below the folders, and says which folder cannot be read', async () => {
+    const { runs, folders } = await visitor.get<RunList>('/runs')
+    expect(runs.map(({ name }) => name).sort()).toEqual(['p/bad', 'p/good'])
+    expect(folders[0].problem).toBeUndefined()
+    expect(folders[1].problem).toContain('not there')
+    expect(runs.flatMap(({ problems }) => problems)).toEqual([])
+  })
+
+  it('a run that got to its end', async () => {
+    const run = await byName('p/good')
+    expect(run).toMatchObject({ state: 'finished', mode: 'both', algorithm: 'grpo', roles: [] })
+    expect(run.progress).toMatchObject({ step: 4, total: 4, role: 'trainer' })
+    expect(run.progress.secondsLeft).toBeUndefined()
+    const rewards = bench.metrics('explorer', 'good').flatMap((row) => row['rollout/reward/mean'] ?? [])
+    expect(run.spark).toEqual({ metric: 'rollout/reward/mean', values: rewards })
+    expect(run.model).toBe(join(bench.dir, 'model'))
+  })
+
+  it('a run that failed, with its error', async () => {
+    const run = await byName('p/bad')
+    expect(run.state).toBe('failed')
+    expect(run.error?.message).toContain('no such luck')
+    expect(run.error?.code).toMatch(/^\w+\/[\w-]+$/)
+  })
+
+  it('a run whose process lives, and one whose process was killed', async () => {
+    const lock = join(bench.job('good'), '.lock-trainer')
+    await writeFile(lock, JSON.stringify({ token: 't', pid: process.pid, host: hostname(), born: '' }))
+    await expect.poll(async () => (await byName('p/good')).state).toBe('running')
+    expect((await byName('p/good')).roles).toEqual([{ role: 'trainer', pid: process.pid, host: hostname() }])
+    await writeFile(lock, JSON.stringify({ token: 't', pid: 2 ** 30, host: hostname(), born: '' }))
+    await expect.poll(async () => (await byName('p/good')).state).toBe('finished')
+    await rm(lock)
+  })
+
+  it('a run that waits says for whom', async () => {
+    const dir = bench.job('good')
+    const status = { role: 'trainer', name: 'trainer', pid: process.pid, boot: 'b', beat: 1, hungry: 1, at: '' }
+    const waits = { state: 'wants_experiences', waits_for: '8 experiences of explorer', step: 2, version: 1 }
+    await writeFile(join(dir, '.status-trainer.json'), JSON.stringify({ ...status, ...waits }))
+    await writeFile(
+      join(dir, '.lock-trainer'),
+      JSON.stringify({ token: 't', pid: process.pid, host: hostname(), born: '' }),
+    )
+    await expect.poll(async () => (await byName('p/good')).state).toBe('waiting')
+    expect((await byName('p/good')).roles[0].waitsFor).toBe('8 experiences of explorer')
+    await Promise.all(['.lock-trainer', '.status-trainer.json'].map((name) => rm(join(dir, name))))
+  })
+
+  it('a broken folder is told, and the others are shown', async () => {
+    const dir = join(bench.dir, 'p', 'broken')
+    await mkdir(join(dir, '.trinity'), { recursive: true })
+    await writeFile(join(dir, 'best_eval.json'), '{"first": ')
+    await writeFile(join(dir, 'job.json'), 'no JSON')
+    await mkdir(join(dir, 'monitor'))
+    await writeFile(join(dir, 'monitor', 'trainer.jsonl'), '{"step":1,"time":1,"metrics":{"a":1}}\n{"step":2,"ti')
+    await expect.poll(async () => (await visitor.get<RunList>('/runs')).runs.length).toBe(3)
+    const run = await byName('p/broken')
+    expect(run).toMatchObject({ state: 'stopped', progress: { step: 1 } })
+    expect(run.problems).toHaveLength(2)
+    await rm(dir, { recursive: true })
+  })
+
+  it('what a link leads to is not below the folders', async () => {
+    const inside = join(bench.dir, 'inside')
+    await mkdir(inside)
+    await symlink(join(bench.dir, 'p'), join(inside, 'link'))
+    const other = await Visitor.open({ folders: [inside] })
+    expect((await other.get<RunList>('/runs')).runs).toEqual([])
+    await other.close()
+  })
+})
+
+describe('numbers of a run', () => {
+  it('are listed by name and role', async () => {
+    const { id } = await byName('p/good')
+    const { metrics, roles } = await visitor.get<MetricList>(`/runs/${id}/metrics`)
+    expect(roles.find(({ role }) => role === 'trainer')).toMatchObject({ steps: 4, first: 1, last: 4 })
+    const last = bench.metrics('trainer', 'good').at(-1)
+    expect(metrics.find(({ name }) => name === 'actor/grad_norm')).toEqual({
+      name: 'actor/grad_norm',
+      role: 'trainer',
+      count: 4,
+      last: last?.['actor/grad_norm'],
+    })
+  })
+
+  it('come as curves over steps and time, and follow the file', async () => {
+    const { id } = await byName('p/good')
+    const ask = () =>
+      visitor.get<SeriesAnswer>(`/runs/${id}/series`, { name: ['actor/grad_norm', 'no/such'], from: 2, to: 9 })
+    const { series, unknown } = await ask()
+    const rows = bench.metrics('trainer', 'good').slice(1)
+    expect(unknown).toEqual(['no/such'])
+    expect(series[0]).toMatchObject({ step: [2, 3, 4], y: rows.map((row) => row['actor/grad_norm']), count: 3 })
+    const file = join(bench.job('good'), 'monitor', 'trainer.jsonl')
+    await appendFile(file, '{"step":5,"time":1,"metrics":{"actor/grad_norm":"NaN"}}\n')
+    const { series: after } = await ask()
+    expect(after[0].y).toEqual([...rows.map((row) => row['actor/grad_norm']), null])
+    expect(after[0].odd).toEqual([{ step: 5, value: 'NaN' }])
+  })
+
+  it('a question that makes no sense names its key', async () => {
+    const { id } = await byName('p/good')
+    const wrong = await visitor.ask(`/runs/${id}/series`, { name: 'a', points: 1 })
+    expect(wrong).toMatchObject({ status: 400, body: { error: { code: 'studio/query', path: 'points' } } })
+  })
+})

@@ -1,0 +1,75 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { messageOf, TrinityError } from '../base/error.js'
+import { hostInUrl, isEverywhere } from '../gateway/guard.js'
+import { studioApp } from './app.js'
+import { Door } from './door.js'
+import { MetricsTables } from './metrics/tables.js'
+import { partsOf } from './parts.js'
+import { Runs } from './run/runs.js'
+
+export interface StudioOptions {
+  /** Runs are looked for below these; nothing else is ever read. */
+  readonly folders: readonly string[]
+  /** Default: 127.0.0.1. */
+  readonly host?: string
+  /** Default: one that is free. */
+  readonly port?: number
+  /** Of the package. */
+  readonly version: string
+  /** Folder of the built page. */
+  readonly page?: string
+}
+
+/** A server that shows runs to one person. It reads files and is no part of any run. */
+export class Studio {
+  /** With the token that lets the first browser in. */
+  readonly url: string
+  readonly #server: Server
+  readonly #end: AbortController
+
+  private constructor(server: Server, url: string, end: AbortController) {
+    this.#server = server
+    this.url = url
+    this.#end = end
+  }
+
+  static async open({ folders, host = '127.0.0.1', port = 0, version, page }: StudioOptions): Promise<Studio> {
+    const server = createServer()
+    await listen(server, host, port)
+    const bound = (server.address() as AddressInfo).port
+    const door = new Door(bound)
+    const end = new AbortController()
+    const parts = partsOf({ runs: new Runs(folders), tables: new MetricsTables(), version, signal: end.signal })
+    const app = studioApp({ door, host, page, parts })
+    // Hono would else put its own Request and Response in place of everybody's.
+    server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+    const at = isEverywhere(host) ? '127.0.0.1' : hostInUrl(host)
+    return new Studio(server, `http://${at}:${bound}/?token=${door.token}`, end)
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort()
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#server.closeAllConnections()
+    await closed
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: Error) =>
+      reject(
+        new TrinityError('studio/listen', `cannot listen at ${host}:${port}: ${messageOf(cause)}`, {
+          cause,
+          hint: 'choose another --port; 0 is any that is free',
+        }),
+      )
+    server.once('error', fail)
+    server.listen({ host, port }, () => {
+      server.off('error', fail)
+      resolve()
+    })
+  })
+}
