@@ -1,0 +1,57 @@
+import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+
+/** Keys of the view that is open, in words, for the help. */
+export interface KeyHelp {
+  readonly keys: string
+  readonly what: string
+}
+
+type Handlers = Readonly<Record<string, (event: KeyboardEvent) => void>>
+const stack: { current: Handlers }[] = []
+export const isHelpOpen = signal(false)
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+
+export function followKeys(): void {
+  addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key === 'Escape') {
+      isHelpOpen.value = false
+      if (isTyping(event.target)) (event.target as HTMLElement).blur()
+      return
+    }
+    if (isTyping(event.target)) return
+    if (event.key === '?') {
+      isHelpOpen.value = !isHelpOpen.value
+      return
+    }
+    if (event.key === '/') {
+      const search = document.querySelector<HTMLInputElement>('[data-search]')
+      search?.focus()
+      search?.select()
+      if (search !== null) event.preventDefault()
+      return
+    }
+    for (const { current } of [...stack].reverse()) {
+      const handle = current[event.key]
+      if (handle === undefined) continue
+      event.preventDefault()
+      handle(event)
+      return
+    }
+  })
+}
+
+/** Keys while a component is there; the newest component wins. */
+export function useKeys(handlers: Handlers): void {
+  const held = useRef(handlers)
+  held.current = handlers
+  useEffect(() => {
+    stack.push(held)
+    return () => {
+      stack.splice(stack.indexOf(held), 1)
+    }
+  }, [])
+}

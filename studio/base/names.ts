@@ -1,0 +1,10 @@
+/** Names that differ: runs of one name get the first folder in which their paths do. */
+export function distinctNames(runs: readonly { readonly name: string; readonly path: string }[]): string[] {
+  return runs.map(({ name, path }) => {
+    const twins = runs.filter((run) => run.name === name && run.path !== path)
+    if (twins.length === 0) return name
+    const parts = path.split('/')
+    const at = parts.findIndex((part, index) => twins.every((twin) => twin.path.split('/')[index] !== part))
+    return `${name} (${at < 0 ? path : parts[at]})`
+  })
+}

@@ -1,0 +1,33 @@
+import { effect, signal } from '@preact/signals'
+
+export type Theme = 'system' | 'light' | 'dark'
+const THEMES: readonly Theme[] = ['system', 'light', 'dark']
+const KEY = 'trinity-studio-theme'
+
+const stored = (): Theme => THEMES.find((name) => name === localStorage.getItem(KEY)) ?? 'system'
+
+export const theme = signal<Theme>('system')
+/** Counts up when colors change: what is drawn on a canvas must be drawn again. */
+export const painted = signal(0)
+
+export function followTheme(): void {
+  theme.value = stored()
+  effect(() => {
+    document.documentElement.dataset.theme = theme.value
+    localStorage.setItem(KEY, theme.value)
+    painted.value = painted.peek() + 1
+  })
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => painted.value++)
+}
+
+export function nextTheme(): void {
+  theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]
+}
+
+/** The value of a custom property now: `color('--line')`. */
+export function color(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+}
+
+export const SERIES_COLORS = 8
+export const seriesColor = (index: number) => color(`--series-${index % SERIES_COLORS}`)

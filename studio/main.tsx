@@ -1,0 +1,10 @@
+import { render } from 'preact'
+import { App } from './app.js'
+import { followKeys } from './base/keys.js'
+import { followAddress } from './base/place.js'
+import { followTheme } from './base/theme.js'
+
+followTheme()
+followAddress()
+followKeys()
+render(<App />, document.getElementById('app')!)

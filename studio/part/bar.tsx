@@ -1,0 +1,53 @@
+import { isHelpOpen } from '../base/keys.js'
+import { detail, isLive, runs } from '../base/live.js'
+import { linkTo, place } from '../base/place.js'
+import { nextTheme, theme } from '../base/theme.js'
+
+const SIGNS = { system: '◐', light: '○', dark: '●' }
+
+/** Where one is, and what holds everywhere. */
+export function Bar() {
+  const [page, run] = place.value.path
+  const name = runs.value?.find(({ id }) => id === run)?.name ?? detail.value?.name
+  return (
+    <header class="bar">
+      <a class="brand" href={linkTo([])}>
+        <svg viewBox="0 0 32 32" aria-hidden="true">
+          <circle cx="16" cy="11" r="7" />
+          <circle cx="11" cy="20" r="7" />
+          <circle cx="21" cy="20" r="7" />
+        </svg>
+        <span>Studio</span>
+      </a>
+      <nav aria-label="Where you are">
+        <a href={linkTo([])} aria-current={page === undefined ? 'page' : undefined}>
+          Runs
+        </a>
+        {run !== undefined && (
+          <a href={linkTo(['runs', run, 'charts'])} aria-current="page" title={name}>
+            {name ?? '…'}
+          </a>
+        )}
+        {page === 'compare' && <span aria-current="page">Compare</span>}
+      </nav>
+      <span class="space" />
+      <span class={`live ${isLive.value ? 'on' : ''}`} role="status">
+        {isLive.value ? 'live' : 'not connected'}
+      </span>
+      <button type="button" class="quiet" onClick={nextTheme} title="colors (t)" aria-label={`colors: ${theme.value}`}>
+        <i aria-hidden="true">{SIGNS[theme.value]}</i>
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        title="keys (?)"
+        aria-label="keys"
+        onClick={() => {
+          isHelpOpen.value = true
+        }}
+      >
+        ?
+      </button>
+    </header>
+  )
+}

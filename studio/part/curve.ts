@@ -1,0 +1,61 @@
+import type { AlignedData } from 'uplot'
+import { count, duration } from '../base/format.js'
+import { smooth } from '../base/smooth.js'
+
+/** One line of a chart. */
+export interface Curve {
+  readonly label: string
+  readonly colorIndex: number
+  readonly step: readonly number[]
+  readonly time: readonly number[]
+  readonly y: readonly (number | null)[]
+}
+
+/** How all charts of a page are drawn. `from` and `to` are in units of the axis. */
+export interface ChartView {
+  readonly smooth: number
+  readonly isLog: boolean
+  readonly axis: 'step' | 'time'
+  readonly from?: number
+  readonly to?: number
+}
+
+export interface Table {
+  /** x, then the smoothed lines, then (where there is smoothing) the raw ones. */
+  readonly data: AlignedData
+  readonly curves: readonly Curve[]
+  readonly last: readonly (number | undefined)[]
+  valueAt(curve: number, index: number): number | undefined
+  xLabel(index: number): string
+}
+
+/** Curves with steps of their own in columns over one x. Time counts from the first point of each curve's run. */
+export function tableOf(curves: readonly Curve[], view: ChartView): Table {
+  const begin = Math.min(...curves.flatMap(({ time }) => time.slice(0, 1)))
+  const xs = curves.map(({ step, time }) => (view.axis === 'step' ? step : time.map((at) => at - begin)))
+  const x = [...new Set(xs.flat())].sort((one, other) => one - other)
+  const place = new Map(x.map((value, index) => [value, index]))
+  const spread = (values: readonly (number | null)[], at: readonly number[]) => {
+    const column: (number | null)[] = new Array(x.length).fill(null)
+    values.forEach((value, index) => {
+      column[place.get(at[index])!] = view.isLog && value !== null && value <= 0 ? null : value
+    })
+    return column
+  }
+  const raw = curves.map(({ y }, index) => spread(y, xs[index]))
+  const smoothed = view.smooth > 0 ? curves.map(({ y }, index) => spread(smooth(y, view.smooth), xs[index])) : raw
+  return {
+    data: [x, ...smoothed, ...(view.smooth > 0 ? raw : [])],
+    curves,
+    last: curves.map(({ y }) => y.findLast((value) => value !== null) ?? undefined),
+    valueAt: (curve, index) => nearest(raw[curve], index),
+    xLabel: (index) => (view.axis === 'step' ? `step ${count(x[index])}` : `after ${duration(x[index])}`),
+  }
+}
+
+/** The value there or the last one before it: an evaluation holds until the next. */
+function nearest(column: readonly (number | null)[] | undefined, index: number): number | undefined {
+  if (column === undefined) return undefined
+  for (let at = Math.min(index, column.length - 1); at >= 0; at--) if (column[at] !== null) return column[at]!
+  return undefined
+}

@@ -1,0 +1,118 @@
+import type { Rollout as Experience } from '../../src/studio/api.js'
+import { useAsked } from '../base/asked.js'
+import { number } from '../base/format.js'
+import { linkTo, query, setQuery } from '../base/place.js'
+import { runPath } from '../base/server.js'
+import { Problem } from '../part/empty.js'
+import { Chat } from './chat.js'
+import { messagesOf } from './message.js'
+import { Tokens } from './tokens.js'
+
+/** One rollout: what was said, or which tokens it was said with. */
+export function Rollout({ id }: { id: string }) {
+  const { store, id: row, show, ...filter } = query.value
+  const { answer, problem } = useAsked<Experience>(runPath(id, 'rollout'), { store, id: row }).value
+  if (problem !== undefined) return <Problem problem={problem} />
+  if (answer === undefined) return <p class="loading">Reading…</p>
+  const isTokens = show === 'tokens'
+  const { color: _, token: __, ...back } = filter
+  return (
+    <>
+      <div class="tools">
+        <a class="button quiet" href={linkTo(['runs', id, 'rollouts'], { ...back, store })}>
+          ← Table
+        </a>
+        <div class="switch">
+          <button type="button" aria-pressed={!isTokens} onClick={() => setQuery({ show: '' })}>
+            Chat
+          </button>
+          <button type="button" aria-pressed={isTokens} onClick={() => setQuery({ show: 'tokens' })}>
+            Tokens
+          </button>
+        </div>
+        <span class="space" />
+        <a class="button quiet" href={linkTo(['runs', id, 'rollouts'], { store, task: answer.task, order: 'oldest' })}>
+          All attempts at this task
+        </a>
+        <a
+          class="button quiet"
+          href={linkTo(['runs', id, 'rollouts'], { store, stepMin: answer.step, stepMax: answer.step, order: 'best' })}
+        >
+          This step, best first
+        </a>
+      </div>
+      <Facts rollout={answer} />
+      {answer.missing.map((line) => (
+        <p key={line} class="note">
+          {line}
+        </p>
+      ))}
+      {isTokens ? <Tokens rollout={answer} /> : <Conversation rollout={answer} />}
+    </>
+  )
+}
+
+function Facts({ rollout }: { rollout: Experience }) {
+  const metrics = Object.entries(rollout.metrics)
+  const facts: [string, string | number | undefined][] = [
+    ['reward', number(rollout.reward)],
+    ['step', rollout.step],
+    ['task', rollout.task],
+    ['run', rollout.run],
+    ['version', rollout.version],
+    ['temperature', rollout.temperature],
+    ['tokens', `${rollout.tokens.promptLength} + ${rollout.tokens.id.length - rollout.tokens.promptLength}`],
+    ...(rollout.consumed === undefined ? [] : [['used', rollout.consumed] as [string, number]]),
+    ...metrics.slice(0, 12).map(([name, value]): [string, string] => [name, number(value)]),
+  ]
+  return (
+    <>
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {rollout.failure !== undefined && (
+        <pre class="failure" role="alert">
+          {rollout.failure.replaceAll('_', ' ')}
+          {rollout.failureMessage && `: ${rollout.failureMessage}`}
+        </pre>
+      )}
+    </>
+  )
+}
+
+function Conversation({ rollout }: { rollout: Experience }) {
+  if (rollout.pair !== undefined)
+    return (
+      <div class="halves">
+        <section>
+          <h2>Chosen</h2>
+          <Chat messages={rollout.pair.chosen} />
+        </section>
+        <section>
+          <h2>Rejected</h2>
+          <Chat messages={rollout.pair.rejected} />
+        </section>
+      </div>
+    )
+  return (
+    <>
+      <Chat messages={messagesOf(rollout)} />
+      {rollout.tools !== undefined && <Details title="Tools" value={rollout.tools} />}
+      <Details title="Info" value={rollout.info} />
+    </>
+  )
+}
+
+function Details({ title, value }: { title: string; value: Experience['info'] }) {
+  return (
+    <details class="plan">
+      <summary>{title}</summary>
+      <pre>{JSON.stringify(value, null, 2)}</pre>
+    </details>
+  )
+}

@@ -1,0 +1,44 @@
+import type { TokenColumns } from '../../src/studio/api.js'
+
+export const COLORINGS = ['logprob', 'entropy', 'advantage', 'mismatch', 'mask'] as const
+export type Coloring = (typeof COLORINGS)[number]
+
+export const COLORING_WORDS: Record<Coloring, { name: string; low: string; high: string }> = {
+  logprob: { name: 'Log-prob', low: 'sure', high: 'surprising' },
+  entropy: { name: 'Entropy', low: 'sure', high: 'undecided' },
+  advantage: { name: 'Advantage', low: 'pushed down', high: 'pushed up' },
+  mismatch: { name: 'Mismatch', low: 'trainer finds it less likely', high: 'more likely' },
+  mask: { name: 'Mask', low: 'not trained on', high: 'trained on' },
+}
+
+/** Shades on each side: small enough for classes, fine enough for the eye. */
+export const SHADES = 8
+
+/**
+ * The class of each response token. `h3`: the third of eight shades of more; `u3`, `d3`: up and down, for what has a sign.
+ * '': no color.
+ */
+export function tokenClasses(columns: TokenColumns, coloring: Coloring): string[] {
+  if (coloring === 'mask') return columns.mask.map((mask) => (mask === 1 ? 'h3' : ''))
+  const values = columns[coloring] ?? []
+  if (coloring === 'logprob') return values.map((value) => shade('h', value === null ? null : -value / 5))
+  if (coloring === 'entropy') return values.map((value) => shade('h', value === null ? null : value / 3))
+  const most = Math.max(1e-6, ...values.map((value) => Math.abs(value ?? 0)))
+  return values.map((value) => shade((value ?? 0) >= 0 ? 'u' : 'd', value === null ? null : Math.abs(value) / most))
+}
+
+function shade(kind: string, share: number | null): string {
+  if (share === null || Number.isNaN(share)) return ''
+  const level = Math.min(SHADES, Math.round(Math.max(0, share) * SHADES))
+  return level === 0 ? '' : `${kind}${level}`
+}
+
+export const availableColorings = (columns: TokenColumns) =>
+  COLORINGS.filter((coloring) => coloring === 'mask' || columns[coloring] !== undefined)
+
+/** What is shown for a token: spaces and line ends can be seen, and nothing is invisible. */
+export function tokenText(text: string | undefined, id: number): string {
+  if (text === undefined) return ` ${id}`
+  if (text === '') return '·'
+  return text.replaceAll('\t', '⇥').replaceAll('\n', '↵\n')
+}

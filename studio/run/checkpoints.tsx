@@ -1,0 +1,59 @@
+import type { CheckpointInfo, RunDetail } from '../../src/studio/api.js'
+import { now } from '../base/clock.js'
+import { ago, bytes, moment, number } from '../base/format.js'
+import { Copy } from '../part/copy.js'
+import { Empty } from '../part/empty.js'
+
+export function Checkpoints({ run }: { run?: RunDetail }) {
+  if (run === undefined) return <p class="loading">Reading…</p>
+  if (run.checkpoints.length === 0)
+    return (
+      <Empty title="No checkpoints yet">
+        <p>A run saves one at its end, and every trainer.save_interval steps.</p>
+      </Empty>
+    )
+  return (
+    <div class="sheet">
+      <table class="checkpoints">
+        <thead>
+          <tr>
+            <th>Step</th>
+            <th>Evaluation</th>
+            <th>Size</th>
+            <th>Saved</th>
+            <th>Holds</th>
+            <th>Weights</th>
+          </tr>
+        </thead>
+        <tbody>
+          {[...run.checkpoints].reverse().map((checkpoint) => (
+            <Row key={checkpoint.path} checkpoint={checkpoint} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Row({ checkpoint }: { checkpoint: CheckpointInfo }) {
+  const { step, evaluation, savedAt, full, weights, path } = checkpoint
+  return (
+    <tr>
+      <td>
+        <b class="figure">{step}</b> {checkpoint.isNewest && <small class="tag">newest</small>}{' '}
+        {checkpoint.isBest && <small class="tag good">best</small>}
+      </td>
+      <td class="figure" title={evaluation?.metric}>
+        {number(evaluation?.score)}
+      </td>
+      <td class="figure">{bytes(checkpoint.bytes)}</td>
+      <td class="muted" title={moment(savedAt)}>
+        {ago(savedAt, now.value)}
+      </td>
+      <td>{full ? 'everything to resume' : 'weights'}</td>
+      <td class="path">
+        <Copy text={weights ?? path} />
+      </td>
+    </tr>
+  )
+}

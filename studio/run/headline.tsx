@@ -1,0 +1,61 @@
+import type { ComponentChildren } from 'preact'
+import type { RunDetail } from '../../src/studio/api.js'
+import { now } from '../base/clock.js'
+import { ago, duration, lastName, NONE, number } from '../base/format.js'
+import { Badge } from '../part/badge.js'
+import { Progress } from '../part/progress.js'
+
+/** What one wants to know first, in one line of fixed height. */
+export function Headline({ run }: { run?: RunDetail }) {
+  return (
+    <section class="headline" aria-label="The run">
+      <dl>
+        <Fact name="State">{run ? <Badge state={run.state} /> : NONE}</Fact>
+        <Fact name="Steps">{run ? <Progress progress={run.progress} /> : NONE}</Fact>
+        <Fact name="Per step">{duration(run?.progress.secondsPerStep)}</Fact>
+        <Fact name="Evaluation" title={run?.evaluation && `${run.evaluation.best.metric}: first → best`}>
+          {run?.evaluation ? (
+            <>
+              {number(run.evaluation.first.score)} <span class="muted">→</span>{' '}
+              <b>{number(run.evaluation.best.score)}</b>
+            </>
+          ) : (
+            NONE
+          )}
+        </Fact>
+        <Fact name="Algorithm">{run?.algorithm ?? run?.mode ?? NONE}</Fact>
+        <Fact name="Model" title={run?.model}>
+          {lastName(run?.model)}
+        </Fact>
+        <Fact name="Engine">
+          {[...new Set([run?.engine?.trainer, run?.engine?.sampler].filter(Boolean))].join(' + ') || NONE}
+        </Fact>
+        <Fact name="Changed">{ago(run?.changed, now.value)}</Fact>
+      </dl>
+      {run?.state === 'failed' && run.error !== undefined && (
+        <pre class="failure" role="alert">
+          {run.error.message}
+        </pre>
+      )}
+      {run !== undefined && <Waits run={run} />}
+      {run !== undefined && run.problems.length > 0 && (
+        <p class="note">Not everything could be read: {run.problems.join('; ')}</p>
+      )}
+    </section>
+  )
+}
+
+function Waits({ run }: { run: RunDetail }) {
+  const waits = run.roles.filter(({ waitsFor }) => waitsFor !== undefined)
+  if (waits.length === 0) return null
+  return <p class="note">{waits.map(({ role, waitsFor }) => `${role} waits for ${waitsFor}`).join(' · ')}</p>
+}
+
+function Fact({ name, title, children }: { name: string; title?: string; children: ComponentChildren }) {
+  return (
+    <div title={title}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
