@@ -1,6 +1,8 @@
 import type { Session } from './api.js'
+import { logParts } from './log/parts.js'
 import type { MetricsTables } from './metrics/tables.js'
 import type { Part } from './part.js'
+import { runParts } from './run/parts.js'
 import type { Runs } from './run/runs.js'
 
 /** What the routes work with. */
@@ -16,11 +18,12 @@ export interface PartNeeds {
 export function partsOf(needs: PartNeeds): Part[] {
   const { runs, tables, version } = needs
   return [
+    ...runParts(needs),
+    ...logParts(needs),
     {
       path: '/session',
       answer: async (): Promise<Session> => ({ version, folders: (await runs.list()).folders }),
     },
-    { path: '/runs', answer: () => runs.list() },
     { path: '/runs/:run/metrics', answer: async (_, run) => tables.list(await runs.get(run)) },
     {
       path: '/runs/:run/series',

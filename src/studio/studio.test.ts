@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Bench } from '../../test/run/kit.js'
-import type { MetricList, RunList, RunSummary, SeriesAnswer } from './api.js'
+import type { LogEvents, LogList, LogPage, MetricList, RunDetail, RunList, RunSummary, SeriesAnswer } from './api.js'
 import { Visitor } from './visitor.fixture.js'
 
 let bench: Bench
@@ -134,5 +134,56 @@ describe('numbers of a run', () => {
     const { id } = await byName('p/good')
     const wrong = await visitor.ask(`/runs/${id}/series`, { name: 'a', points: 1 })
     expect(wrong).toMatchObject({ status: 400, body: { error: { code: 'studio/query', path: 'points' } } })
+  })
+})
+
+describe('one run', () => {
+  it('has its checkpoints, evaluations and notes', async () => {
+    const { id } = await byName('p/good')
+    const run = await visitor.get<RunDetail>(`/runs/${id}`)
+    expect(run.checkpoints.map(({ step, full, isNewest }) => ({ step, full, isNewest }))).toEqual(
+      bench.checkpoints('good').map(() => ({ step: 4, full: true, isNewest: true })),
+    )
+    expect(run.checkpoints[0].bytes).toBeGreaterThan(1000)
+    expect(run.has).toEqual({ config: true, metrics: true, logs: true, rollouts: true })
+    const bad = await visitor.get<RunDetail>(`/runs/${(await byName('p/bad')).id}`)
+    expect(bad.notes.find(({ level, from }) => level === 'ERROR' && from === 'run')?.text).toBe('the run failed')
+  })
+
+  it('has its logs, and nothing that a link leads to', async () => {
+    const { id } = await byName('p/good')
+    await writeFile(join(bench.dir, '..', 'trinity-outside.log'), 'not for you\n')
+    await symlink(join(bench.dir, '..', 'trinity-outside.log'), bench.job('good', 'log', 'outside.log'))
+    const { logs } = await visitor.get<LogList>(`/runs/${id}/logs`)
+    expect(logs.map(({ file }) => file)).toEqual(expect.arrayContaining(['explorer', 'synchronizer', 'trainer']))
+    expect(logs.map(({ file }) => file)).not.toContain('outside')
+    const page = await visitor.get<LogPage>(`/runs/${id}/log`, { file: 'trainer', text: 'step 4' })
+    expect(page.lines[0].text).toMatch(/^INFO .* \[trainer\] step 4: /)
+    for (const file of ['outside', '../job', '../../good/log/trainer']) {
+      expect((await visitor.ask(`/runs/${id}/log`, { file })).status).toBe(404)
+    }
+    await rm(bench.job('good', 'log', 'outside.log'))
+    await rm(join(bench.dir, '..', 'trinity-outside.log'))
+  })
+
+  it('tells what is new: numbers, log lines, its state', async () => {
+    const { id } = await byName('p/good')
+    const log = bench.job('good', 'log', 'trainer.log')
+    const numbers = join(bench.job('good'), 'monitor', 'trainer.jsonl')
+    const seen: string[] = []
+    const events = visitor.events(`/events?run=${id}`, (name, data) => {
+      seen.push(name)
+      if (name === 'runs') void appendFile(numbers, '{"step":6,"time":2,"metrics":{"actor/loss":1}}\n')
+      if (name !== 'metrics') return false
+      expect(data).toEqual({ role: 'trainer', rows: [{ step: 6, time: 2, metrics: { 'actor/loss': 1 } }] })
+      return true
+    })
+    const lines = visitor.events(`/runs/${id}/log/follow?file=trainer&level=ERROR&after=0`, (name, data) => {
+      expect([name, (data as LogEvents['lines']).lines.map(({ text }) => text)]).toEqual(['lines', ['ERROR x', ' y']])
+      return true
+    })
+    await appendFile(log, 'ERROR x\n y\nINFO z\n')
+    await Promise.all([events, lines])
+    expect(seen[0]).toBe('runs')
   })
 })

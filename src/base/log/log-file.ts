@@ -96,7 +96,7 @@ export class LogFile {
 const ALIASES: Readonly<Record<string, Level>> = { WARN: 'WARNING', CRITICAL: 'ERROR', FATAL: 'ERROR' }
 
 /** The first word, if it is a level. */
-function levelOfLine(line: string): Level | undefined {
+export function levelOfLine(line: string): Level | undefined {
   const word = /^[A-Z]+/.exec(line)?.[0]
   if (word === undefined) return undefined
   return ALIASES[word] ?? LEVELS.find((level) => level === word)

@@ -9,9 +9,9 @@ export interface Column {
   readonly values: number[]
 }
 
-/** What a look at the file has brought. */
+/** What has come since somebody looked. */
 export interface MetricsNews {
-  /** Everything that was known is void: a resumed run has written the file anew. */
+  /** Everything must be read again: a resumed run has written the file anew, or too much has come. */
   readonly restarted: boolean
   readonly rows: readonly MetricsRow[]
 }
@@ -29,7 +29,13 @@ export class MetricsTable {
   #size = 0
   /** Where the last line begins: it may still get more numbers. */
   #last = 0
-  #reading: Promise<MetricsNews> | undefined
+  #lastText = ''
+  #reading: Promise<void> | undefined
+  /** Counts what has come: readers remember how much of it they have seen. */
+  #changes = 0
+  /** What readers have seen before this is void. */
+  #restartedAt = 0
+  #recent: { readonly change: number; readonly row: MetricsRow }[] = []
 
   constructor(role: string, path: string) {
     this.role = role
@@ -37,27 +43,42 @@ export class MetricsTable {
   }
 
   /** Reads what is new. Those who ask at once get the same answer. */
-  poll(): Promise<MetricsNews> {
+  poll(): Promise<void> {
     this.#reading ??= this.#poll().finally(() => {
       this.#reading = undefined
     })
     return this.#reading
   }
 
-  async #poll(): Promise<MetricsNews> {
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** What has come since a reader looked, who then noted `changes`. */
+  since(seen: number): MetricsNews {
+    const oldest = this.#recent[0]?.change ?? this.#changes + 1
+    if (seen < this.#restartedAt || (seen < this.#changes && seen + 1 < oldest)) return { restarted: true, rows: [] }
+    const rows = new Map<number, MetricsRow>()
+    for (const { change, row } of this.#recent) if (change > seen) rows.set(row.step, row)
+    return { restarted: false, rows: [...rows.values()] }
+  }
+
+  async #poll(): Promise<void> {
     const now = await stat(this.path).catch(() => undefined)
-    if (!now || (now.ino === this.#ino && now.size === this.#size && now.mtimeMs === this.#mtime)) return NOTHING
+    if (!now || (now.ino === this.#ino && now.size === this.#size && now.mtimeMs === this.#mtime)) return
     const restarted = this.#ino !== -1 && (now.ino !== this.#ino || now.size < this.#last)
     if (restarted) this.#clear()
-    const rows = new Map<number, MetricsRow>()
     let isWhole = true
     await withFile(this.path, async (file) => {
       await eachLine(file, this.#last, now.size, ({ at, text }) => {
+        if (at === this.#last && text === this.#lastText) return
         this.#last = at
+        this.#lastText = text
         const row = rowOf(text)
         if (row) {
           this.#add(row)
-          rows.set(row.step, row)
+          this.#recent.push({ change: ++this.#changes, row })
+          if (this.#recent.length > 2 * RECENT) this.#recent = this.#recent.slice(-RECENT)
         } else isWhole = false
       })
     })
@@ -65,7 +86,6 @@ export class MetricsTable {
     this.#size = now.size
     // a line that was read while it was written is read again
     this.#mtime = isWhole ? now.mtimeMs : -1
-    return { restarted, rows: [...rows.values()] }
   }
 
   #clear(): void {
@@ -74,6 +94,9 @@ export class MetricsTable {
     this.columns.clear()
     this.#rowOf.clear()
     this.#last = 0
+    this.#lastText = ''
+    this.#recent = []
+    this.#restartedAt = ++this.#changes
   }
 
   #add({ step, time, metrics }: MetricsRow): void {
@@ -103,7 +126,8 @@ export class MetricsTable {
   }
 }
 
-const NOTHING: MetricsNews = { restarted: false, rows: [] }
+/** Rows that are kept for readers; who is further behind reads everything again. */
+const RECENT = 300
 
 function rowOf(line: string): MetricsRow | undefined {
   try {

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 
 const CHUNK = 1 << 16
 const NEWLINE = 10
-/** Longer lines are cut where only their beginning is of use. */
+/** A line that is longer counts as several: no file makes us read more than this at a time. */
 const LONGEST = 1 << 22
 
 /** A line and the byte at which it begins. */
@@ -56,14 +56,15 @@ export function linesIn(bytes: Buffer, at: number): PlacedLine[] {
 
 /** Where the line begins that the byte before `end` belongs to. */
 export async function lineBegin(file: FileHandle, end: number): Promise<number> {
-  for (let to = end; to > 0; ) {
-    const from = Math.max(0, to - CHUNK)
+  const least = Math.max(0, end - LONGEST)
+  for (let to = end; to > least; ) {
+    const from = Math.max(least, to - CHUNK)
     const part = await readPart(file, from, to)
     const newline = part.lastIndexOf(NEWLINE)
     if (newline >= 0) return from + newline + 1
     to = from
   }
-  return 0
+  return least
 }
 
 /** The last whole lines, at most `count` of them. */
@@ -72,7 +73,7 @@ export async function lastLines(file: FileHandle, size: number, count: number): 
   for (let bytes = CHUNK; ; bytes *= 4) {
     const from = end <= bytes ? 0 : await lineBegin(file, end - bytes)
     const lines = linesIn(await readPart(file, from, end), from)
-    if (lines.length >= count || from === 0 || bytes > LONGEST * count) return lines.slice(-count)
+    if (lines.length >= count || from === 0 || bytes > 8 * LONGEST) return lines.slice(-count)
   }
 }
 
@@ -117,7 +118,8 @@ export async function eachLine(
     for (const line of lines) take(line)
     if (lines.length === 0) {
       if (at + part.length >= size || part.length < bytes) break
-      bytes *= 2
+      if (bytes >= LONGEST) at += part.length
+      else bytes *= 2
       continue
     }
     at += part.lastIndexOf(NEWLINE) + 1
