@@ -2,6 +2,8 @@ import type { Session } from './api.js'
 import { logParts } from './log/parts.js'
 import type { MetricsTables } from './metrics/tables.js'
 import type { Part } from './part.js'
+import { rolloutParts } from './rollout/parts.js'
+import type { Stores } from './rollout/stores.js'
 import { runParts } from './run/parts.js'
 import type { Runs } from './run/runs.js'
 
@@ -9,6 +11,7 @@ import type { Runs } from './run/runs.js'
 export interface PartNeeds {
   readonly runs: Runs
   readonly tables: MetricsTables
+  readonly stores: Stores
   readonly version: string
   /** Ends every stream. */
   readonly signal: AbortSignal
@@ -20,6 +23,7 @@ export function partsOf(needs: PartNeeds): Part[] {
   return [
     ...runParts(needs),
     ...logParts(needs),
+    ...rolloutParts(needs),
     {
       path: '/session',
       answer: async (): Promise<Session> => ({ version, folders: (await runs.list()).folders }),

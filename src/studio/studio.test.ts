@@ -187,3 +187,74 @@ describe('one run', () => {
     expect(seen[0]).toBe('runs')
   })
 })
+
+describe('rollouts', () => {
+  const kinds = ['sqlite', 'jsonl'] as const
+  const storeOf = async (id: string, kind: (typeof kinds)[number]) => {
+    const { stores } = await visitor.get<StoreList>(`/runs/${id}/stores`)
+    const found = stores.find((one) => one.kind === kind)
+    if (!found) throw new Error(`no ${kind} among ${JSON.stringify(stores)}`)
+    return found.id
+  }
+
+  it.each(kinds)('of %s come in pages, by filters', async (kind) => {
+    const { id } = await byName('p/good')
+    const store = await storeOf(id, kind)
+    const first = await visitor.get<RolloutPage>(`/runs/${id}/rollouts`, { store, limit: 5, count: true })
+    expect(first.rows).toHaveLength(5)
+    const all: RolloutPage['rows'][number][] = [...first.rows]
+    for (let { next } = first; next !== undefined; ) {
+      const page = await visitor.get<RolloutPage>(`/runs/${id}/rollouts`, { store, limit: 5, cursor: next })
+      all.push(...page.rows)
+      next = page.next
+    }
+    expect(all).toHaveLength(first.count ?? 0)
+    expect(new Set(all.map((row) => row.id)).size).toBe(all.length)
+    const rewards = all.map(({ reward }) => reward as number)
+    const best = await visitor.get<RolloutPage>(`/runs/${id}/rollouts`, { store, order: 'best', limit: 1 })
+    expect(best.rows[0].reward).toBe(Math.max(...rewards))
+    const some = await visitor.get<RolloutPage>(`/runs/${id}/rollouts`, { store, stepMin: 2, stepMax: 2, count: true })
+    expect(some.count).toBe(all.filter(({ step }) => step === '2').length)
+    const histogram = await visitor.get<RewardHistogram>(`/runs/${id}/rollouts/histogram`, { store, bins: 4 })
+    expect(histogram.bins.reduce((sum, { count }) => sum + count, 0)).toBe(all.length)
+    expect(histogram.mean).toBeCloseTo(rewards.reduce((sum, one) => sum + one, 0) / all.length)
+    const ends = await visitor.get<Extremes>(`/runs/${id}/rollouts/extremes`, { store, step: 3, limit: 2 })
+    const third = all.filter(({ step }) => step === '3').map(({ reward }) => reward as number)
+    expect([ends.best[0].reward, ends.worst[0].reward]).toEqual([Math.max(...third), Math.min(...third)])
+    const { tasks } = await visitor.get<TaskPage>(`/runs/${id}/rollouts/tasks`, { store, limit: 1 })
+    const attempts = await visitor.get<Attempts>(`/runs/${id}/rollouts/attempts`, { store, task: tasks[0].task })
+    expect(attempts.rows).toHaveLength(tasks[0].attempts)
+    const wanted = all[3].response?.slice(0, 4).toUpperCase() ?? ''
+    const found = await visitor.get<RolloutPage>(`/runs/${id}/rollouts`, { store, text: wanted, limit: 500 })
+    const has = (text = '') => text.toUpperCase().includes(wanted)
+    expect(found.rows.map((row) => row.id)).toEqual(
+      all.filter(({ prompt, response }) => has(prompt) || has(response)).map((row) => row.id),
+    )
+  })
+
+  it.each(kinds)('of %s show every token', async (kind) => {
+    const { id } = await byName('p/good')
+    const store = await storeOf(id, kind)
+    const { rows } = await visitor.get<RolloutPage>(`/runs/${id}/rollouts`, { store, limit: 1 })
+    const one = await visitor.get<Rollout>(`/runs/${id}/rollout`, { store, id: rows[0].id })
+    const { tokens } = one
+    const response = tokens.id.length - tokens.promptLength
+    expect(tokens.mask).toHaveLength(response)
+    expect(tokens.logprob).toHaveLength(response)
+    expect(tokens.text?.slice(tokens.promptLength).join('')).toContain(one.responseText)
+    expect(one.reward).toBe(rows[0].reward)
+    expect(one.missing).toEqual([])
+    expect((await visitor.ask(`/runs/${id}/rollout`, { store, id: 10 ** 9 })).status).toBe(404)
+  })
+
+  it('a file that is no database says so, and nothing outside is opened', async () => {
+    const { id } = await byName('p/good')
+    await writeFile(bench.job('good', 'buffer', 'broken.db'), 'this is no database, whatever its name says')
+    const { stores } = await visitor.get<StoreList>(`/runs/${id}/stores`)
+    expect(stores.find(({ name }) => name === 'broken.db')?.problem).toMatch(/database/)
+    for (const store of ['../../tasks.jsonl', '/etc/passwd', 'buffer/none.db#x']) {
+      expect((await visitor.ask(`/runs/${id}/rollouts`, { store })).status).toBe(404)
+    }
+    await rm(bench.job('good', 'buffer', 'broken.db'))
+  })
+})

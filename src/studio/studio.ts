@@ -7,6 +7,7 @@ import { studioApp } from './app.js'
 import { Door } from './door.js'
 import { MetricsTables } from './metrics/tables.js'
 import { partsOf } from './parts.js'
+import { Stores } from './rollout/stores.js'
 import { Runs } from './run/runs.js'
 
 export interface StudioOptions {
@@ -28,11 +29,13 @@ export class Studio {
   readonly url: string
   readonly #server: Server
   readonly #end: AbortController
+  readonly #stores: Stores
 
-  private constructor(server: Server, url: string, end: AbortController) {
+  private constructor(server: Server, url: string, end: AbortController, stores: Stores) {
     this.#server = server
     this.url = url
     this.#end = end
+    this.#stores = stores
   }
 
   static async open({ folders, host = '127.0.0.1', port = 0, version, page }: StudioOptions): Promise<Studio> {
@@ -41,12 +44,16 @@ export class Studio {
     const bound = (server.address() as AddressInfo).port
     const door = new Door(bound)
     const end = new AbortController()
-    const parts = partsOf({ runs: new Runs(folders), tables: new MetricsTables(), version, signal: end.signal })
+    const stores = new Stores()
+    const parts = partsOf({
+      ...{ runs: new Runs(folders), tables: new MetricsTables(), stores, version },
+      signal: end.signal,
+    })
     const app = studioApp({ door, host, page, parts })
     // Hono would else put its own Request and Response in place of everybody's.
     server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }))
     const at = isEverywhere(host) ? '127.0.0.1' : hostInUrl(host)
-    return new Studio(server, `http://${at}:${bound}/?token=${door.token}`, end)
+    return new Studio(server, `http://${at}:${bound}/?token=${door.token}`, end, stores)
   }
 
   async close(): Promise<void> {
@@ -54,6 +61,7 @@ export class Studio {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeAllConnections()
     await closed
+    await this.#stores.close()
   }
 }
 

@@ -4,6 +4,8 @@ const CHUNK = 1 << 16
 const NEWLINE = 10
 /** A line that is longer counts as several: no file makes us read more than this at a time. */
 const LONGEST = 1 << 22
+/** Of lines that are read whole, one by one. */
+const LONGEST_WHOLE = 1 << 28
 
 /** A line and the byte at which it begins. */
 export interface PlacedLine {
@@ -118,7 +120,7 @@ export async function eachLine(
     for (const line of lines) take(line)
     if (lines.length === 0) {
       if (at + part.length >= size || part.length < bytes) break
-      if (bytes >= LONGEST) at += part.length
+      if (bytes >= LONGEST_WHOLE) at += part.length
       else bytes *= 2
       continue
     }
