@@ -1,6 +1,7 @@
 import type { Session } from './api.js'
 import { logParts } from './log/parts.js'
 import type { MetricsTables } from './metrics/tables.js'
+import { timelineOf } from './metrics/timeline.js'
 import type { Part } from './part.js'
 import { rolloutParts } from './rollout/parts.js'
 import type { Stores } from './rollout/stores.js'
@@ -27,6 +28,17 @@ export function partsOf(needs: PartNeeds): Part[] {
     {
       path: '/session',
       answer: async (): Promise<Session> => ({ version, folders: (await runs.list()).folders }),
+    },
+    {
+      path: '/runs/:run/timeline',
+      answer: async (query, id) => {
+        const run = await runs.get(id)
+        return timelineOf(run, await tables.of(run), {
+          from: query.number('from'),
+          to: query.number('to'),
+          spans: query.count('spans', 10, 20_000, 2000),
+        })
+      },
     },
     { path: '/runs/:run/metrics', answer: async (_, run) => tables.list(await runs.get(run)) },
     {

@@ -166,6 +166,32 @@ describe('one run', () => {
     await rm(join(bench.dir, '..', 'trinity-outside.log'))
   })
 
+  it('has its configuration, with what differs from the defaults', async () => {
+    const { id } = await byName('p/good')
+    const { changed, yaml, plan, missing } = await visitor.get<RunConfig>(`/runs/${id}/config`)
+    expect(changed.find(({ key }) => key === 'buffer.total_steps')).toMatchObject({ value: 4, default: null })
+    expect(changed.map(({ key }) => key)).not.toContain('synchronizer.sync_offset')
+    expect(yaml).toContain('total_steps: 4')
+    expect(plan.find(({ title }) => title === 'steps')?.lines).toContain('trainer: 4')
+    expect(missing).toEqual([expect.stringContaining('memory')])
+  })
+
+  it('has a timeline whose spans are as long as the run measured', async () => {
+    const { id } = await byName('p/good')
+    const { lanes, missing, begin, end } = await visitor.get<Timeline>(`/runs/${id}/timeline`)
+    expect(lanes.map(({ name }) => name).sort()).toEqual(['explorer', 'synchronizer', 'trainer'])
+    const trains = lanes.find(({ name }) => name === 'trainer')?.spans.filter(({ kind }) => kind === 'work') ?? []
+    const rows = bench.metrics('trainer', 'good').filter((row) => row['time/train_step'] !== undefined)
+    expect(trains.map((one) => one.step)).toEqual(rows.map(({ step }) => step))
+    for (const [i, one] of trains.entries()) {
+      expect(one.end - one.begin).toBeCloseTo(rows[i]['time/train_step'], 4)
+    }
+    expect(end).toBeGreaterThan(begin)
+    expect(missing[0]).toContain('samplers')
+    const few = await visitor.get<Timeline>(`/runs/${id}/timeline`, { spans: 10, from: begin, to: end })
+    expect(few.lanes.every(({ spans }) => spans.length <= 11)).toBe(true)
+  })
+
   it('tells what is new: numbers, log lines, its state', async () => {
     const { id } = await byName('p/good')
     const log = bench.job('good', 'log', 'trainer.log')

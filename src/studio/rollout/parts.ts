@@ -15,7 +15,7 @@ const TEXT_MS = 1000
 
 /** Experiences of a run. */
 export function rolloutParts({ runs, stores }: Pick<PartNeeds, 'runs' | 'stores'>): Part[] {
-  const texts = new TokenTexts()
+  const texts = new TokenTexts(runs.given)
   const storeOf = async (query: Query, run: string) => stores.get(await runs.get(run), query.needed('store'))
   const rowsAt = ({ source, columns }: OpenStore, places: readonly number[]) =>
     source.rows(places.map((at) => columns.keys[at]))

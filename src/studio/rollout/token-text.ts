@@ -1,27 +1,45 @@
-import { join } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { messageOf } from '../../base/error.js'
 import { stepName, stepsOnDisk, weightsPath } from '../../checkpoint/layout.js'
 import { DecodeStream } from '../../model/decode-stream.js'
 import { Tokenizer } from '../../model/tokenizer.js'
+import { readRecords } from '../../run/record.js'
 import type { FoundRun } from '../run/find.js'
 import { inside } from '../run/inside.js'
 import type { TextOf } from './rollout.js'
 
-/** Texts of tokens by the tokenizer of a run: it lies beside the weights of every checkpoint. */
+/** Texts of tokens by the tokenizer of a run: beside the weights of a checkpoint, or where its model lies. */
 export class TokenTexts {
+  readonly #folders: readonly string[]
   readonly #known = new Map<string, Promise<TextOf>>()
 
+  /** Nothing outside these is read. */
+  constructor(folders: readonly string[]) {
+    this.#folders = folders
+  }
+
   async of(run: FoundRun): Promise<{ readonly textOf?: TextOf; readonly missing: readonly string[] }> {
-    const [step] = await stepsOnDisk(run.path)
-    if (step === undefined) {
-      return { missing: ['texts of tokens: the run has no checkpoint yet, and a tokenizer is kept only there'] }
+    const steps = await stepsOnDisk(run.path)
+    const [record] = await readRecords(run.path)
+    const model = record?.config.model?.model_path
+    const dirs = steps.slice(0, 1).map((step) => weightsPath(join(run.path, stepName(step))))
+    if (typeof model === 'string' && model !== '') dirs.push(resolve(model))
+    for (const dir of dirs) {
+      for (const root of [run.root, ...this.#folders]) {
+        const file = await realpath(root)
+          .then((real) => inside(real, join(dir, 'tokenizer.json')))
+          .catch(() => undefined)
+        if (file === undefined) continue
+        try {
+          return { textOf: await this.#load(dirname(file)), missing: [] }
+        } catch (error) {
+          return { missing: [`texts of tokens: ${messageOf(error)}`] }
+        }
+      }
     }
-    try {
-      const dir = await inside(run.root, join(weightsPath(join(run.path, stepName(step))), 'tokenizer.json'))
-      return { textOf: await this.#load(join(dir, '..')), missing: [] }
-    } catch (error) {
-      return { missing: [`texts of tokens: ${messageOf(error)}`] }
-    }
+    const where = model ? `; start Studio with ${model} as one more folder` : ''
+    return { missing: [`texts of tokens: the run has no checkpoint with a tokenizer${where}`] }
   }
 
   #load(dir: string): Promise<TextOf> {

@@ -3,6 +3,7 @@ import { numberWord } from '../metrics/series.js'
 import type { Part } from '../part.js'
 import type { PartNeeds } from '../parts.js'
 import { streamOf } from '../stream.js'
+import { configOf } from './config.js'
 import { detailOf } from './detail.js'
 
 const POLL_MS = 250
@@ -15,6 +16,7 @@ export function runParts({ runs, tables, signal }: PartNeeds): Part[] {
       path: '/runs/:run',
       answer: async (_, run) => detailOf(await runs.get(run), await runs.summary(run)),
     },
+    { path: '/runs/:run/config', answer: async (_, run) => configOf(await runs.get(run)) },
     {
       path: '/events',
       events: (c, query) => {

@@ -32,8 +32,9 @@ export class Runs {
     this.#folders = folders
   }
 
-  get folders(): readonly Folder[] {
-    return this.#told
+  /** As they were given. */
+  get given(): readonly string[] {
+    return this.#folders
   }
 
   async list(): Promise<RunList> {
