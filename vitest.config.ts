@@ -8,7 +8,7 @@ const TOUCHES =
 /** Those of other commands start processes and take long anyway. */
 const OTHERS = /\.(gate|python|slow)\.test\.ts$/
 
-const files = ['src', 'test'].flatMap((folder) =>
+const files = ['src', 'studio', 'test'].flatMap((folder) =>
   readdirSync(folder, { recursive: true })
     .map((file) => join(folder, String(file)))
     .filter((file) => file.endsWith('.test.ts')),

@@ -1,9 +1,10 @@
-// Builds dist/: one fresh compile of src/, then the command's entry as one file, so that it starts fast.
+// Builds dist/: one fresh compile of src/, then the command's entry as one file, so that it starts fast, and the page of Studio.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { buildStudio } from './build-studio.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const target = join(root, 'dist')
@@ -37,5 +38,6 @@ await build({
   plugins: [lazy],
 })
 chmodSync(entry, 0o755)
+await buildStudio(join(fresh, 'studio', 'page'))
 remove(target)
 renameSync(fresh, target)

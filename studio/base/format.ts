@@ -13,7 +13,7 @@ export function number(value: number | string | undefined | null): string {
   if (size >= 1e6) return `${trim((value / 1e6).toFixed(2))}M`
   if (size >= 1e4) return `${trim((value / 1e3).toFixed(1))}k`
   if (Number.isInteger(value)) return String(value)
-  return trim(value.toPrecision(4))
+  return String(Number(value.toPrecision(4)))
 }
 
 const trim = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { Chart } from '../part/chart.js'
 import { chartView, zoom } from '../part/chart-view.js'
-import type { Curve } from '../part/curve.js'
+import { type Curve, isSparse } from '../part/curve.js'
 import type { SeriesStore } from '../run/series-store.js'
 
 interface Props {
@@ -19,7 +19,7 @@ export function OverlayChart({ name, stores, labels }: Props) {
         if (one === undefined) return []
         const begin = one.time[0] ?? 0
         const time = one.time.map((at) => at - begin)
-        return [{ label: labels[index], colorIndex: index, step: one.step, time, y: one.y }]
+        return [{ label: labels[index], colorIndex: index, step: one.step, time, y: one.y, isSparse: isSparse(name) }]
       }),
     series,
   )

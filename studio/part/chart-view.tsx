@@ -23,6 +23,9 @@ export function ChartViewTools() {
   return (
     <fieldset class="view-tools">
       <legend class="hidden">How charts are drawn</legend>
+      <button type="button" class="quiet" disabled={from === undefined} onClick={() => zoom()}>
+        Zoom out
+      </button>
       <label>
         Smoothing
         <input
@@ -49,9 +52,6 @@ export function ChartViewTools() {
           <option value="time">by time</option>
         </select>
       </label>
-      <button type="button" class="quiet" disabled={from === undefined} onClick={() => zoom()}>
-        Zoom out
-      </button>
     </fieldset>
   )
 }

@@ -9,7 +9,12 @@ export interface Curve {
   readonly step: readonly number[]
   readonly time: readonly number[]
   readonly y: readonly (number | null)[]
+  /** Measured now and then: every point counts, and none is smoothed. */
+  readonly isSparse: boolean
 }
+
+/** Evaluations and benchmarks are few and far between. */
+export const isSparse = (metric: string) => /^(eval|bench)\//.test(metric)
 
 /** How all charts of a page are drawn. `from` and `to` are in units of the axis. */
 export interface ChartView {
@@ -43,7 +48,10 @@ export function tableOf(curves: readonly Curve[], view: ChartView): Table {
     return column
   }
   const raw = curves.map(({ y }, index) => spread(y, xs[index]))
-  const smoothed = view.smooth > 0 ? curves.map(({ y }, index) => spread(smooth(y, view.smooth), xs[index])) : raw
+  const smoothed =
+    view.smooth > 0
+      ? curves.map(({ y, isSparse }, index) => (isSparse ? raw[index] : spread(smooth(y, view.smooth), xs[index])))
+      : raw
   return {
     data: [x, ...smoothed, ...(view.smooth > 0 ? raw : [])],
     curves,

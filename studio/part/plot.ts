@@ -3,14 +3,15 @@ import uPlot from 'uplot'
 import { duration, number } from '../base/format.js'
 import { color, seriesColor } from '../base/theme.js'
 import type { ChartView, Table } from './curve.js'
+import { rangeOf, spaced } from './range.js'
 
 interface Held {
   readonly view: ChartView
   readonly onZoom: (from?: number, to?: number) => void
 }
 
-/** Fewer points than this and each gets a dot: an evaluation every 40 steps is no line. */
-const SPARSE = 40
+/** Up to so many points each one gets a dot: a line of two is hard to see. */
+const FEW = 20
 
 /** A uPlot in our colors. Dragging zooms all charts of the page, a double click shows everything. */
 export function openPlot(host: HTMLElement, table: Table, held: () => Held, index: Signal<number | undefined>): uPlot {
@@ -24,7 +25,7 @@ export function openPlot(host: HTMLElement, table: Table, held: () => Held, inde
     alpha: isRaw ? 0.3 : 1,
     spanGaps: true,
     points: {
-      show: !isRaw && table.curves[curve].y.length <= SPARSE,
+      show: !isRaw && (table.curves[curve].isSparse || table.curves[curve].y.length <= FEW),
       size: 5,
       fill: seriesColor(table.curves[curve].colorIndex),
     },
@@ -84,16 +85,3 @@ export function openPlot(host: HTMLElement, table: Table, held: () => Held, inde
 }
 
 const stepLabel = (tick: number) => (Number.isInteger(tick) ? number(tick) : '')
-
-function rangeOf({ from, to }: ChartView, low: number | null, high: number | null): [number, number] {
-  const begin = from ?? low ?? 0
-  const end = to ?? high ?? 1
-  return end > begin ? [begin, end] : [begin - 0.5, begin + 0.5]
-}
-
-/** A tenth of room above and below; a constant line is drawn in the middle. */
-export function spaced(low: number | null, high: number | null): [number, number] {
-  if (low === null || high === null) return [0, 1]
-  const room = high > low ? (high - low) * 0.08 : Math.abs(low) * 0.1 || 1
-  return [low - room, high + room]
-}

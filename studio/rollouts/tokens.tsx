@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Rollout } from '../../src/studio/api.js'
 import { count } from '../base/format.js'
 import { useKeys } from '../base/keys.js'
@@ -35,6 +35,14 @@ export function Tokens({ rollout }: { rollout: Rollout }) {
       )),
     [tokens, classes, shown],
   )
+  const host = useRef<HTMLDivElement>(null)
+  // marked by hand: to make thousands of elements anew for one would be slow
+  useEffect(() => {
+    const token = chosen === undefined ? null : host.current?.querySelector(`[data-at="${chosen}"]`)
+    token?.classList.add('chosen')
+    token?.scrollIntoView({ block: 'nearest' })
+    return () => token?.classList.remove('chosen')
+  }, [chosen, body])
   const indexOf = ({ target }: Event) => numberOf((target as HTMLElement).dataset.at)
   const { low, high } = COLORING_WORDS[coloring]
   return (
@@ -59,6 +67,7 @@ export function Tokens({ rollout }: { rollout: Rollout }) {
         </div>
         {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents lint/a11y/useKeyWithMouseEvents: the arrow keys do the same */}
         <div
+          ref={host}
           class={`tokens ${tokens.text === undefined ? 'ids' : ''}`}
           onMouseOver={(event) => {
             hovered.value = indexOf(event)

@@ -8,7 +8,7 @@ import { query, setQuery } from '../base/place.js'
 import { runPath } from '../base/server.js'
 import { Chart } from '../part/chart.js'
 import { ChartViewTools, chartView, zoom } from '../part/chart-view.js'
-import type { Curve } from '../part/curve.js'
+import { type Curve, isSparse } from '../part/curve.js'
 import { Empty, Problem } from '../part/empty.js'
 import { Lazy } from '../part/lazy.js'
 import { Search } from '../part/search.js'
@@ -85,7 +85,9 @@ function MetricChart({ title, names, empty, store }: MetricChartProps) {
   const curves = useMemo(
     (): Curve[] =>
       series.flatMap((one, colorIndex) =>
-        one === undefined ? [] : [{ label: one.name, colorIndex, step: one.step, time: one.time, y: one.y }],
+        one === undefined
+          ? []
+          : [{ label: one.name, colorIndex, step: one.step, time: one.time, y: one.y, isSparse: isSparse(one.name) }],
       ),
     series,
   )

@@ -31,13 +31,13 @@ export function Headline({ run }: { run?: RunDetail }) {
           {[...new Set([run?.engine?.trainer, run?.engine?.sampler].filter(Boolean))].join(' + ') || NONE}
         </Fact>
         <Fact name="Changed">{ago(run?.changed, now.value)}</Fact>
+        {run !== undefined && <Waits run={run} />}
       </dl>
       {run?.state === 'failed' && run.error !== undefined && (
         <pre class="failure" role="alert">
           {run.error.message}
         </pre>
       )}
-      {run !== undefined && <Waits run={run} />}
       {run !== undefined && run.problems.length > 0 && (
         <p class="note">Not everything could be read: {run.problems.join('; ')}</p>
       )}
@@ -48,12 +48,17 @@ export function Headline({ run }: { run?: RunDetail }) {
 function Waits({ run }: { run: RunDetail }) {
   const waits = run.roles.filter(({ waitsFor }) => waitsFor !== undefined)
   if (waits.length === 0) return null
-  return <p class="note">{waits.map(({ role, waitsFor }) => `${role} waits for ${waitsFor}`).join(' · ')}</p>
+  const words = waits.map(({ role, waitsFor }) => `${role} for ${waitsFor}`).join(' · ')
+  return (
+    <Fact name="Waits" title={words}>
+      {words}
+    </Fact>
+  )
 }
 
 function Fact({ name, title, children }: { name: string; title?: string; children: ComponentChildren }) {
   return (
-    <div title={title}>
+    <div title={title} class={name.toLowerCase().replace(' ', '-')}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>

@@ -50,7 +50,8 @@ function drawMarks(context: CanvasRenderingContext2D, scale: TimeScale, height: 
     context.moveTo(x, HEAD)
     context.lineTo(x, height)
     context.stroke()
-    context.fillText(distance < 1 ? `+${duration(time - scale.from)}` : clock(time), x + 3, HEAD / 2)
+    if (x < scale.right - 48)
+      context.fillText(distance < 1 ? `+${duration(time - scale.from)}` : clock(time), x + 3, HEAD / 2)
   }
 }
 

@@ -37,6 +37,9 @@ export function TimelineView({ id }: { id: string }) {
           {duration(span)} of {duration(answer.end - answer.begin)}
         </span>
         <span class="space" />
+        <button type="button" class="quiet" disabled={from === undefined} onClick={() => show()}>
+          Newest
+        </button>
         <button
           type="button"
           onClick={() => show(answer.from - span * 0.8, answer.to - span * 0.8)}
@@ -55,9 +58,6 @@ export function TimelineView({ id }: { id: string }) {
         </button>
         <button type="button" onClick={() => show(answer.begin, answer.end)}>
           Whole run
-        </button>
-        <button type="button" class="quiet" disabled={from === undefined} onClick={() => show()}>
-          Newest
         </button>
       </div>
       <Lanes timeline={answer} onZoom={show} />
