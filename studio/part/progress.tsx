@@ -10,7 +10,11 @@ export function Progress({ progress }: { progress: Steps }) {
         {total !== undefined && <span class="muted"> / {count(total)}</span>}
         {secondsLeft !== undefined && <span class="muted"> · {duration(secondsLeft)} left</span>}
       </span>
-      <progress max={total ?? 1} value={total === undefined ? 0 : Math.min(step, total)} aria-label="steps done" />
+      {total === undefined ? (
+        <i class="no-progress" />
+      ) : (
+        <progress max={total} value={Math.min(step, total)} aria-label="steps done" />
+      )}
     </span>
   )
 }

@@ -35,7 +35,7 @@ export function Histogram({ id, filter }: { id: string; filter: RolloutQuery }) 
             aria-label={`rewards from ${number(from)} to ${number(to)}: ${count(many)}`}
             onClick={() => setQuery({ rewardMin: String(from), rewardMax: String(to) })}
           >
-            <i style={{ height: `${(many / most) * 100}%` }} />
+            {many > 0 && <i style={{ height: `${(many / most) * 100}%` }} />}
           </button>
         ))}
       </div>

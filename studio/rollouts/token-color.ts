@@ -16,10 +16,17 @@ export const SHADES = 8
 
 /**
  * The class of each response token. `h3`: the third of eight shades of more; `u3`, `d3`: up and down, for what has a sign.
- * '': no color.
+ * `given`: not the model's. '': no color.
  */
 export function tokenClasses(columns: TokenColumns, coloring: Coloring): string[] {
-  if (coloring === 'mask') return columns.mask.map((mask) => (mask === 1 ? 'h3' : ''))
+  if (coloring === 'mask') return columns.mask.map((mask) => (mask === 1 ? 'h3' : NOT_OURS))
+  return colorsOf(columns, coloring).map((color, at) => (columns.mask[at] === 0 ? NOT_OURS : color))
+}
+
+/** What the model did not write: an observation, a tool's answer, the frame of a message. Its numbers mean nothing. */
+const NOT_OURS = 'given'
+
+function colorsOf(columns: TokenColumns, coloring: Exclude<Coloring, 'mask'>): string[] {
   const values = columns[coloring] ?? []
   if (coloring === 'logprob') return values.map((value) => shade('h', value === null ? null : -value / 5))
   if (coloring === 'entropy') return values.map((value) => shade('h', value === null ? null : value / 3))

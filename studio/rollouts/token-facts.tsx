@@ -12,7 +12,8 @@ export function TokenFacts({ rollout, at }: { rollout: Rollout; at?: number }) {
     )
   const place = at - tokens.promptLength
   const isPrompt = place < 0
-  const value = (column?: readonly (number | null)[]) => (isPrompt ? undefined : column?.[place])
+  const isOurs = !isPrompt && tokens.mask[place] === 1
+  const value = (column?: readonly (number | null)[]) => (isOurs ? column?.[place] : undefined)
   const logprob = value(tokens.logprob)
   const mismatch = value(tokens.mismatch)
   const version = rollout.versions?.findLast(({ from }) => from <= place)?.version ?? rollout.version

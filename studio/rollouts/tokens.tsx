@@ -94,4 +94,4 @@ export function Tokens({ rollout }: { rollout: Rollout }) {
 }
 
 const classOf = (index: number, promptLength: number, classes: readonly string[]) =>
-  index < promptLength ? 'prompt' : (classes[index - promptLength] ?? '')
+  index < promptLength ? 'given' : (classes[index - promptLength] ?? '')
