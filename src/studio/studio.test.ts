@@ -3,7 +3,25 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Bench } from '../../test/run/kit.js'
-import type { LogEvents, LogList, LogPage, MetricList, RunDetail, RunList, RunSummary, SeriesAnswer } from './api.js'
+import type {
+  Attempts,
+  Extremes,
+  LogEvents,
+  LogList,
+  LogPage,
+  MetricList,
+  RewardHistogram,
+  Rollout,
+  RolloutPage,
+  RunConfig,
+  RunDetail,
+  RunList,
+  RunSummary,
+  SeriesAnswer,
+  StoreList,
+  TaskPage,
+  Timeline,
+} from './api.js'
 import { Visitor } from './visitor.fixture.js'
 
 let bench: Bench

@@ -52,7 +52,7 @@ export class IndexColumns {
 
   async #update(source: Source): Promise<void> {
     const last = this.keys.at(-1)
-    if (last !== undefined && !(await source.isSame(last, this.length))) this.#clear()
+    if (last !== undefined && !(await source.isSame(last))) this.#clear()
     await source.scan(this.keys.at(-1) ?? -1, (row) => this.#add(row))
   }
 

@@ -18,7 +18,7 @@ export interface Source {
   /** Gives everything behind a key, in order; others get their turn in between. */
   scan(after: number, take: (row: IndexRow) => void): Promise<void>
   /** Whether what was scanned up to a key is still what is there: a resumed run takes back what it makes again. */
-  isSame(last: number, count: number): Promise<boolean>
+  isSame(last: number): Promise<boolean>
   /** In the order of the keys; those that are gone are left out. */
   rows(keys: readonly number[]): Promise<RolloutRow[]>
   /** Which of these say something in prompt or response; the text is in lower case. */

@@ -97,9 +97,9 @@ export class SqlSource implements Source {
     }
   }
 
-  async isSame(last: number, count: number): Promise<boolean> {
-    const [row] = await this.#db.query(`SELECT count(*) AS n FROM ${this.#table} WHERE id <= ?`, [last])
-    return Number(row.n) === count
+  /** What is taken back is always the newest, and ids are never given again: if the last is there, all are. */
+  async isSame(last: number): Promise<boolean> {
+    return (await this.#db.query(`SELECT id FROM ${this.#table} WHERE id = ?`, [last])).length > 0
   }
 
   async rows(keys: readonly number[]) {
@@ -143,6 +143,6 @@ export class SqlSource implements Source {
     const places = keys.map(() => '?').join(', ')
     const rows = await this.#db.query(`SELECT ${columns} FROM ${this.#table} WHERE id IN (${places})`, keys)
     const byKey = new Map(rows.map((row) => [Number(row.id), row]))
-    return keys.flatMap((key) => byKey.get(key) ?? [])
+    return keys.map((key) => byKey.get(key)).filter((row) => row !== undefined)
   }
 }
