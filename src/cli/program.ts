@@ -1,9 +1,9 @@
 /** The commands. Each file is one of them; what it needs is loaded when it runs. */
 
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { redact } from '../base/secret/known.js'
 import type { ExitCode } from './print.js'
+import { packageVersion } from './version.js'
 
 /**
  * Every command with its options. Handlers are imported when a command runs, so that `trinity --help` loads nothing
@@ -105,6 +105,14 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--no-color', 'plain text')
     .option('--no-follow', 'show what is there and exit')
     .action(async (options) => done(await (await import('./log.js')).log(options)))
+
+  program
+    .command('studio')
+    .description('show runs in a browser: their state, numbers, timeline, logs and rollouts')
+    .argument('[folder...]', 'folders with runs; default the current one')
+    .option('-p, --port <n>', 'port; 0 is any that is free', '8080')
+    .option('--host <address>', 'address to listen at', '127.0.0.1')
+    .action(async (folders, options) => done(await (await import('./studio.js')).studio(folders, options)))
 
   const config = program.command('config').description('check configurations and describe every key')
   config
@@ -277,9 +285,4 @@ export function createProgram(done: (code: ExitCode) => void): Command {
 /** Gathers an option that may be repeated. */
 function collect(value: string, before: string[] = []): string[] {
   return [...before, value]
-}
-
-function packageVersion(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import pc from 'picocolors'
+import { TrinityError } from '../base/error.js'
+import { isLoopback } from '../gateway/guard.js'
+import { interrupted } from './interrupted.js'
+import { wholeNumber } from './number.js'
+import type { ExitCode } from './print.js'
+import { packageVersion } from './version.js'
+
+export interface StudioCommandOptions {
+  host?: string
+  port?: string
+}
+
+/** What tests replace. */
+export interface StudioWorld {
+  readonly print: (text: string) => void
+  /** Ends the server. */
+  readonly signal: AbortSignal
+  /** Folder of the built page. */
+  readonly page?: string
+}
+
+/** `trinity studio`: shows the runs below some folders in a browser. It reads files; runs do not know of it. */
+export async function studio(
+  folders: readonly string[],
+  options: StudioCommandOptions,
+  { print = say, signal = interrupted(), page }: Partial<StudioWorld> = {},
+): Promise<ExitCode> {
+  const port = wholeNumber('--port', options.port, 8080)
+  const { host = '127.0.0.1' } = options
+  const { Studio } = await import('../studio/studio.js')
+  const { hasPage } = await import('../studio/page.js')
+  if (!hasPage(page)) {
+    throw new TrinityError('studio/no-page', 'the page of Studio has not been built', { hint: 'npm run build' })
+  }
+  const given = (folders.length > 0 ? folders : ['.']).map((folder) => resolve(folder))
+  const open = await Studio.open({ folders: given, host, port, version: packageVersion(), page })
+  print(`Studio shows the runs below ${given.join(', ')}`)
+  print(`  ${pc.bold(open.url)}`)
+  print('The address lets one browser in, once. Ctrl-C ends Studio; runs go on.')
+  if (!isLoopback(host)) print(`Others can read what passes between ${host} and a browser: there is no encryption.`)
+  if (!signal.aborted) await once(signal, 'abort')
+  await open.close()
+  return 0
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
