@@ -4,7 +4,7 @@ import type { MetricsTables } from './metrics/tables.js'
 import { timelineOf } from './metrics/timeline.js'
 import type { Part } from './part.js'
 import { rolloutParts } from './rollout/parts.js'
-import type { Stores } from './rollout/stores.js'
+import type { Shelf } from './rollout/shelf.js'
 import { runParts } from './run/parts.js'
 import type { Runs } from './run/runs.js'
 
@@ -12,7 +12,8 @@ import type { Runs } from './run/runs.js'
 export interface PartNeeds {
   readonly runs: Runs
   readonly tables: MetricsTables
-  readonly stores: Stores
+  readonly shelf: Shelf
+  readonly opens?: Session['opens']
   readonly version: string
   /** Ends every stream. */
   readonly signal: AbortSignal
@@ -20,14 +21,14 @@ export interface PartNeeds {
 
 /** Everything below `/api`. */
 export function partsOf(needs: PartNeeds): Part[] {
-  const { runs, tables, version } = needs
+  const { runs, tables, shelf, version, opens } = needs
   return [
     ...runParts(needs),
     ...logParts(needs),
-    ...rolloutParts(needs),
+    ...rolloutParts(shelf),
     {
       path: '/session',
-      answer: async (): Promise<Session> => ({ version, folders: (await runs.list()).folders }),
+      answer: async (): Promise<Session> => ({ version, folders: (await runs.list()).folders, opens }),
     },
     {
       path: '/runs/:run/timeline',

@@ -18,6 +18,7 @@ import type {
   RunList,
   RunSummary,
   SeriesAnswer,
+  Session,
   StoreList,
   TaskPage,
   Timeline,
@@ -289,6 +290,24 @@ describe('rollouts', () => {
     expect(one.reward).toBe(rows[0].reward)
     expect(one.missing).toEqual([])
     expect((await visitor.ask(`/runs/${id}/rollout`, { store, id: 10 ** 9 })).status).toBe(404)
+  })
+
+  it('of a table that somebody names need no run', async () => {
+    const db = bench.job('good', 'buffer', 'explorer_output.db')
+    const url = `sqlite:///${db}`
+    await expect(Visitor.open({ folders: [], view: { url, table: 'none' } })).rejects.toMatchObject({
+      code: 'studio/no-table',
+      hint: expect.stringContaining('it has '),
+    })
+    const other = await Visitor.open({ folders: [], view: { url, tokenizer: join(bench.dir, 'model') } })
+    const { opens } = await other.get<Session>('/session')
+    const { run, store } = opens ?? { run: '', store: '' }
+    const { stores } = await other.get<StoreList>(`/runs/${run}/stores`)
+    expect(stores).toMatchObject([{ id: store, kind: 'sqlite' }])
+    const { rows } = await other.get<RolloutPage>(`/runs/${run}/rollouts`, { store, limit: 1 })
+    const one = await other.get<Rollout>(`/runs/${run}/rollout`, { store, id: rows[0].id })
+    expect(one.tokens.text?.join('')).toContain(one.responseText)
+    await other.close()
   })
 
   it('a file that is no database says so, and nothing outside is opened', async () => {

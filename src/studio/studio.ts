@@ -7,7 +7,10 @@ import { studioApp } from './app.js'
 import { Door } from './door.js'
 import { MetricsTables } from './metrics/tables.js'
 import { partsOf } from './parts.js'
+import { runShelf } from './rollout/shelf.js'
 import { Stores } from './rollout/stores.js'
+import { TokenTexts } from './rollout/token-text.js'
+import { VIEW, View, type ViewOptions } from './rollout/view.js'
 import { Runs } from './run/runs.js'
 
 export interface StudioOptions {
@@ -21,6 +24,8 @@ export interface StudioOptions {
   readonly version: string
   /** Folder of the built page. */
   readonly page?: string
+  /** Instead of the rollouts of runs: those of one table. */
+  readonly view?: ViewOptions
 }
 
 /** A server that shows runs to one person. It reads files and is no part of any run. */
@@ -29,31 +34,35 @@ export class Studio {
   readonly url: string
   readonly #server: Server
   readonly #end: AbortController
-  readonly #stores: Stores
+  readonly #rollouts: { close(): Promise<void> }
 
-  private constructor(server: Server, url: string, end: AbortController, stores: Stores) {
+  private constructor(server: Server, url: string, end: AbortController, rollouts: { close(): Promise<void> }) {
     this.#server = server
     this.url = url
     this.#end = end
-    this.#stores = stores
+    this.#rollouts = rollouts
   }
 
-  static async open({ folders, host = '127.0.0.1', port = 0, version, page }: StudioOptions): Promise<Studio> {
+  static async open(options: StudioOptions): Promise<Studio> {
+    const { folders, host = '127.0.0.1', port = 0, version, page } = options
+    const view = options.view && (await View.open(options.view))
     const server = createServer()
     await listen(server, host, port)
     const bound = (server.address() as AddressInfo).port
     const door = new Door(bound)
     const end = new AbortController()
+    const runs = new Runs(folders)
     const stores = new Stores()
     const parts = partsOf({
-      ...{ runs: new Runs(folders), tables: new MetricsTables(), stores, version },
-      signal: end.signal,
+      ...{ runs, tables: new MetricsTables(), version, signal: end.signal },
+      shelf: view ?? runShelf(runs, stores, new TokenTexts(folders)),
+      opens: view && { run: VIEW, store: view.store.id },
     })
     const app = studioApp({ door, host, page, parts })
     // Hono would else put its own Request and Response in place of everybody's.
     server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }))
     const at = isEverywhere(host) ? '127.0.0.1' : hostInUrl(host)
-    return new Studio(server, `http://${at}:${bound}/?token=${door.token}`, end, stores)
+    return new Studio(server, `http://${at}:${bound}/?token=${door.token}`, end, view ?? stores)
   }
 
   async close(): Promise<void> {
@@ -61,7 +70,7 @@ export class Studio {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeAllConnections()
     await closed
-    await this.#stores.close()
+    await this.#rollouts.close()
   }
 }
 

@@ -1,11 +1,10 @@
 import type { Attempts, Extremes, RolloutPage, StoreList, TaskPage } from '../api.js'
 import type { Part, Query } from '../part.js'
-import type { PartNeeds } from '../parts.js'
 import { histogramOf, tasksOf } from './histogram.js'
 import { rolloutOf } from './rollout.js'
 import { type Filter, nextPlaces, type Order, placeOf, testOf } from './select.js'
+import type { Shelf } from './shelf.js'
 import type { OpenStore } from './stores.js'
-import { TokenTexts } from './token-text.js'
 
 const ORDERS = ['newest', 'oldest', 'best', 'worst'] as const
 const TASK_ORDERS = ['attempts', 'best', 'worst', 'spread'] as const
@@ -14,15 +13,14 @@ const TEXT_BATCH = 500
 const TEXT_MS = 1000
 
 /** Experiences of a run. */
-export function rolloutParts({ runs, stores }: Pick<PartNeeds, 'runs' | 'stores'>): Part[] {
-  const texts = new TokenTexts(runs.given)
-  const storeOf = async (query: Query, run: string) => stores.get(await runs.get(run), query.needed('store'))
+export function rolloutParts(shelf: Shelf): Part[] {
+  const storeOf = (query: Query, run: string) => shelf.get(run, query.needed('store'))
   const rowsAt = ({ source, columns }: OpenStore, places: readonly number[]) =>
     source.rows(places.map((at) => columns.keys[at]))
   return [
     {
       path: '/runs/:run/stores',
-      answer: async (_, run): Promise<StoreList> => ({ stores: await stores.list(await runs.get(run)) }),
+      answer: async (_, run): Promise<StoreList> => ({ stores: await shelf.list(run) }),
     },
     {
       path: '/runs/:run/rollouts',
@@ -87,12 +85,11 @@ export function rolloutParts({ runs, stores }: Pick<PartNeeds, 'runs' | 'stores'
     {
       path: '/runs/:run/rollout',
       answer: async (query, run) => {
-        const found = await runs.get(run)
         const { source } = await storeOf(query, run)
         const key = query.neededNumber('id')
         const experience = await source.read(key)
         const [row] = await source.rows([key])
-        const { textOf, missing } = await texts.of(found)
+        const { textOf, missing } = await shelf.texts(run)
         return rolloutOf(row, query.needed('store'), experience, textOf, missing)
       },
     },
