@@ -44,14 +44,17 @@ export function followKeys(): void {
   })
 }
 
-/** Keys while a component is there; the newest component wins. */
+/** Keys while a component is there; the innermost component wins. */
 export function useKeys(handlers: Handlers): void {
-  const held = useRef(handlers)
-  held.current = handlers
-  useEffect(() => {
-    stack.push(held)
-    return () => {
-      stack.splice(stack.indexOf(held), 1)
-    }
-  }, [])
+  const held = useRef<{ current: Handlers } | undefined>(undefined)
+  // while drawing, parents come before their children; their effects come after
+  if (held.current === undefined) stack.push({ current: handlers })
+  held.current ??= stack.at(-1)!
+  held.current.current = handlers
+  useEffect(
+    () => () => {
+      stack.splice(stack.indexOf(held.current!), 1)
+    },
+    [],
+  )
 }

@@ -72,8 +72,21 @@ export function listen(run: string | undefined): void {
     for (const listener of listeners) listener.rewind(role, step)
   })
   on('stale', ({ what }) => {
-    for (const name of what) stale[name].value++
+    for (const name of what) grow(name)
   })
+}
+
+/** A run that makes ten steps a second must not be asked ten times a second. */
+const PATIENCE = 3000
+const pending = new Set<keyof typeof stale>()
+
+function grow(name: keyof typeof stale): void {
+  if (pending.has(name)) return
+  pending.add(name)
+  setTimeout(() => {
+    pending.delete(name)
+    stale[name].value++
+  }, PATIENCE)
 }
 
 /** Changed runs in their places, new ones first. */

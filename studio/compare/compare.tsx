@@ -53,6 +53,7 @@ export function Compare() {
           .slice(0, MOST_FOUND)
   return (
     <main class="page">
+      <h1 class="hidden">Compare</h1>
       <Legend ids={ids} names={names} />
       <div class="tools sticky">
         <Search value={search} onInput={(text) => setQuery({ search: text })} label="search metrics" />

@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks'
 import { isHelpOpen } from '../base/keys.js'
 import { detail, isLive, runs } from '../base/live.js'
 import { linkTo, place } from '../base/place.js'
@@ -9,6 +10,10 @@ const SIGNS = { system: '◐', light: '○', dark: '●' }
 export function Bar() {
   const [page, run] = place.value.path
   const name = runs.value?.find(({ id }) => id === run)?.name ?? detail.value?.name
+  const title = page === 'compare' ? 'Compare' : run === undefined ? undefined : name
+  useEffect(() => {
+    document.title = title === undefined ? 'Trinity Studio' : `${title} · Trinity Studio`
+  }, [title])
   return (
     <header class="bar">
       <a class="brand" href={linkTo([])}>

@@ -1,7 +1,6 @@
-import type { Store } from '../../src/studio/api.js'
-import { count } from '../base/format.js'
 import { query, setQuery } from '../base/place.js'
 import { Search } from '../part/search.js'
+import { Choice } from './choice.js'
 import { FILTER_KEYS, isFiltered, ORDERS } from './filter.js'
 
 const FAILURES = [
@@ -20,7 +19,7 @@ const FAILURES = [
 ]
 const FAILURE_WORDS: Record<string, string> = { '': 'failed or not', none: 'not failed', any: 'failed' }
 
-export function FilterTools({ stores, store }: { stores: readonly Store[]; store: Store }) {
+export function FilterTools() {
   const clear = () => setQuery(Object.fromEntries(FILTER_KEYS.map((key) => [key, ''])))
   return (
     <div class="tools filters">
@@ -28,13 +27,6 @@ export function FilterTools({ stores, store }: { stores: readonly Store[]; store
         value={query.value.text ?? ''}
         onInput={(text) => setQuery({ text })}
         label="search prompts and answers"
-      />
-      <Choice
-        name="store"
-        label="Table"
-        value={store.id}
-        options={stores.map(({ id }) => id)}
-        words={storeWords(stores)}
       />
       <Choice name="order" label="Order" value={query.value.order ?? 'newest'} options={ORDERS} words={{}} />
       <Field name="task" label="task" />
@@ -52,34 +44,6 @@ export function FilterTools({ stores, store }: { stores: readonly Store[]; store
         Clear
       </button>
     </div>
-  )
-}
-
-const storeWords = (stores: readonly Store[]) =>
-  Object.fromEntries(
-    stores.map((one) => [one.id, one.count === undefined ? one.name : `${one.name} (${count(one.count)})`]),
-  )
-
-interface ChoiceProps {
-  readonly name: string
-  readonly label: string
-  readonly value: string
-  readonly options: readonly string[]
-  readonly words: Readonly<Record<string, string>>
-}
-
-function Choice({ name, label, value, options, words }: ChoiceProps) {
-  return (
-    <label>
-      <span class="hidden">{label}</span>
-      <select value={value} onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {words[option] ?? option.replaceAll('_', ' ')}
-          </option>
-        ))}
-      </select>
-    </label>
   )
 }
 

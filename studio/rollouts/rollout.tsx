@@ -1,7 +1,8 @@
 import type { Rollout as Experience } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
 import { number } from '../base/format.js'
-import { linkTo, query, setQuery } from '../base/place.js'
+import { useKeys } from '../base/keys.js'
+import { go, linkTo, query, setQuery } from '../base/place.js'
 import { runPath } from '../base/server.js'
 import { Problem } from '../part/empty.js'
 import { Chat } from './chat.js'
@@ -10,16 +11,17 @@ import { Tokens } from './tokens.js'
 
 /** One rollout: what was said, or which tokens it was said with. */
 export function Rollout({ id }: { id: string }) {
-  const { store, id: row, show, ...filter } = query.value
+  const { store, id: row, show, color: _, token: __, ...filter } = query.value
+  const table = [['runs', id, 'rollouts'], { ...filter, store }] as const
+  useKeys({ u: () => go(...table) })
   const { answer, problem } = useAsked<Experience>(runPath(id, 'rollout'), { store, id: row }).value
   if (problem !== undefined) return <Problem problem={problem} />
   if (answer === undefined) return <p class="loading">Reading…</p>
   const isTokens = show === 'tokens'
-  const { color: _, token: __, ...back } = filter
   return (
     <>
       <div class="tools">
-        <a class="button quiet" href={linkTo(['runs', id, 'rollouts'], { ...back, store })}>
+        <a class="button quiet" href={linkTo(...table)}>
           ← Table
         </a>
         <div class="switch">
@@ -31,7 +33,7 @@ export function Rollout({ id }: { id: string }) {
           </button>
         </div>
         <span class="space" />
-        <a class="button quiet" href={linkTo(['runs', id, 'rollouts'], { store, task: answer.task, order: 'oldest' })}>
+        <a class="button quiet" href={linkTo(['runs', id, 'rollouts'], { store, view: 'attempts', task: answer.task })}>
           All attempts at this task
         </a>
         <a

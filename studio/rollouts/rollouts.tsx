@@ -1,13 +1,17 @@
-import type { Store, StoreList } from '../../src/studio/api.js'
+import { useSignal } from '@preact/signals'
+import type { RolloutQuery, Store, StoreList } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
 import { stale } from '../base/live.js'
 import { query } from '../base/place.js'
 import { runPath } from '../base/server.js'
 import { Empty, Problem } from '../part/empty.js'
+import { Attempts } from './attempts.js'
 import { readFilter } from './filter.js'
 import { FilterTools } from './filter-tools.js'
 import { Histogram } from './histogram.js'
 import { RolloutTable } from './rollout-table.js'
+import { Tasks } from './tasks.js'
+import { ViewSwitch } from './view-switch.js'
 
 export function Rollouts({ id }: { id: string }) {
   const { answer, problem } = useAsked<StoreList>(runPath(id, 'stores'), {}, stale.rollouts.value).value
@@ -20,20 +24,47 @@ export function Rollouts({ id }: { id: string }) {
       </Empty>
     )
   const store = answer.stores.find((one) => one.id === query.value.store) ?? preferred(answer.stores)
-  const filter = readFilter(query.value, store.id)
-  return (
-    <>
-      <FilterTools stores={answer.stores} store={store} />
-      {store.problem !== undefined ? (
+  const { view, task } = query.value
+  if (store.problem !== undefined)
+    return (
+      <>
+        <ViewSwitch stores={answer.stores} store={store} />
         <Empty title="This table cannot be read">
           <p>{store.problem}</p>
         </Empty>
+      </>
+    )
+  return (
+    <>
+      <ViewSwitch stores={answer.stores} store={store} />
+      {view === 'tasks' ? (
+        <Tasks id={id} store={store.id} />
+      ) : view === 'attempts' && task !== undefined ? (
+        <Attempts id={id} store={store.id} task={task} />
       ) : (
-        <div class="rollouts-body">
-          <Histogram id={id} filter={filter} />
-          <RolloutTable key={JSON.stringify(filter)} id={id} filter={filter} />
-        </div>
+        <All id={id} filter={readFilter(query.value, store.id)} />
       )}
+    </>
+  )
+}
+
+function All({ id, filter }: { id: string; filter: RolloutQuery }) {
+  const since = useSignal(stale.rollouts.peek())
+  return (
+    <>
+      <FilterTools />
+      <Histogram id={id} filter={filter} />
+      <RolloutTable key={`${JSON.stringify(filter)} ${since.value}`} id={id} filter={filter} />
+      <button
+        type="button"
+        class="quiet newer"
+        disabled={since.value === stale.rollouts.value}
+        onClick={() => {
+          since.value = stale.rollouts.value
+        }}
+      >
+        There are newer ones: read the table again
+      </button>
     </>
   )
 }

@@ -45,11 +45,12 @@ export function Run({ id }: { id: string }) {
   useKeys({
     j: () => move(1),
     k: () => move(-1),
-    u: () => (tab === 'rollout' ? go(['runs', id, 'rollouts']) : go([])),
+    u: () => go([]),
   })
   if (known === undefined && asked.value.problem !== undefined) return <Problem problem={asked.value.problem} />
   return (
     <main class="page">
+      <h1 class="hidden">{known?.name ?? 'Run'}</h1>
       <Headline run={known} />
       <nav class="tabs" aria-label="Of this run">
         {TABS.map(([name, label]) => (
