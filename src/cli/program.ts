@@ -114,6 +114,19 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--host <address>', 'address to listen at', '127.0.0.1')
     .action(async (folders, options) => done(await (await import('./studio.js')).studio(folders, options)))
 
+  program
+    .command('view')
+    .description('look at the experiences of one table or file, token by token')
+    .option('--url <url>', 'sqlite:///file.db, postgresql://…, or the path of a .db or .jsonl file')
+    .option('--table <name>', 'table; default the only one')
+    .option('--tokenizer <dir>', 'model directory whose tokenizer gives the texts of tokens')
+    .option('-c, --config <file>', 'take what is not given from the configuration of a run')
+    .option('--set <key=value>', 'with --config: as the run was started (may be repeated)', collect)
+    .option('--plugin-dir <dir>', 'with --config: as the run was started (may be repeated)', collect)
+    .option('--schema <name>', 'experience, or sft: conversations first', 'experience')
+    .option('-p, --port <n>', 'port; 0 is any that is free', '8502')
+    .action(async (options) => done(await (await import('./view.js')).view(options)))
+
   const config = program.command('config').description('check configurations and describe every key')
   config
     .command('check')

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
+import { redact } from '../base/secret/index.js'
 import { isLoopback } from '../gateway/guard.js'
+import type { StudioOptions } from '../studio/studio.js'
 import { interrupted } from './interrupted.js'
 import { wholeNumber } from './number.js'
 import type { ExitCode } from './print.js'
@@ -26,20 +28,30 @@ export interface StudioWorld {
 export async function studio(
   folders: readonly string[],
   options: StudioCommandOptions,
-  { print = say, signal = interrupted(), page }: Partial<StudioWorld> = {},
+  world: Partial<StudioWorld> = {},
 ): Promise<ExitCode> {
   const port = wholeNumber('--port', options.port, 8080)
   const { host = '127.0.0.1' } = options
+  const given = (folders.length > 0 ? folders : ['.']).map((folder) => resolve(folder))
+  return serveStudio({ folders: given, host, port }, `Studio shows the runs below ${given.join(', ')}`, world)
+}
+
+/** Serves until somebody ends it. */
+export async function serveStudio(
+  options: Omit<StudioOptions, 'version'>,
+  title: string,
+  { print = say, signal = interrupted(), page }: Partial<StudioWorld>,
+): Promise<ExitCode> {
   const { Studio } = await import('../studio/studio.js')
   const { hasPage } = await import('../studio/page.js')
   if (!hasPage(page)) {
     throw new TrinityError('studio/no-page', 'the page of Studio has not been built', { hint: 'npm run build' })
   }
-  const given = (folders.length > 0 ? folders : ['.']).map((folder) => resolve(folder))
-  const open = await Studio.open({ folders: given, host, port, version: packageVersion(), page })
-  print(`Studio shows the runs below ${given.join(', ')}`)
+  const open = await Studio.open({ ...options, version: packageVersion(), page })
+  print(redact(title))
   print(`  ${pc.bold(open.url)}`)
   print('The address lets one browser in, once. Ctrl-C ends Studio; runs go on.')
+  const { host = '127.0.0.1' } = options
   if (!isLoopback(host)) print(`Others can read what passes between ${host} and a browser: there is no encryption.`)
   if (!signal.aborted) await once(signal, 'abort')
   await open.close()

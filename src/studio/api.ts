@@ -47,7 +47,12 @@ export interface Session {
   readonly version: string
   readonly folders: readonly Folder[]
   /** What `trinity view` was asked to show: a run that has nothing but rollouts. */
-  readonly opens?: { readonly run: string; readonly store: string }
+  readonly opens?: {
+    readonly run: string
+    readonly store: string
+    /** `sft`: conversations are what matters, tokens come second. */
+    readonly schema: 'experience' | 'sft'
+  }
 }
 
 /** One of the folders that Studio was given. */

@@ -56,7 +56,7 @@ export class Studio {
     const parts = partsOf({
       ...{ runs, tables: new MetricsTables(), version, signal: end.signal },
       shelf: view ?? runShelf(runs, stores, new TokenTexts(folders)),
-      opens: view && { run: VIEW, store: view.store.id },
+      opens: view && { run: VIEW, store: view.store.id, schema: options.view?.schema ?? 'experience' },
     })
     const app = studioApp({ door, host, page, parts })
     // Hono would else put its own Request and Response in place of everybody's.

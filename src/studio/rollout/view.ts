@@ -21,6 +21,8 @@ export interface ViewOptions {
   readonly table?: string
   /** Model directory. */
   readonly tokenizer?: string
+  /** What the page begins with. */
+  readonly schema?: 'experience' | 'sft'
 }
 
 /** One table or file of experiences that a person has named, wherever it is. */
