@@ -1,4 +1,4 @@
-import type { Session } from './api.js'
+import type { RunDetail, Session } from './api.js'
 import { logParts } from './log/parts.js'
 import type { MetricsTables } from './metrics/tables.js'
 import { timelineOf } from './metrics/timeline.js'
@@ -23,6 +23,7 @@ export interface PartNeeds {
 export function partsOf(needs: PartNeeds): Part[] {
   const { runs, tables, shelf, version, opens } = needs
   return [
+    ...(opens ? [{ path: `/runs/${opens.run}`, answer: async () => viewed(opens.run) }] : []),
     ...runParts(needs),
     ...logParts(needs),
     ...rolloutParts(shelf),
@@ -53,4 +54,14 @@ export function partsOf(needs: PartNeeds): Part[] {
         }),
     },
   ]
+}
+
+/** A table that somebody named stands alone: there is no run around it. */
+function viewed(id: string): RunDetail {
+  return {
+    ...{ id, name: id, path: '', state: 'finished', roles: [], changed: 0, problems: [] },
+    progress: { step: 0, role: 'trainer' },
+    ...{ evaluations: [], checkpoints: [], notes: [] },
+    has: { config: false, metrics: false, logs: false, rollouts: true },
+  }
 }

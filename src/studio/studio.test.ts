@@ -302,6 +302,7 @@ describe('rollouts', () => {
     const other = await Visitor.open({ folders: [], view: { url, tokenizer: join(bench.dir, 'model') } })
     const { opens } = await other.get<Session>('/session')
     const { run, store } = opens ?? { run: '', store: '' }
+    expect((await other.get<RunDetail>(`/runs/${run}`)).has).toMatchObject({ rollouts: true, logs: false })
     const { stores } = await other.get<StoreList>(`/runs/${run}/stores`)
     expect(stores).toMatchObject([{ id: store, kind: 'sqlite' }])
     const { rows } = await other.get<RolloutPage>(`/runs/${run}/rollouts`, { store, limit: 1 })

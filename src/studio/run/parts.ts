@@ -9,7 +9,7 @@ import { detailOf } from './detail.js'
 const POLL_MS = 250
 
 /** The list of runs, one run, and what changes. */
-export function runParts({ runs, tables, signal }: PartNeeds): Part[] {
+export function runParts({ runs, tables, signal, opens }: PartNeeds): Part[] {
   return [
     { path: '/runs', answer: () => runs.list() },
     {
@@ -20,7 +20,8 @@ export function runParts({ runs, tables, signal }: PartNeeds): Part[] {
     {
       path: '/events',
       events: (c, query) => {
-        const run = query.text('run')
+        const wanted = query.text('run')
+        const run = wanted === opens?.run ? undefined : wanted
         let known: Map<string, string> | undefined
         /** Numbers that the page has, or can ask for. */
         const seen = new Map<string, number>()
