@@ -10,7 +10,7 @@ interface Held {
   readonly onZoom: (from?: number, to?: number) => void
 }
 
-/** Up to so many points each one gets a dot: a line of two is hard to see. */
+/** Where fewer points than this are in sight, each one gets a dot. */
 const FEW = 20
 
 /** A uPlot in our colors. Dragging zooms all charts of the page, a double click shows everything. */
@@ -25,7 +25,7 @@ export function openPlot(host: HTMLElement, table: Table, held: () => Held, inde
     alpha: isRaw ? 0.3 : 1,
     spanGaps: true,
     points: {
-      show: !isRaw && (table.curves[curve].isSparse || table.curves[curve].y.length <= FEW),
+      show: (_, __, from, to) => !isRaw && (table.curves[curve].isSparse || to - from < FEW),
       size: 5,
       fill: seriesColor(table.curves[curve].colorIndex),
     },

@@ -37,7 +37,7 @@ export function RolloutTable({ id, filter }: { id: string; filter: RolloutQuery 
     <div class="rollout-table">
       <div class="rollout-row heads" aria-hidden="true">
         <span>Step</span>
-        <span>Task</span>
+        <span title="number within its step">Task</span>
         <span>Run</span>
         <span>Version</span>
         <span>Reward</span>

@@ -9,6 +9,9 @@ import { Chat } from './chat.js'
 import { messagesOf } from './message.js'
 import { Tokens } from './tokens.js'
 
+/** Enough to know a prompt by, and short enough for an address. */
+const LONGEST_PROMPT = 1000
+
 /** One rollout: what was said, or which tokens it was said with. */
 export function Rollout({ id }: { id: string }) {
   const { store, id: row, show, color: _, token: __, ...filter } = query.value
@@ -33,9 +36,18 @@ export function Rollout({ id }: { id: string }) {
           </button>
         </div>
         <span class="space" />
-        <a class="button quiet" href={linkTo(['runs', id, 'rollouts'], { store, view: 'attempts', task: answer.task })}>
-          All attempts at this task
-        </a>
+        {answer.promptText !== undefined && (
+          <a
+            class="button quiet"
+            href={linkTo(['runs', id, 'rollouts'], {
+              store,
+              view: 'attempts',
+              prompt: answer.promptText.slice(0, LONGEST_PROMPT),
+            })}
+          >
+            All attempts at this task
+          </a>
+        )}
         <a
           class="button quiet"
           href={linkTo(['runs', id, 'rollouts'], { store, stepMin: answer.step, stepMax: answer.step, order: 'best' })}

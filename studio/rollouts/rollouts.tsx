@@ -10,7 +10,6 @@ import { readFilter } from './filter.js'
 import { FilterTools } from './filter-tools.js'
 import { Histogram } from './histogram.js'
 import { RolloutTable } from './rollout-table.js'
-import { Tasks } from './tasks.js'
 import { ViewSwitch } from './view-switch.js'
 
 export function Rollouts({ id }: { id: string }) {
@@ -24,7 +23,7 @@ export function Rollouts({ id }: { id: string }) {
       </Empty>
     )
   const store = answer.stores.find((one) => one.id === query.value.store) ?? preferred(answer.stores)
-  const { view, task } = query.value
+  const { view, prompt } = query.value
   if (store.problem !== undefined)
     return (
       <>
@@ -37,10 +36,8 @@ export function Rollouts({ id }: { id: string }) {
   return (
     <>
       <ViewSwitch stores={answer.stores} store={store} />
-      {view === 'tasks' ? (
-        <Tasks id={id} store={store.id} />
-      ) : view === 'attempts' && task !== undefined ? (
-        <Attempts id={id} store={store.id} task={task} />
+      {view === 'attempts' && prompt !== undefined ? (
+        <Attempts id={id} store={store.id} prompt={prompt} />
       ) : (
         <All id={id} filter={readFilter(query.value, store.id)} />
       )}

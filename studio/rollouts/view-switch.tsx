@@ -3,19 +3,10 @@ import { count } from '../base/format.js'
 import { query, setQuery } from '../base/place.js'
 import { Choice } from './choice.js'
 
-/** Which table, and how one looks at it. */
+/** Which table, and the way back to all of it. */
 export function ViewSwitch({ stores, store }: { stores: readonly Store[]; store: Store }) {
-  const { view = '' } = query.value
   return (
     <div class="tools">
-      <div class="switch">
-        <button type="button" aria-pressed={view === ''} onClick={() => setQuery({ view: '', task: '' })}>
-          All rollouts
-        </button>
-        <button type="button" aria-pressed={view !== ''} onClick={() => setQuery({ view: 'tasks', task: '' })}>
-          By task
-        </button>
-      </div>
       <Choice
         name="store"
         label="Table"
@@ -23,6 +14,11 @@ export function ViewSwitch({ stores, store }: { stores: readonly Store[]; store:
         options={stores.map(({ id }) => id)}
         words={storeWords(stores)}
       />
+      {query.value.view === 'attempts' && (
+        <button type="button" onClick={() => setQuery({ view: '', prompt: '' })}>
+          All rollouts
+        </button>
+      )}
     </div>
   )
 }
