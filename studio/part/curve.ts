@@ -26,7 +26,7 @@ export interface ChartView {
 }
 
 export interface Table {
-  /** x, then the smoothed lines, then (where there is smoothing) the raw ones. */
+  /** x, then (where there is smoothing) the raw lines, then the smoothed ones; the first curve last, so that it is on top. */
   readonly data: AlignedData
   readonly curves: readonly Curve[]
   readonly last: readonly (number | undefined)[]
@@ -53,7 +53,7 @@ export function tableOf(curves: readonly Curve[], view: ChartView): Table {
       ? curves.map(({ y, isSparse }, index) => (isSparse ? raw[index] : spread(smooth(y, view.smooth), xs[index])))
       : raw
   return {
-    data: [x, ...smoothed, ...(view.smooth > 0 ? raw : [])],
+    data: [x, ...(view.smooth > 0 ? raw.toReversed() : []), ...smoothed.toReversed()],
     curves,
     last: curves.map(({ y }) => y.findLast((value) => value !== null) ?? undefined),
     valueAt: (curve, index) => nearest(raw[curve], index),

@@ -55,7 +55,7 @@ export function openPlot(host: HTMLElement, table: Table, held: () => Held, inde
           values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : number(tick))),
         },
       ],
-      series: [{}, ...lines, ...rawLines],
+      series: [{}, ...rawLines.toReversed(), ...lines.toReversed()],
       cursor: {
         y: false,
         points: { size: 6 },
