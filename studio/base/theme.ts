@@ -29,5 +29,7 @@ export function color(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 }
 
-export const SERIES_COLORS = 8
+const SERIES_COLORS = 8
 export const seriesColor = (index: number) => color(`--series-${index % SERIES_COLORS}`)
+/** Classes of a dot in the color of a series. */
+export const seriesDot = (index: number) => `dot series-${index % SERIES_COLORS}`

@@ -5,7 +5,7 @@ import { useKeys } from '../base/keys.js'
 import { runs } from '../base/live.js'
 import { distinctNames } from '../base/names.js'
 import { go, linkTo, query, setQuery } from '../base/place.js'
-import { seriesColor } from '../base/theme.js'
+import { seriesDot } from '../base/theme.js'
 import { Badge } from '../part/badge.js'
 import { ChartViewTools, zoom } from '../part/chart-view.js'
 import { Empty } from '../part/empty.js'
@@ -87,7 +87,7 @@ function Legend({ ids, names }: { ids: readonly string[]; names: readonly string
         const run = runs.value?.find((one) => one.id === id)
         return (
           <li key={id}>
-            <i class="dot" style={{ background: seriesColor(index) }} />
+            <i class={seriesDot(index)} />
             <a href={linkTo(['runs', id, 'charts'])}>{names[index]}</a>
             {run && <Badge state={run.state} />}
             <span class="muted">

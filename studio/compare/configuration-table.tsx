@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import type { RunConfig } from '../../src/studio/api.js'
-import { seriesColor } from '../base/theme.js'
+import { seriesDot } from '../base/theme.js'
 import { valueText } from '../run/configuration.js'
 import { useEach } from './each.js'
 import { differences } from './flatten.js'
@@ -23,7 +23,7 @@ export function ConfigurationTable({ ids, names }: { ids: readonly string[]; nam
                 <th>Key</th>
                 {names.map((name, index) => (
                   <th key={ids[index]}>
-                    <i class="dot" style={{ background: seriesColor(index) }} /> {name}
+                    <i class={seriesDot(index)} /> {name}
                   </th>
                 ))}
               </tr>

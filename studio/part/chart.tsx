@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { number } from '../base/format.js'
-import { painted, seriesColor } from '../base/theme.js'
+import { painted, seriesDot } from '../base/theme.js'
 import { ChartActions } from './chart-actions.js'
 import { type ChartView, type Curve, tableOf } from './curve.js'
 import { openPlot } from './plot.js'
@@ -63,7 +63,7 @@ export function Chart({ title, curves, view, onZoom, empty }: Props) {
       <ul class="legend">
         {curves.map(({ label, colorIndex }, curve) => (
           <li key={label} title={label}>
-            <i class="dot" style={{ background: seriesColor(colorIndex) }} />
+            <i class={seriesDot(colorIndex)} />
             <span>{label}</span>
             <b>{number(at === undefined ? table.last[curve] : table.valueAt(curve, at))}</b>
           </li>
