@@ -4,7 +4,7 @@ import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import { redact } from '../base/secret/index.js'
 import { isLoopback } from '../gateway/guard.js'
-import type { StudioOptions } from '../studio/studio.js'
+import type { StudioOptions } from '../studio/index.js'
 import { interrupted } from './interrupted.js'
 import { wholeNumber } from './number.js'
 import type { ExitCode } from './print.js'
@@ -42,8 +42,7 @@ export async function serveStudio(
   title: string,
   { print = say, signal = interrupted(), page }: Partial<StudioWorld>,
 ): Promise<ExitCode> {
-  const { Studio } = await import('../studio/studio.js')
-  const { hasPage } = await import('../studio/page.js')
+  const { Studio, hasPage } = await import('../studio/index.js')
   if (!hasPage(page)) {
     throw new TrinityError('studio/no-page', 'the page of Studio has not been built', { hint: 'npm run build' })
   }
