@@ -3,9 +3,9 @@ import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { tempDir } from '../../test/trainer/kit.js'
-import { JobLock } from './lock.js'
+import { JobLock, lockHolders } from './lock.js'
 
 const inUse = expect.objectContaining({ code: 'checkpoint/in-use' })
 
@@ -105,4 +105,23 @@ it('a holder on another machine counts as long as it gives a sign of life', asyn
   )
   await sleep(60)
   await (await JobLock.take(dir, 'trainer', 50)).release()
+})
+
+describe('who plays a role now', () => {
+  it('is told without touching the locks', async () => {
+    const dir = await tempDir()
+    expect(await lockHolders(dir)).toEqual([])
+    const lock = await JobLock.take(dir, 'trainer')
+    const dead = { token: 't', pid: 2 ** 30, host: hostname(), born: '' }
+    await writeFile(join(dir, '.lock-explorer'), JSON.stringify(dead))
+    await writeFile(join(dir, '.lock-far'), JSON.stringify({ ...dead, host: 'another machine' }))
+    const holders = (await lockHolders(dir)).sort((a, b) => (a.role < b.role ? -1 : 1))
+    expect(holders).toEqual([
+      { role: 'far', pid: 2 ** 30, host: 'another machine' },
+      { role: 'trainer', pid: process.pid, host: hostname() },
+    ])
+    expect((await lockHolders(dir, -1)).map(({ role }) => role)).toEqual(['trainer'])
+    expect((await readdir(dir)).sort()).toEqual(['.lock-explorer', '.lock-far', '.lock-trainer'])
+    await lock.release()
+  })
 })
