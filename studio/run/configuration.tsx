@@ -63,7 +63,7 @@ function Changed({ changed }: { changed: readonly ConfigDifference[] }) {
           </dt>
           <dd>
             <code class="value">{valueText(value)}</code>
-            {usual !== undefined && <span class="muted"> instead of {valueText(usual)}</span>}
+            {isSaid(usual) && <span class="muted"> instead of {valueText(usual)}</span>}
             {doc !== undefined && <small class="muted">{doc}</small>}
           </dd>
         </div>
@@ -71,6 +71,9 @@ function Changed({ changed }: { changed: readonly ConfigDifference[] }) {
     </dl>
   )
 }
+
+/** A default that is empty says nothing. */
+const isSaid = (value: Json | undefined) => value !== undefined && value !== null && value !== ''
 
 export const valueText = (value: Json | undefined) =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
