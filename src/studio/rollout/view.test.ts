@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findPostgres, type Server, startPostgres } from '../../../test/buffer/server.js'
+import { openBuffer } from '../../buffer/index.js'
+import { createExperience } from '../../experience/index.js'
+import { VIEW, View } from './view.js'
+
+const binaries = findPostgres()
+
+describe.skipIf(!binaries)(`a view of PostgreSQL${binaries ? '' : ' (skipped: no initdb)'}`, () => {
+  let server: Server
+  beforeAll(async () => {
+    server = await startPostgres(binaries as string)
+  }, 60_000)
+  afterAll(() => server?.stop())
+
+  it('has the rows, the texts and the experiences of its table', async () => {
+    const buffer = await openBuffer({ name: 'b', storage_type: 'sql', path: server.url } as never, {} as never)
+    const tokens = [5, 6, 7, 8]
+    const made = ['first', 'second'].map((responseText, i) =>
+      createExperience({ tokens, promptLength: 2, reward: i, promptText: 'Ask', responseText } as never),
+    )
+    await buffer.put(made)
+    await buffer.close()
+    const view = await View.open({ url: server.url })
+    expect(view.store).toMatchObject({ kind: 'postgresql', name: expect.stringContaining('b of ') })
+    const { source, columns } = await view.get('', VIEW)
+    expect(columns.rewards).toEqual([0, 1])
+    expect((await source.rows([...columns.keys].reverse())).map(({ response }) => response)).toEqual([
+      'second',
+      'first',
+    ])
+    expect(await source.withText(columns.keys, 'sec')).toEqual([columns.keys[1]])
+    expect([...(await source.read(columns.keys[0])).tokens]).toEqual(tokens)
+    await view.close()
+  })
+})
