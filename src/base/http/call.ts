@@ -21,6 +21,10 @@ export interface Place {
   readonly headers?: () => Headers
   readonly hint?: (status: number | undefined) => string | undefined
   readonly counts: { requests: number; retries: number }
+  /** See HttpServiceOptions.mustBeThere. */
+  readonly mustBeThere: boolean
+  /** Some call got an answer, whatever it was. */
+  hasAnswered: boolean
 }
 
 export interface Asked {
@@ -88,6 +92,8 @@ export class Call {
     if (this.#deadline.isOver) return this.#error('deadline', `no answer within ${deadlineMs / 1000} s`, { cause })
     if (cause instanceof TooLarge) return this.wrong(`is too large: ${cause.message}`, cause)
     if (cause instanceof NoAnswer) {
+      const { mustBeThere, hasAnswered } = this.#place
+      if (mustBeThere && !hasAnswered && !cause.connected) return this.#error('absent', messageOf(cause), { cause })
       return this.#error('unreachable', messageOf(cause), { cause, isUndone: !cause.connected })
     }
     return this.#error('cut', `the answer breaks off: ${messageOf(cause)}`, { cause })
@@ -111,6 +117,7 @@ export class Call {
       agent,
       signal: this.#deadline.signal,
     })
+    this.#place.hasAnswered = true
     const status = answer.statusCode as number
     if (status >= 200 && status < 300) return answer
     const said = wordsOf(await startOf(answer))

@@ -21,6 +21,11 @@ export class HttpError extends TrinityError {
     this.isUndone = options.isUndone ?? UNDONE.has(options.status ?? 0)
   }
 
+  /** Nobody was ever there: see HttpServiceOptions.mustBeThere. */
+  get isAbsent(): boolean {
+    return this.code.endsWith('/absent')
+  }
+
   /** Whether the same call may succeed later. */
   get isPassing(): boolean {
     const { status, code } = this
@@ -50,6 +55,7 @@ export function codeOf(status: number): string {
 
 const HINTS: Readonly<Record<string, string>> = {
   unreachable: 'is the server running, and is this its address?',
+  absent: 'is the server running, and is this its address?',
   unauthorized: 'check the key',
   'not-found': 'check the address: which path does the server have its routes below?',
   redirect: 'redirects are not followed; set the address to where the server really is',

@@ -156,6 +156,20 @@ describe('repetitions of an HttpService', () => {
     expect(one.counts.requests).toBe(4)
   })
 
+  it('does not wait for one that must be there and never was, but for one that was', async () => {
+    const nobody = service({ baseUrl: 'http://127.0.0.1:1', retries: quick, mustBeThere: true })
+    expect(await failure(ask(nobody))).toMatchObject({ code: 'test/absent', isAbsent: true, isPassing: false })
+    expect(nobody.counts.requests).toBe(1)
+    const leaving = createServer((_, response) => good(response.setHeader('connection', 'close')))
+    await new Promise<void>((resolve) => leaving.listen(0, '127.0.0.1', resolve))
+    const { port } = leaving.address() as AddressInfo
+    const one = service({ baseUrl: `http://127.0.0.1:${port}`, retries: quick, mustBeThere: true })
+    await ask(one)
+    leaving.close()
+    expect(await failure(ask(one))).toMatchObject({ code: 'test/unreachable', isAbsent: false, isPassing: true })
+    expect(one.counts.requests).toBe(5)
+  })
+
   it('comes back when the server says, or gives up at once where that is too late', async () => {
     inTurn(status(429, '', { 'retry-after-ms': '80' }), good)
     const begun = performance.now()

@@ -25,6 +25,8 @@ export interface HttpServiceOptions {
   readonly connections?: number
   /** Longer answers are refused. Default: 64 MiB. */
   readonly maxBytes?: number
+  /** One that was never there is not waited for: its address is wrong. The error is `absent`, and no call is repeated. */
+  readonly mustBeThere?: boolean
   /** How to fix a failure, where this server is known better than by its status (undefined: there was none). */
   readonly hint?: (status: number | undefined) => string | undefined
 }
@@ -63,7 +65,8 @@ export class HttpService {
   readonly #place: Place
 
   constructor(options: HttpServiceOptions) {
-    const { name, code, baseUrl, headers, hint, connections = CONNECTIONS, maxBytes = MAX_BYTES } = options
+    const { name, code, baseUrl, headers, hint, mustBeThere = false } = options
+    const { connections = CONNECTIONS, maxBytes = MAX_BYTES } = options
     rememberUrl(baseUrl)
     const base = parseBaseUrl(baseUrl, code)
     this.#place = {
@@ -75,6 +78,8 @@ export class HttpService {
       headers,
       hint,
       counts: this.counts,
+      mustBeThere,
+      hasAnswered: false,
     }
     this.#options = options
     this.name = name

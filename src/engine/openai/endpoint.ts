@@ -24,6 +24,8 @@ export interface EndpointUse {
   readonly completionTokens: number
 }
 
+const CHATS = '/chat/completions'
+
 type Body = Readonly<Record<string, unknown>>
 
 /** One model of a service that speaks the OpenAI chat API. */
@@ -43,6 +45,7 @@ export class ChatEndpoint {
       headers: () => ({ authorization: `Bearer ${apiKey}` }),
       connections: maxInFlight,
       retries,
+      mustBeThere: true,
       hint,
     })
   }
@@ -55,21 +58,33 @@ export class ChatEndpoint {
     return { ...this.#service.counts, ...this.#used }
   }
 
-  /** Throws where nobody is there or the key is refused; says which models there are, where the service tells. */
+  /**
+   * Throws where nobody is there, the key is refused, or chats are not below this address. Says which models there are,
+   * where the service tells.
+   */
   async models(options: CallOptions): Promise<string[]> {
     try {
       const { data } = await this.#service.json('GET', '/models', undefined, models, options)
       return data.map(({ id }) => id)
     } catch (error) {
+      if (!(error instanceof HttpError) || !/\/(not-found|refused|answer)$/.test(error.code)) throw error
       // not every service has the route: what the model says is all that counts
-      if (error instanceof HttpError && /\/(not-found|refused|answer)$/.test(error.code)) return []
-      throw error
+      if (error.code.endsWith('/not-found')) await this.#lookForChats(options)
+      return []
     }
+  }
+
+  /** A request without messages costs nothing: who takes chats refuses it, at other addresses there is no such route. */
+  async #lookForChats(options: CallOptions): Promise<void> {
+    const empty = { model: this.model, messages: [] }
+    await this.#service.send('POST', CHATS, empty, { ...options, retries: 0 }).catch((error) => {
+      if (!(error instanceof HttpError) || /\/(not-found|unauthorized)$/.test(error.code)) throw error
+    })
   }
 
   complete(body: Body, options: CallOptions): Promise<Completion> {
     return this.#limited(body, async (one) => {
-      const answer = await this.#service.json('POST', '/chat/completions', one, completion, options)
+      const answer = await this.#service.json('POST', CHATS, one, completion, options)
       this.#count(answer.usage)
       return answer
     })
@@ -79,7 +94,7 @@ export class ChatEndpoint {
   async stream(body: Body, options: CallOptions, onChunk: (piece: ReturnType<typeof chunkOf>) => void): Promise<void> {
     const asked = { ...body, stream: true, stream_options: { include_usage: true } }
     await this.#limited(asked, async (one) => {
-      for await (const data of this.#service.events('/chat/completions', one, options)) {
+      for await (const data of this.#service.events(CHATS, one, options)) {
         if (data === '[DONE]') return
         const piece = chunkOf(data, this.url)
         this.#count(piece.usage)
@@ -127,6 +142,6 @@ function hint(status: number | undefined): string | undefined {
   if (status === 401 || status === 403) return 'look at the key'
   if (status === 404) return 'look at the name of the model and at the address'
   if (status === 429) return 'lower max_in_flight or explorer.runner_per_model, or raise the limits at the service'
-  if (status === undefined) return 'look at the address'
+  if (status === undefined) return 'is the service running, and is this its address?'
   return undefined
 }

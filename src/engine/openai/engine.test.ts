@@ -300,7 +300,30 @@ describe('opening a hosted model', () => {
     expect(swapped).toMatchObject({ message: 'the variable TEST_HOSTED_URL holds no http address' })
     expect(JSON.stringify(swapped)).not.toContain('sk-hosted')
     process.env.TEST_HOSTED_URL = 'http://127.0.0.1:1/v1'
-    expect(await failure(open())).toMatchObject({ code: 'engine/openai/unreachable' })
+    const begun = performance.now()
+    expect(await failure(open({ maxRetries: 8 }))).toMatchObject({
+      code: 'engine/openai/absent',
+      message: expect.stringContaining('http://127.0.0.1:1/v1/models'),
+      path: 'model.external_model.base_url_env',
+      hint: expect.stringContaining('TEST_HOSTED_URL holds http://127.0.0.1:1/v1'),
+    })
+    expect(performance.now() - begun).toBeLessThan(2000)
+  })
+
+  it('fails at once where neither models nor chats are below the address, and not where only models are missing', async () => {
+    service.lists = false
+    service.replies = [fails(404, '{"detail":"Not Found"}')]
+    expect(await failure(open({ maxRetries: 8 }))).toMatchObject({
+      code: 'engine/openai/not-found',
+      path: 'model.external_model.base_url_env',
+      hint: expect.stringContaining('an address that ends in /v1'),
+    })
+    expect(service.asked.map(({ url }) => url)).toEqual(['/v1/models', '/v1/chat/completions'])
+    service.replies = [fails(404), fails(400, '{"error":"messages must not be empty"}'), says('x')]
+    const own = await open()
+    expect(textOf((await own.sample(ask(), nextCall()))[0])).toBe('x')
+    service.replies = [fails(404), fails(401)]
+    expect(await failure(open())).toMatchObject({ code: 'engine/openai/unauthorized' })
   })
 
   it('says where a service does not list the model, and in the end what was used', async () => {
@@ -319,11 +342,6 @@ describe('opening a hosted model', () => {
     )
     expect(notes).toEqual([`${service.url} does not list the model 'other'; it lists known`])
     notes.length = 0
-    service.replies = [fails(404)]
-    process.env.TEST_HOSTED_URL = service.url.replace('/v1', '')
-    service.lists = false
-    await open()
-    expect(notes).toEqual([expect.stringContaining('is its address complete? Most end in /v1')])
     service.replies = [says('x')]
     await model.sample(ask(), nextCall())
     await engine.close()

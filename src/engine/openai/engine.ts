@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { TrinityError } from '../../base/error.js'
-import type { Call, Engine, SampleModel, SampleSpec } from '../contract.js'
+import { HttpError } from '../../base/http/index.js'
+import type { Call, Engine, HostedSpec, SampleModel, SampleSpec } from '../contract.js'
 import { openaiCaps } from './description.js'
 import { ChatEndpoint } from './endpoint.js'
 import { placeIn } from './place.js'
@@ -46,10 +47,10 @@ export class HostedEngine implements Engine {
       { baseUrl: `${key}.base_url_env`, apiKey: `${key}.api_key_env` },
     )
     const endpoint = new ChatEndpoint({ ...place, model: path, maxInFlight, retries: maxRetries })
-    const known = await endpoint.models({ signal, deadlineMs: Math.min(OPEN_MS, deadlineMs) })
-    if (known.length === 0 && !/\/\/[^/]+\/./.test(endpoint.url)) {
-      this.#note(`${endpoint.url} lists no models: is its address complete? Most end in /v1`)
-    }
+    const known = await endpoint.models({ signal, deadlineMs: Math.min(OPEN_MS, deadlineMs) }).catch((error) => {
+      endpoint.close()
+      throw error instanceof HttpError ? misplaced(error, endpoint.url, hosted) : error
+    })
     if (known.length > 0 && !known.includes(path)) {
       const some = known.slice(0, 5).join(', ')
       this.#note(`${endpoint.url} does not list the model '${path}'; it lists ${some}${known.length > 5 ? ', …' : ''}`)
@@ -81,6 +82,18 @@ export class HostedEngine implements Engine {
     }
     await rm(this.textDir, { recursive: true, force: true })
   }
+}
+
+/** An error of the address names the key and the variable that it comes from. */
+function misplaced(cause: HttpError, url: string, { key, baseUrlEnv }: HostedSpec): TrinityError {
+  const isMissing = cause.code.endsWith('/not-found')
+  if (!cause.isAbsent && !isMissing) return cause
+  const fix = isMissing ? 'most services want an address that ends in /v1' : cause.hint
+  return new TrinityError(cause.code, cause.message, {
+    path: `${key}.base_url_env`,
+    hint: `the variable ${baseUrlEnv} holds ${url}: ${fix}`,
+    cause,
+  })
 }
 
 async function unsupported(what: string): Promise<never> {

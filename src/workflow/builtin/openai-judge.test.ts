@@ -73,6 +73,15 @@ it('a service that refuses ends the run, once, and its words do not show the key
   expect(asked).toHaveLength(1)
 })
 
+it('a service that is not there ends the run at once', async () => {
+  process.env.TEST_JUDGE_URL = 'http://127.0.0.1:1/v1'
+  await expect(run()).rejects.toMatchObject({
+    code: 'workflow/judge',
+    message: expect.stringContaining('127.0.0.1:1/v1'),
+    path: 'workflow_args.judge_api_base_url_env',
+  })
+})
+
 it.each([
   ['judge_api_key_env', { judge_api_key_env: 'TEST_JUDGE_NOWHERE' }],
   ['judge_api_base_url_env', { judge_api_base_url_env: 'TEST_JUDGE_NOWHERE' }],

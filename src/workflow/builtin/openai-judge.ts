@@ -38,7 +38,7 @@ export class OpenaiJudge {
       const { choices } = await this.#endpoint.complete(body, { signal, deadlineMs: DEADLINE_MS })
       return answerOf(choices[0]).text
     } catch (cause) {
-      if (cause instanceof HttpError && cause.status !== undefined && !cause.isPassing) throw refused(cause, model)
+      if (isFinal(cause)) throw refused(cause, model)
       throw new TrinityError('reward/failed', `the judge '${model}' did not answer: ${messageOf(cause)}`, { cause })
     }
   }
@@ -54,9 +54,15 @@ function shared(options: EndpointOptions): ChatEndpoint {
   return known
 }
 
+/** Refused whenever it is asked, or never there at all. */
+function isFinal(cause: unknown): cause is HttpError {
+  return cause instanceof HttpError && (cause.isAbsent || (cause.status !== undefined && !cause.isPassing))
+}
+
 function refused(cause: HttpError, model: string): TrinityError {
-  return new TrinityError('workflow/judge', `the judge '${model}' refuses: ${messageOf(cause)}`, {
-    path: 'workflow_args.judge_model_name',
+  const what = cause.isAbsent ? 'is not there' : 'refuses'
+  return new TrinityError('workflow/judge', `the judge '${model}' ${what}: ${messageOf(cause)}`, {
+    path: cause.isAbsent ? KEYS.baseUrl : 'workflow_args.judge_model_name',
     hint: cause.hint,
     cause,
   })
