@@ -1,6 +1,7 @@
 import type { Config, Parsed, Resolved } from '../config/index.js'
 import { createView } from '../monitor/index.js'
 import { listenToSignals, run, Stop } from '../run/index.js'
+import { warningsOf } from '../run/warnings.js'
 import { blockLimit } from '../run/watchdog/limit.js'
 import { watchEventLoop } from '../run/watchdog/watchdog.js'
 import type { ExitCode } from './print.js'
@@ -9,7 +10,6 @@ import type { RunFlags } from './run.js'
 import { deleteEarlier } from './start-over.js'
 import type { StrayWatch } from './stray.js'
 import { optionsOf, typed } from './suggestion.js'
-import { warningsOf } from './warnings.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
 export async function execute(

@@ -2,19 +2,17 @@ import pc from 'picocolors'
 import { redact } from '../base/secret/index.js'
 import { ConfigError, machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
 import { readText } from '../config/load.js'
-import { type PlanLine, planOf } from '../config/plan.js'
 import type { Facts } from '../config/resolve/facts.js'
 import { concealed } from '../config/secret.js'
-import { engineLookup } from '../engine/registry.js'
 import { loadCatalog } from '../run/catalog.js'
+import type { DryRun } from '../run/dry-run.js'
+import { certain, preflight } from '../run/preflight/problems.js'
 import { endWithStdin } from './owner.js'
 import { usePlugins } from './plugins.js'
-import { certain, preflight } from './preflight.js'
 import type { ExitCode } from './print.js'
 import { remarkLines, warningLines } from './problem.js'
 import { type StrayWatch, watchStrays } from './stray.js'
 import { rememberFlags } from './suggestion.js'
-import { warningsOf } from './warnings.js'
 
 export interface RunFlags {
   config: string
@@ -80,32 +78,20 @@ function asYaml({ stages }: Resolved): string {
 }
 
 async function planText(resolved: Resolved, facts: Facts, options: RunFlags): Promise<string> {
-  const { cardOf, memoryOf } = await import('./memory.js')
-  const card = await cardOf(options.gpuMemory)
-  const memory = await Promise.all(resolved.stages.map(({ config }) => memoryOf(config, card)))
-  const lines = memory.map((one) => one.lines)
-  const warnings = warningLines([...warningsOf(resolved), ...memory.flatMap(({ warnings }) => warnings)])
-  return asPlan(resolved, facts, { memory: lines, warnings, isFresh: options.fresh ?? false })
-}
-
-/** What the plan is told besides the configuration. */
-interface Told {
-  readonly memory: readonly (readonly PlanLine[])[]
-  readonly warnings: readonly string[]
-  readonly isFresh: boolean
+  const [{ cardOf }, { dryRun }] = await Promise.all([import('../run/memory.js'), import('../run/dry-run.js')])
+  return asPlan(resolved, await dryRun(resolved, facts, await cardOf(options.gpuMemory), options.fresh))
 }
 
 /** What would happen, in words. */
-function asPlan({ file, stages, remarks }: Resolved, facts: Facts, { memory, warnings, isFresh }: Told): string {
+function asPlan({ file, remarks }: Resolved, { stages, warnings }: DryRun): string {
   const lines: string[] = []
   for (const [i, stage] of stages.entries()) {
     const of = stage.name === null ? '' : `, stage ${i + 1} of ${stages.length}: ${stage.name}`
     lines.push(pc.bold(`${file}${of}`))
-    for (const [label, text] of planOf(stage, facts, engineLookup, { memory: memory[i], isFresh }))
-      lines.push(`  ${pc.cyan(label.padEnd(11))} ${text}`)
+    for (const [label, text] of stage.lines) lines.push(`  ${pc.cyan(label.padEnd(11))} ${text}`)
     lines.push('')
   }
-  const told = [...warnings, ...remarkLines(remarks)]
+  const told = [...warningLines(warnings), ...remarkLines(remarks)]
   if (told.length > 0) lines.push(...told, '')
   lines.push(pc.dim('Nothing was run.'))
   // as comments, so that the whole output is still a configuration file

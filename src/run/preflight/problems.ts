@@ -1,11 +1,11 @@
-import type { TrinityError } from '../base/error.js'
-import type { Facts, Parsed, ParsedStage, Problem, Resolved } from '../config/index.js'
-import { at, markOf } from '../config/node.js'
-import type { Refusal } from '../run/preflight/index.js'
+import type { TrinityError } from '../../base/error.js'
+import type { Facts, Parsed, ParsedStage, Problem, Resolved } from '../../config/index.js'
+import { at, markOf } from '../../config/node.js'
+import type { Refusal } from './index.js'
 
 /** What a run of a file would refuse, at the places where it stands: errors, and warnings about what this machine lacks. */
 export async function preflight(parsed: Parsed, resolved: Resolved, facts: Facts): Promise<Problem[]> {
-  const { isColumn, localRefusals } = await import('../run/preflight/index.js')
+  const { isColumn, localRefusals } = await import('./index.js')
   const problems = await certain(parsed, resolved)
   for (const [i, stage] of resolved.stages.entries()) {
     const found = await localRefusals(stage, facts)
@@ -16,7 +16,7 @@ export async function preflight(parsed: Parsed, resolved: Resolved, facts: Facts
 
 /** Of these what does not depend on the machine, and costs no time. */
 export async function certain(parsed: Parsed, { stages }: Resolved): Promise<Problem[]> {
-  const { refusals } = await import('../run/preflight/index.js')
+  const { refusals } = await import('./index.js')
   const found = stages.flatMap(({ config }, i) =>
     refusals(config).map((one) => problemOf(one, parsed.stages[i], one.isDoubtful ? 'warning' : 'error')),
   )

@@ -1,5 +1,5 @@
 import type { Resolved } from '../config/index.js'
-import { singleAnswer } from '../run/single-answer.js'
+import { singleAnswer } from './single-answer.js'
 import { badVariables } from './variables.js'
 
 /** What is worth a word before anything runs. */

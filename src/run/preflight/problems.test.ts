@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { catalog, facts } from '../../test/config-kit.js'
-import { readText, resolveConfig } from '../config/index.js'
-import { problemText } from '../config/problem.js'
-import { loadPlugins } from '../plugin.js'
-import { preflight } from './preflight.js'
+import { catalog, facts } from '../../../test/config-kit.js'
+import { readText, resolveConfig } from '../../config/index.js'
+import { problemText } from '../../config/problem.js'
+import { loadPlugins } from '../../plugin.js'
+import { preflight } from './problems.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'trinity-preflight-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
