@@ -9,6 +9,7 @@ import { refusals } from './preflight/index.js'
 import { runStage, type StageContext, type StageEnd } from './stage.js'
 import { StageMeta } from './stage-meta.js'
 import { Stop } from './stop.js'
+import { useWeights } from './use-weights.js'
 
 /** What a run is given beside its configuration. */
 export interface RunOptions {
@@ -114,10 +115,7 @@ async function summarize(
     const limit = config.buffer.total_steps ? 'buffer.total_steps' : 'buffer.total_epochs'
     next.push(`${command} --set ${limit}=…   trains longer, as it is set now`, `${command} --fresh   starts over`)
   }
-  if (weights) {
-    next.push(`trinity chat ${weights.path}   talks to the trained model`)
-    next.push(`trinity model info ${weights.path}   describes it; any loader reads it`)
-  }
+  if (weights) next.push(...(await useWeights(weights.path, config.trainer.trainer_type)))
   const brief = (one: { step: number; metric: string; score: number }) => ({
     step: one.step,
     metric: one.metric,
