@@ -6,7 +6,6 @@ import type { ChatArgs, SamplingArgs } from '../dialect/chat-args.js'
 import type { Answered, ChatModel, OnText, Said } from '../dialect/chat-model.js'
 import { createOpenAI, type OpenAIClient } from '../dialect/openai/client.js'
 import type { Parsers } from '../dialect/parsers.js'
-import { Verbatim } from '../dialect/verbatim.js'
 import { nextCall } from '../engine/calls.js'
 import type { AskedChat, Sample, SampleModel } from '../engine/contract.js'
 import { Conversation, joined, type Prompt } from '../experience/conversation.js'
@@ -16,9 +15,11 @@ import { allowedFor, type Format } from '../grammar/index.js'
 import type { ChatMessage, Tokenizer } from '../model/index.js'
 import { callExperience, truncatedExperience } from './experiences.js'
 import { linkSignals } from './link-signals.js'
+import { PromptLimit } from './prompt-limit.js'
 import { type Answer, sampleAnswers, wholeTokens } from './sample.js'
 import { endsByItself, type ModelLimits, merged, samplingParams } from './sampling.js'
-import { type ModelText, templateOf } from './text.js'
+import type { ModelText } from './text.js'
+import { Wording } from './wording.js'
 
 export interface RolloutModelParts {
   readonly sampler: Pick<SampleModel, 'info' | 'version' | 'sample' | 'score'>
@@ -65,10 +66,11 @@ export class RolloutModel implements ChatModel {
   readonly conversation = new Conversation()
   readonly #parts: RolloutModelParts
   #limits: ModelLimits
+  #limit: PromptLimit
   readonly #history: Experience[] = []
   /** Of the last prompt that was too long. */
   #standIns: Experience[] = []
-  readonly #verbatim = new Verbatim()
+  readonly #wording: Wording
   #recording: boolean
   #calls = 0
   #sampledTokens = 0
@@ -79,12 +81,14 @@ export class RolloutModel implements ChatModel {
     this.#parts = parts
     this.#recording = parts.history ?? false
     this.name = parts.name ?? 'policy'
+    this.#wording = new Wording(parts.text, this.conversation)
     const { limits, sampler } = parts
     const { readsChat, maxModelLen } = sampler.info
     // a model that makes its own tokens knows by itself what is too long
     this.#limits = readsChat
       ? { ...limits, maxModelLen, maxPromptTokens: null }
       : { ...limits, maxModelLen: Math.min(limits.maxModelLen, maxModelLen) }
+    this.#limit = new PromptLimit(this.tokenizer, this.#limits)
   }
 
   get tokenizer(): Tokenizer {
@@ -151,7 +155,7 @@ export class RolloutModel implements ChatModel {
    */
   retell(messages: readonly ChatMessage[], { sample, raw, experience }: Answered): Experience {
     const { temperature, responseText = '' } = experience
-    const prompt = this.conversation.promptOf(this.#render(messages, {}), temperature, (text) => this.#encode(text))
+    const prompt = this.#prompt(this.#render(messages, {}), temperature)
     const { tokenizer } = this
     const recorded = tokenizer.decode(sample.tokens, { skipSpecial: false })
     const seen = typeof sample.stoppedBy === 'string' ? wholeTokens(raw, sample.tokens, tokenizer) : undefined
@@ -190,7 +194,7 @@ export class RolloutModel implements ChatModel {
     const { tokenizer } = this
     const tokens =
       typeof prompt === 'string'
-        ? this.conversation.promptOf(prompt, temperature, (text) => this.#encode(text))
+        ? this.#prompt(prompt, temperature)
         : this.conversation.promptOfTokens(Int32Array.from(prompt), temperature, (ids) =>
             tokenizer.decode(ids, { skipSpecial: false }),
           )
@@ -210,7 +214,7 @@ export class RolloutModel implements ChatModel {
     const asked = { ...sampling, tools, tool_choice, parallel_tool_calls }
     const format = answerFormat(asked, { reasoning: Boolean(this.#parts.reasoningParser) })
     const text = this.#render(messages, { tools, enable_thinking, chat_template_kwargs })
-    const prompt = this.conversation.promptOf(text, sampling.temperature ?? 1, (part) => this.#encode(part))
+    const prompt = this.#prompt(text, sampling.temperature ?? 1)
     const { response_format, guided_json, guided_regex, guided_choice } = sampling
     const template = enable_thinking ?? this.#limits.enableThinking
     const variables = { ...(template == null ? {} : { enable_thinking: template }), ...chat_template_kwargs }
@@ -271,6 +275,7 @@ export class RolloutModel implements ChatModel {
    */
   refuseLong(): void {
     this.#limits = { ...this.#limits, maxPromptTokens: null, truncatePrompts: false }
+    this.#limit = new PromptLimit(this.tokenizer, this.#limits)
   }
 
   /** Takes back answers that did not reach whoever asked for them. What was asked again counts once. */
@@ -318,60 +323,19 @@ export class RolloutModel implements ChatModel {
 
   /** Tells that `message` is how `raw` reads to others, so that the next turn finds the tokens again. */
   remember(message: Said, raw: string): void {
-    this.#verbatim.set(message, raw)
+    this.#wording.remember(message, raw)
   }
 
   #render(messages: readonly ChatMessage[], args: ChatArgs): string {
-    const template = templateOf(this.#parts.text)
-    const options = { tools: args.tools, variables: args.chat_template_kwargs }
-    const enableThinking = args.enable_thinking ?? this.#limits.enableThinking ?? undefined
-    const isBegun = messages.at(-1)?.role === 'assistant'
-    const last = isBegun ? { continueFinalMessage: true } : { enableThinking, addGenerationPrompt: true }
-    const guess = this.#guessed(messages)
-    const guessed = guess && template.render(guess.said, { ...options, ...last })
-    if (guessed !== undefined && this.conversation.follows(guessed, guess!.turns)) return guessed
-    const said: ChatMessage[] = []
-    for (const message of messages) {
-      const begin = (next: ChatMessage) => template.render([...said, next], { ...options, continueFinalMessage: true })
-      said.push(message.role === 'assistant' ? this.#asWritten(message, begin) : message)
-    }
-    return template.render(said, { ...options, ...last })
-  }
-
-  /**
-   * Messages as the model wrote them, where several of its answers read the same and were said at different turns of the
-   * conversation. Undefined: no two answers read the same.
-   */
-  #guessed(messages: readonly ChatMessage[]): { said: ChatMessage[]; turns: number } | undefined {
-    let turns = 0
-    let isDoubtful = false
-    const said = messages.map((message) => {
-      const written = message.role === 'assistant' ? this.#verbatim.get(message) : []
-      if (written.length === 0) return message
-      const turn = turns++
-      isDoubtful ||= written.length > 1
-      if (written.length === 1) return { role: 'assistant', content: written[0] }
-      // One may be the beginning of another.
-      const [longest = written[0]] = written
-        .filter((raw) => this.conversation.wrote(turn, raw))
-        .sort((a, b) => b.length - a.length)
-      return { role: 'assistant', content: longest }
+    return this.#wording.render(messages, {
+      ...args,
+      enable_thinking: args.enable_thinking ?? this.#limits.enableThinking ?? undefined,
     })
-    return isDoubtful ? { said, turns } : undefined
   }
 
-  /** A message as the model wrote it. Where several answers read the same, the one that was said at this place. */
-  #asWritten(message: ChatMessage, begin: (next: ChatMessage) => string): ChatMessage {
-    const written = this.#verbatim.get(message).map((content) => ({ role: 'assistant', content }))
-    if (written.length < 2) return written[0] ?? message
-    const here = (one: ChatMessage) => {
-      try {
-        return this.conversation.begins(begin(one))
-      } catch {
-        return false // the template does not keep it as it is
-      }
-    }
-    return written.find(here) ?? written[0]
+  /** The tokens to go on from: those that were sampled, and after them those of what is new in the text. */
+  #prompt(text: string, temperature: number): Prompt {
+    return this.conversation.promptOf(text, temperature, (part) => this.#limit.encode(part))
   }
 
   async #call(
@@ -381,7 +345,7 @@ export class RolloutModel implements ChatModel {
   ): Promise<Answered[]> {
     const { sampler, deadlineMs, seedOf } = this.#parts
     const n = args.n ?? this.#parts.n ?? 1
-    if (this.#tooLong(prompt)) return this.#truncated(prompt, n, messages)
+    if (this.#limit.isExceeded(prompt.tokens.length)) return this.#truncated(prompt, n, messages)
     const call = this.#calls++
     const params = samplingParams(args, prompt.tokens.length, this.#limits, seedOf(call))
     const request = {
@@ -418,38 +382,12 @@ export class RolloutModel implements ChatModel {
     return callExperience(prompt, joined(prompt.tokens, answer.sample.tokens), answer, said, tools)
   }
 
-  /** The most tokens that a prompt may have. */
-  get #most(): number {
-    const { maxModelLen, maxPromptTokens } = this.#limits
-    return Math.max(1, Math.min(maxPromptTokens ?? maxModelLen, maxModelLen - 1))
-  }
-
-  /** Characters of a text that are enough to say that it is too long. */
-  get #looked(): number {
-    return (this.#most + MARGIN) * this.tokenizer.longestToken
-  }
-
-  /**
-   * The tokens of a prompt. Of a text that cannot fit only the beginning is looked at, where that alone is too long: a row
-   * of megabytes would take minutes to say the same.
-   */
-  #encode(text: string): Int32Array {
-    const looked = this.#looked
-    const begun = text.length > looked ? this.tokenizer.encode(text.slice(0, looked)) : undefined
-    return begun && begun.length >= this.#most + MARGIN ? begun : this.tokenizer.encode(text)
-  }
-
-  #tooLong({ tokens: { length } }: Prompt): boolean {
-    const { maxModelLen, maxPromptTokens } = this.#limits
-    return length > (maxPromptTokens ?? Number.POSITIVE_INFINITY) || length >= maxModelLen
-  }
-
   #truncated(prompt: Prompt, n: number, messages?: readonly ChatMessage[]): Answered[] {
-    const most = this.#most
+    const { most, looked } = this.#limit
     if (!this.#limits.truncatePrompts) {
       throw new TrinityError(
         'workflow/prompt-too-long',
-        `the prompt has ${prompt.tokens.length} tokens${prompt.text.length > this.#looked ? ' or more' : ''}; the limit is ${most}`,
+        `the prompt has ${prompt.tokens.length} tokens${prompt.text.length > looked ? ' or more' : ''}; the limit is ${most}`,
         {
           path: 'model.max_prompt_tokens',
           hint: 'raise max_prompt_tokens, shorten the prompt, or set enable_prompt_truncation: true',
@@ -474,6 +412,4 @@ interface CallParts {
   readonly chat?: AskedChat
 }
 
-/** Tokens beyond the limit after which the end of a text cannot change its beginning. */
-const MARGIN = 64
 const NOTHING = { finish: 'length', versions: [], cachedTokens: 0 } as const
