@@ -54,7 +54,7 @@ export function Chart({ title, curves, view, onZoom, empty }: Props) {
   return (
     <figure class="chart">
       <figcaption>
-        <h3 title={title}>{title}</h3>
+        <h2 title={title}>{title}</h2>
         <ChartActions title={title} curves={curves} plot={plot} />
       </figcaption>
       <div class="chart-plot" ref={host} role="img" aria-label={spoken(title, curves)}>

@@ -33,7 +33,10 @@ export function openYaml(host: HTMLElement, text: string): () => void {
       extensions: [
         [lineNumbers(), foldGutter(), yaml(), syntaxHighlighting(colors), look],
         [search({ top: true }), highlightSelectionMatches(), keymap.of([...searchKeymap, ...foldKeymap])],
-        [EditorState.readOnly.of(true), EditorView.contentAttributes.of({ 'aria-label': 'configuration' })],
+        [
+          EditorState.readOnly.of(true),
+          EditorView.contentAttributes.of({ 'aria-label': 'configuration', tabindex: '0' }),
+        ],
       ],
     }),
   })

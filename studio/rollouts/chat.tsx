@@ -14,10 +14,10 @@ export function Chat({ messages }: { messages: readonly ChatMessage[] }) {
     <ol class="chat">
       {messages.map((message, index) => (
         <li key={index} class={`message ${message.role}`}>
-          <h3>
+          <h2>
             {message.role}
             {typeof message.name === 'string' && <span class="muted"> {message.name}</span>}
-          </h3>
+          </h2>
           {partsOf(message).map((part, at) => (
             <PartView key={at} part={part} />
           ))}

@@ -33,9 +33,9 @@ export function TokenFacts({ rollout, at }: { rollout: Rollout; at?: number }) {
   ]
   return (
     <aside class="token-facts">
-      <h3>
+      <h2>
         <code>{JSON.stringify(tokens.text?.[at] ?? '').slice(1, -1) || NONE}</code>
-      </h3>
+      </h2>
       <p class="muted">
         id {tokens.id[at]} · {isPrompt ? `prompt ${at}` : `answer ${place}`}
         {!isPrompt && ` · version ${version}`}

@@ -1,0 +1,172 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { runId } from '../../src/studio/run/find.js'
+import { trinity } from '../run/cli-kit.js'
+import { chromiumNote, NARROW, noChromium, Person, WIDE } from './browser-kit.js'
+import { hostileRun } from './hostile-run.js'
+
+const config = fileURLToPath(new URL('../../examples/quickstart/quickstart.yaml', import.meta.url))
+const STORE = 'store=buffer%2Fexperience_buffer.jsonl'
+
+describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
+  const dir = mkdtempSync(join(tmpdir(), 'trinity-pages-'))
+  const job = (name: string) => join(dir, 'quickstart', name)
+  const quickstart = (name: string, steps: number, seen?: Parameters<typeof trinity>[2]) => {
+    const keys = [
+      `name=${name}`,
+      `buffer.total_steps=${steps}`,
+      `checkpoint_root_dir=${dir}`,
+      'explorer.eval_interval=4',
+    ]
+    return trinity(dir, ['run', '-c', config, ...keys.flatMap((key) => ['--set', key])], seen)
+  }
+  let stop = () => {}
+  let live: ReturnType<typeof trinity> | undefined
+  let person: Person
+
+  beforeAll(async () => {
+    const { code, stderr } = await quickstart('done', 4)
+    expect(code, stderr).toBe(0)
+    live = quickstart('live', 100_000, (_, child) => {
+      stop = () => child.kill('SIGKILL')
+    })
+    await hostileRun(job('done'), job('hostile'))
+    mkdirSync(join(job('broken'), '.trinity'), { recursive: true })
+    mkdirSync(join(job('broken'), 'monitor'))
+    writeFileSync(
+      join(job('broken'), 'monitor', 'trainer.jsonl'),
+      '{"step":1,"time":1,"metrics":{"a":1}}\n{"step":2,"ti',
+    )
+    writeFileSync(join(job('broken'), 'best_eval.json'), '{"first": ')
+    person = await Person.open({ folders: [dir] })
+  }, 60_000)
+  afterAll(async () => {
+    await person?.close()
+    stop()
+    await live
+    rmSync(dir, { recursive: true, force: true })
+  })
+  afterEach(() => {
+    expect(person.complaints.splice(0)).toEqual([])
+  })
+
+  it('finds a run by keyboard and shows how it goes on', async () => {
+    const { page } = person
+    await page.waitForSelector('tr[data-run]:has-text("live") .badge:has-text("running")')
+    await page.keyboard.press('/')
+    await page.keyboard.type('live')
+    await expect.poll(() => page.locator('tr[data-run]').count()).toBe(1)
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.chart canvas')
+    const steps = async () => Number.parseInt((await page.locator('.headline .steps dd').textContent()) ?? '', 10)
+    const before = await steps()
+    await expect.poll(steps).toBeGreaterThan(before)
+    // the database is being written at this moment
+    await page.keyboard.press('j')
+    await page.waitForSelector('.lanes canvas')
+    await page.keyboard.press('j')
+    await page.waitForSelector('a.rollout-row')
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('.chat')
+    await page.keyboard.press('u')
+    await page.waitForSelector('a.rollout-row')
+    await page.keyboard.press('?')
+    await page.waitForSelector('dialog[open]')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => page.locator('dialog[open]').count()).toBe(0)
+    stop()
+  })
+
+  it('keeps zoom and filter in the address, so that they survive a reload', async () => {
+    const { page } = person
+    const run = `runs/${runId(job('done'))}`
+    await person.visit(`${run}/charts`, '.u-over')
+    const box = await page.locator('.u-over').first().boundingBox()
+    if (!box) throw new Error('no chart')
+    await page.mouse.move(box.x + 40, box.y + 40)
+    await page.mouse.down()
+    await page.mouse.move(box.x + 160, box.y + 40, { steps: 4 })
+    await page.mouse.up()
+    await expect.poll(() => page.url()).toContain('from=')
+    const zoomed = page.url()
+    await page.reload()
+    await page.waitForSelector('.u-over')
+    expect(page.url()).toBe(zoomed)
+    await page.keyboard.press('0')
+    await expect.poll(() => page.url()).not.toContain('from=')
+    await person.visit(`${run}/rollouts?${STORE}`, 'a.rollout-row')
+    const all = await page.locator('.histogram dd').first().textContent()
+    await page.locator('.bins button:has(i)').first().click()
+    await expect.poll(() => page.locator('.histogram dd').first().textContent()).not.toBe(all)
+    const few = await page.locator('.histogram dd').first().textContent()
+    await page.reload()
+    await expect.poll(() => page.locator('.histogram dd').first().textContent()).toBe(few)
+  })
+
+  it('a broken run is told apart, and does not hide the others', async () => {
+    const { page } = person
+    await person.visit(`runs/${runId(job('broken'))}/charts`, '.headline .note')
+    expect(await page.locator('.headline .note').textContent()).toContain('best_eval.json')
+    await person.visit('', 'tr[data-run]')
+    expect(await page.locator('tr[data-run]').count()).toBe(4)
+  })
+
+  it('what models, logs and names say never becomes markup', async () => {
+    const run = `runs/${runId(job('hostile'))}`
+    const views: [string, string][] = [
+      ['', 'tr[data-run]'],
+      [`${run}/charts?search=img`, '.chart'],
+      [`${run}/timeline`, '.lanes'],
+      [`${run}/rollouts?${STORE}`, 'a.rollout-row'],
+      [`${run}/rollout?${STORE}&id=0`, '.chat'],
+      [`${run}/rollout?${STORE}&id=0&show=tokens`, '.tokens .tok'],
+      [`${run}/rollouts?${STORE}&view=attempts&prompt=img`, '.attempts li'],
+      [`${run}/logs?file=trainer`, '.log-line'],
+      [`${run}/notes`, '.notes li'],
+      [`${run}/configuration`, '.cm-content'],
+      [`compare?runs=${runId(job('hostile'))}+${runId(job('done'))}`, '.chart'],
+    ]
+    for (const [view, shows] of views) {
+      await person.visit(view, shows)
+      if (view !== '' && !view.includes('timeline'))
+        expect(await person.page.content(), view).toContain('&lt;script&gt;')
+      expect(await person.page.locator('img').count(), view).toBe(0)
+      expect(await person.page.evaluate('window.stolen'), view).toBeUndefined()
+    }
+  })
+
+  it('every view is for everybody: axe in both themes, wide and narrow', async () => {
+    const { page } = person
+    const run = `runs/${runId(job('done'))}`
+    const views: [string, string][] = [
+      ['', 'tr[data-run]'],
+      [`${run}/charts`, '.chart canvas'],
+      [`${run}/timeline`, '.lanes canvas'],
+      [`${run}/rollouts?${STORE}`, 'a.rollout-row'],
+      [`${run}/rollout?${STORE}&id=0`, '.chat'],
+      [`${run}/rollout?${STORE}&id=0&show=tokens`, '.tokens .tok'],
+      [`${run}/logs?file=trainer`, '.log-line'],
+      [`${run}/notes`, '.tabs'],
+      [`${run}/checkpoints`, '.checkpoints'],
+      [`${run}/configuration`, '.cm-content'],
+      [`compare?runs=${runId(job('hostile'))}+${runId(job('done'))}`, '.chart canvas'],
+    ]
+    for (const [view, shows] of views) {
+      await page.emulateMedia({ colorScheme: 'light' })
+      await person.visit(view, shows)
+      expect(await person.flaws(), view).toEqual([])
+      expect(await person.overhang(), view).toBeLessThanOrEqual(0)
+      await page.emulateMedia({ colorScheme: 'dark' })
+      expect(await person.flaws(['color-contrast']), `${view} in the dark`).toEqual([])
+      await page.setViewportSize(NARROW)
+      await expect.poll(() => person.overhang(), { message: `${view} at 390` }).toBeLessThanOrEqual(0)
+      await page.setViewportSize(WIDE)
+    }
+  }, 60_000)
+})
