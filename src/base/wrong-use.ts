@@ -6,6 +6,7 @@ const WRONG_USE = [
   /^(explorer|trainer)\/nothing-usable$/,
   /^workflow\/args$/,
   /^checkpoint\/other-job$/,
+  /^ray\/(address|secret)$/,
   // A bad row may turn up in the middle of a run: that is a failure. So is a download that breaks off.
   /^data\/(ambiguous|empty|not-found|split|subset|unsupported)$/,
   /^task\/(column|media|no-path|no-workflow)$/,

@@ -56,7 +56,8 @@ export function quoted(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
 }
 
-function shownOverride(text: string): string {
+/** An override as it may be shown: without the secret in it. */
+export function shownOverride(text: string): string {
   const equals = text.indexOf('=')
   const [key, value] = [text.slice(0, equals), text.slice(equals + 1)]
   const secret = key.split(/[.[\]]+/).some((part) => isSecretName(part) || part === 'env_vars')

@@ -1,25 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fakeHost } from '../../../test/fake-host.js'
-import { checkRay, parseRayAddress, parseRayVersion } from './ray.js'
-
-describe('parseRayAddress', () => {
-  it.each([
-    ['auto', { kind: 'anywhere' }],
-    ['http://head:8265/', { kind: 'http', url: 'http://head:8265' }],
-    ['https://ray.example.com', { kind: 'http', url: 'https://ray.example.com' }],
-    ['ray://head:10001', { kind: 'tcp', host: 'head', port: 10001 }],
-    ['10.0.0.7:6379', { kind: 'tcp', host: '10.0.0.7', port: 6379 }],
-    ['[::1]:6379', { kind: 'tcp', host: '::1', port: 6379 }],
-    ['head', undefined],
-    ['head:99999', undefined],
-    ['http://', undefined],
-  ])('%s', (text, address) => expect(parseRayAddress(text)).toEqual(address))
-  it('throws at nothing', () => {
-    fc.assert(fc.property(fc.string(), (text) => void parseRayAddress(text)))
-    fc.assert(fc.property(fc.string(), (text) => void parseRayAddress(`http://${text}`)))
-  })
-})
+import { checkRay, parseRayVersion } from './ray.js'
 
 it('reads the version of a dashboard and of nothing else', () => {
   expect(parseRayVersion('{"version": "4", "ray_version": "2.49.0", "session_name": "s"}')).toBe('2.49.0')

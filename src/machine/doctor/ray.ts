@@ -1,26 +1,8 @@
+import { ADDRESS_VARIABLES, DASHBOARD, parseRayAddress } from '../ray/address.js'
 import type { Check } from './check.js'
 import type { Host } from './host.js'
 
 const TIMEOUT_MS = 1500
-const DASHBOARD = 'http://127.0.0.1:8265'
-
-export type RayAddress =
-  | { readonly kind: 'http'; readonly url: string }
-  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
-  /** `auto` and `local`: no fixed place. */
-  | { readonly kind: 'anywhere' }
-
-/** The forms Ray itself takes: http://host:8265, ray://host:10001, host:6379, [::1]:6379, auto, local. */
-export function parseRayAddress(text: string): RayAddress | undefined {
-  const address = text.trim()
-  if (address === 'auto' || address === 'local') return { kind: 'anywhere' }
-  if (/^https?:\/\/[^/\s]+/.test(address)) {
-    return URL.canParse(address) ? { kind: 'http', url: new URL(address).origin } : undefined
-  }
-  const match = /^(?:ray:\/\/)?(?:\[([0-9a-f:]+)\]|([\w.-]+)):(\d{1,5})\/?$/i.exec(address)
-  if (!match || Number(match[3]) > 65_535) return undefined
-  return { kind: 'tcp', host: match[1] ?? match[2], port: Number(match[3]) }
-}
 
 /** The body of the dashboard's /api/version. */
 export function parseRayVersion(body: string): string | undefined {
@@ -33,10 +15,9 @@ export function parseRayVersion(body: string): string | undefined {
   }
 }
 
-/** Jobs go to the dashboard, so the variable that names it goes before the cluster's own. */
 export async function checkRay(host: Host): Promise<Check> {
   const base = { id: 'ray', section: 'ray', name: 'Ray cluster', required: false } as const
-  const name = ['RAY_API_SERVER_ADDRESS', 'RAY_ADDRESS'].find((variable) => host.env[variable]?.trim())
+  const name = ADDRESS_VARIABLES.find((variable) => host.env[variable]?.trim())
   const address = name ? parseRayAddress(host.env[name] ?? '') : undefined
   if (name && !address) {
     const fix = `set ${name} to an address that Ray accepts: http://host:8265, ray://host:10001 or host:6379`
