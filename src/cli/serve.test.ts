@@ -8,7 +8,7 @@ const model = join(root, 'examples/quickstart/model')
 beforeAll(() => void vi.spyOn(process.stderr, 'write').mockReturnValue(true))
 afterAll(() => void vi.restoreAllMocks())
 
-it('serves a model until it is told to stop', async () => {
+async function start() {
   const control = new AbortController()
   const options = { port: '0', apiKeyEnv: 'KEY', name: 'small' }
   let ended: Promise<number> | undefined
@@ -17,7 +17,7 @@ it('serves a model until it is told to stop', async () => {
     ended.catch(fail)
   })
   const url = /http:\S+/.exec(said)?.[0]
-  const ask = (key: string, temperature: number) =>
+  const ask = (key: string, temperature: number, more: object = {}) =>
     fetch(`${url}/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -26,8 +26,14 @@ it('serves a model until it is told to stop', async () => {
         temperature,
         max_tokens: 12,
         messages: [{ role: 'user', content: 'Make 22 from 5, 20, 3' }],
+        ...more,
       }),
     })
+  return { control, url, ended, ask }
+}
+
+it('serves a model until it is told to stop', async () => {
+  const { control, url, ended, ask } = await start()
   expect((await ask('other', 0)).status).toBe(401)
   const answer = async () => ((await (await ask('k', 0)).json()) as Chat).choices[0].message.content
   expect(await answer()).toBe('<answer>5+20-3</answer>')
@@ -38,6 +44,22 @@ it('serves a model until it is told to stop', async () => {
   control.abort()
   expect(await ended).toBe(0)
   await expect(fetch(`${url}/models`)).rejects.toThrow()
+})
+
+it('a reply that has begun comes to its end before the server does', async () => {
+  const { control, ended, ask } = await start()
+  const response = await ask('k', 1, {
+    stream: true,
+    stream_options: { include_usage: true },
+    max_tokens: 60,
+    min_tokens: 60,
+  })
+  control.abort()
+  const text = await response.text()
+  expect(text).toContain('"completion_tokens":60')
+  expect(text).toContain('"finish_reason":"length"')
+  expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true)
+  expect(await ended).toBe(0)
 })
 
 interface Chat {

@@ -54,7 +54,13 @@ export async function serve(
   }
   await withClosers(async (closers) => {
     const dir = await modelOf(model, { set: options.set, note })
-    const newConversation = await openOneModel({ ...how, model: dir }, { openEngine, note, signal, closers })
+    // what a client waits for comes to its end; only loading does not
+    const loading = new AbortController()
+    const stopLoading = () => loading.abort(signal.reason)
+    signal.addEventListener('abort', stopLoading)
+    const context = { openEngine, note, signal: loading.signal, closers }
+    const newConversation = await openOneModel({ ...how, model: dir }, context)
+    signal.removeEventListener('abort', stopLoading)
     const name = options.name ?? basename(resolve(model))
     let conversations = 0
     const open = () => {
@@ -66,6 +72,9 @@ export async function serve(
     closers.add(gateway)
     print(`${name} is served at ${gateway.url}/v1`)
     if (!signal.aborted) await once(signal, 'abort')
+    const { callsInFlight } = gateway.stats
+    if (callsInFlight > 0) note(`${callsInFlight} calls are under way: the server waits for them; Ctrl-C again ends it`)
+    await gateway.drain()
   })
   return 0
 }

@@ -1,6 +1,7 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { messageOf, TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
@@ -39,6 +40,7 @@ export interface GatewayOptions {
 const IDLE_MS = 65_000
 /** Of requests that are not even HTTP, by the parser's word; others are 400. */
 const PARSE_STATUS: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }
+const DRAIN_MS = 20
 /** How long `close` waits for clients to take their last bytes. */
 const GRACE_MS = 1000
 const SWEEP_MS = 10
@@ -145,6 +147,12 @@ export class Gateway {
 
   resume(): void {
     if (!this.#closing) this.#closedBecause = undefined
+  }
+
+  /** Takes no more calls, and waits for those that have begun until `now` is aborted. */
+  async drain(now?: AbortSignal): Promise<void> {
+    this.pause()
+    while (this.stats.callsInFlight > 0 && !now?.aborted) await sleep(DRAIN_MS)
   }
 
   /** Ends all sessions and their calls, then the server. */

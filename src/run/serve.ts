@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { TrinityError } from '../base/error.js'
 import { atomicFile } from '../base/file/atomic-file.js'
 import { urlName } from '../checkpoint/layout.js'
@@ -19,7 +18,6 @@ import { openPipeline } from './pipeline.js'
 import { openServeGateway } from './serve-gateway.js'
 
 /** How often a server that ends looks whether the last answer has gone out. */
-const DRAIN_MS = 20
 
 /** An explorer that runs no tasks: agents elsewhere call the model, and say what its answers were worth. */
 export async function runServe(job: Job): Promise<ModeEnd> {
@@ -119,9 +117,8 @@ async function publish({ checkpoints, closers, config }: Job, url: string): Prom
 
 /** Takes no more calls, and lets those that have begun come to their end. */
 async function drained({ stop, note }: Job, gateway: Gateway): Promise<void> {
-  gateway.pause()
   const { callsInFlight } = gateway.stats
   if (callsInFlight > 0) note(`${callsInFlight} calls are under way: the server waits for them`)
-  while (gateway.stats.callsInFlight > 0 && !stop.now.aborted) await sleep(DRAIN_MS)
+  await gateway.drain(stop.now)
   stop.now.throwIfAborted()
 }
