@@ -75,7 +75,6 @@ describe.skipIf(noChromium)(`runs that are large${chromiumNote}`, () => {
     await person.visit(run('rollouts?order=oldest'), 'a.rollout-row')
     await page.locator('.virtual').focus()
     for (let i = 0; i < 30; i++) await page.keyboard.press('PageDown')
-    await expect.poll(async () => Number(await page.locator('.rollout-row .figure').last().textContent())).toBeDefined()
     await expect.poll(() => page.evaluate("document.querySelector('.virtual').scrollTop")).toBeGreaterThan(3000)
   }, 120_000)
 

@@ -46,6 +46,16 @@ export class Sieve {
   }
 }
 
+const SEVERE = /^(?:WARN|ERROR|CRITICAL|FATAL)/m
+
+/** Whether some line of a part can pass. Most parts of a large log need no look at their lines. */
+function mayPass(part: Buffer, { level, text }: LineFilter): boolean {
+  const whole = part.toString()
+  if ((level === 'WARNING' || level === 'ERROR') && !SEVERE.test(whole)) return false
+  // stars are not in the file: they stand where a secret is
+  return text === undefined || text.includes('*') || whole.toLowerCase().includes(text.toLowerCase())
+}
+
 /** A piece of a log, however large the log is: backward from a byte or the end, or forward from a byte. */
 export async function logPage(path: string, file: string, options: PageOptions): Promise<LogPage> {
   const page = await withFile(path, (handle, size) =>
@@ -66,7 +76,7 @@ async function backward(handle: FileHandle, size: number, options: PageOptions):
   while (from > 0 && lines.length < limit && end - from < most) {
     const begin = await lineBegin(handle, Math.max(0, from - CHUNK))
     const part = await readPart(handle, begin, from)
-    lines.unshift(...new Sieve(options).lines(linesIn(part, begin)))
+    if (mayPass(part, options)) lines.unshift(...new Sieve(options).lines(linesIn(part, begin)))
     from = begin
   }
   const shown = lines.slice(-limit)
