@@ -23,6 +23,7 @@ const testedBy = (test: string) => test.replace(/(\.gate|\.python|\.slow|\.golde
 /** What is tested from elsewhere, and where: it is only worth something as a whole, or its test needs a built `dist`. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'test/run/cli.test.ts': ['src/cli/main.ts'],
+  'src/cli/config.test.ts': ['src/plugin/use.ts'],
   'src/environment/scienceworld/simulator/pool.test.ts': ['src/environment/scienceworld/simulator/owner.fixture.ts'],
   'src/environment/sql/database/database.test.ts': ['src/environment/sql/database/worker.ts'],
   'test/run/leave.gate.test.ts': ['src/cli/leave.ts'],

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import pc from 'picocolors'
 import { readConfig } from '../config/index.js'
+import { usePlugins } from '../plugin/use.js'
 import { type Checked, checkConfigs } from '../run/check.js'
-import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { problemLines, remarkLines } from './problem.js'
 

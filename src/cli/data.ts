@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { bytes } from '../base/bytes.js'
 import { TrinityError } from '../base/error.js'
 import { type DatasetEntry, datasets, Place, type PlacedFile, readRecord, stateOf } from '../dataset/index.js'
+import { usePlugins } from '../plugin/use.js'
 import { optionOf, parseOptions } from './options.js'
-import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 
 export interface DataOptions {

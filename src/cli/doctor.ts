@@ -3,7 +3,7 @@ import { engineLookup } from '../engine/registry.js'
 import type { Report } from '../machine/doctor/check.js'
 import { examine } from '../machine/doctor/examine.js'
 import { renderReport } from '../machine/doctor/render.js'
-import { usePlugins } from './plugins.js'
+import { usePlugins } from '../plugin/use.js'
 import type { ExitCode } from './print.js'
 import { typed } from './suggestion.js'
 

@@ -6,8 +6,8 @@ import { followLogs } from '../base/log/follow.js'
 import { LEVELS, type Level, levelOf } from '../base/log/log-dir.js'
 import type { LogLine } from '../base/log/log-file.js'
 import { redact } from '../base/secret/index.js'
+import { usePlugins } from '../plugin/use.js'
 import { jobDirs } from './job-dirs.js'
-import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 
 export interface LogCommandOptions {

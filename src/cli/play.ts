@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline'
 import pc from 'picocolors'
 import { messageOf, TrinityError } from '../base/error.js'
 import { environments } from '../environment/index.js'
+import { usePlugins } from '../plugin/use.js'
 import type { DataRow } from '../task/index.js'
 import { decimal, wholeNumber } from './number.js'
 import { readValue } from './options.js'
-import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 
 export interface PlayOptions {

@@ -110,6 +110,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .command('studio')
     .description('show runs in a browser: their state, numbers, timeline, logs and rollouts')
     .argument('[folder...]', 'folders with runs; default the current one')
+    .option('--plugin-dir <dir>', 'plugins for runs that are checked and started here (may be repeated)', collect)
     .option('-p, --port <n>', 'port; 0 is any that is free', '8080')
     .option('--host <address>', 'address to listen at', '127.0.0.1')
     .action(async (folders, options) => done(await (await import('./studio.js')).studio(folders, options)))

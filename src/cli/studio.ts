@@ -13,6 +13,7 @@ import { packageVersion } from './version.js'
 export interface StudioCommandOptions {
   host?: string
   port?: string
+  pluginDir?: string[]
 }
 
 /** What tests replace. */
@@ -33,7 +34,13 @@ export async function studio(
   const port = wholeNumber('--port', options.port, 8080)
   const { host = '127.0.0.1' } = options
   const given = (folders.length > 0 ? folders : ['.']).map((folder) => resolve(folder))
-  return serveStudio({ folders: given, host, port }, `Studio shows the runs below ${given.join(', ')}`, world)
+  const { pluginDirs } = await import('../plugin/files.js')
+  const program = [process.execPath, process.argv[1]]
+  return serveStudio(
+    { folders: given, host, port, program, pluginDirs: pluginDirs(options.pluginDir) },
+    `Studio shows the runs below ${given.join(', ')}`,
+    world,
+  )
 }
 
 /** Serves until somebody ends it. */

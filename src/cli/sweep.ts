@@ -1,5 +1,6 @@
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
+import { usePlugins } from '../plugin/use.js'
 import {
   isFinished,
   logOf,
@@ -10,7 +11,6 @@ import {
   type SweepSpec,
   writeResults,
 } from '../sweep/index.js'
-import { usePlugins } from './plugins.js'
 import type { ExitCode } from './print.js'
 import { optionsOf } from './suggestion.js'
 import { type SweepFlags, specOf } from './sweep-options.js'

@@ -1,5 +1,5 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { tempDir } from '../../test/support/temp-dir.js'
 import { TrinityError } from '../base/error.js'
@@ -39,9 +39,10 @@ describe('record of a run', () => {
 
   it('keeps one for each process of a job, the latest first', async () => {
     const dir = await tempDir()
-    await new RunRecorder(dir, configOf('train'), new Date(1000)).end('finished')
+    await new RunRecorder(dir, configOf('train'), new Date(1000), 'mine.yaml').end('finished')
     await new RunRecorder(dir, configOf('explore', 'a/b'), new Date(2000)).end('stopped')
     expect((await readRecords(dir)).map(({ config }) => config.mode)).toEqual(['explore', 'train'])
+    expect((await readRecords(dir)).map(({ file }) => file)).toEqual([undefined, resolve('mine.yaml')])
     expect((await readdir(join(dir, '.trinity'))).every(isMark)).toBe(true)
   })
 

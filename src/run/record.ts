@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { messageOf, TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import { readJsonObject } from '../base/file/json-file.js'
@@ -19,6 +19,8 @@ export interface RunRecord {
   readonly host: string
   /** ISO 8601. */
   readonly began: string
+  /** The file that was given, where there was one. */
+  readonly file?: string
   /** As it was resolved, without secrets. */
   readonly config: Config
   /** Steps that a role will make in all, where known. */
@@ -39,10 +41,10 @@ export class RunRecorder {
   #record: RunRecord
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(dir: string, config: Config, now = new Date()) {
+  constructor(dir: string, config: Config, now = new Date(), file?: string) {
     const kind = config.mode === 'explore' || config.mode === 'serve' ? config.explorer.name : config.mode
     this.#path = join(dir, MARKS, runMark(kind))
-    const about = { pid: process.pid, host: hostname(), began: now.toISOString() }
+    const about = { pid: process.pid, host: hostname(), began: now.toISOString(), file: file && resolve(file) }
     this.#record = { ...about, config: concealed(config), expects: {} }
     this.#write({})
   }

@@ -26,6 +26,8 @@ export interface StageContext {
   readonly stop: Stop
   readonly openEngine: OpenEngine
   openMonitor(options: { config: Config; role: string; logger: Logger }): Promise<Monitor>
+  /** The configuration as it was given. */
+  readonly file: string
   /** The user asked for the trainer's engine by name. */
   readonly engineNamed: boolean
 }
@@ -79,7 +81,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
     const marker = new FinishMarker(checkpoints, config)
     const ends = config.mode !== 'bench' && config.mode !== 'serve'
     const before = ends ? await marker.read() : undefined
-    const record = new RunRecorder(dir, config)
+    const record = new RunRecorder(dir, config, new Date(), context.file)
     if (before !== undefined) {
       await record.end('before')
       return { end: 'before', steps: before, changed: await marker.changed() }

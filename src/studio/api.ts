@@ -23,12 +23,27 @@
  * | /api/runs/:run/rollout                 | { store, id }                        | Rollout         |
  * | /api/events                            | { run? }                             | RunEvents (SSE) |
  * | /api/runs/:run/log/follow              | LogFollowQuery                       | LogEvents (SSE) |
+ * | /api/form                              |                                      | Form            |
+ * | /api/templates                         |                                      | TemplateList    |
+ * | /api/template                          | { name }                             | SourceText      |
+ * | /api/file                              | { file }                             | SourceText      |
+ * | /api/runs/:run/source                  |                                      | SourceText      |
+ * | /api/started                           |                                      | StartedList     |
+ *
+ * | POST, by the page alone                | body                                 | answer          |
+ * |----------------------------------------|--------------------------------------|-----------------|
+ * | /api/check                             | CheckQuery                           | CheckAnswer     |
+ * | /api/import-verl                       | ImportQuery                          | SourceText      |
+ * | /api/save                              | SaveQuery                            | SaveAnswer      |
+ * | /api/start                             | StartQuery                           | Started         |
+ * | /api/runs/:run/stop                    | StopQuery                            | StopAnswer      |
  *
  * `:run` is `RunSummary.id`. Lists in a query are written by repeating the key (`name=a&name=b`). An error has a status
  * of 400 and above and the body `ApiError`. A page without a cookie gets 401: the person opens the printed address again.
  */
 
 export type * from './api-rollout.js'
+export type * from './api-write.js'
 
 /** Body of every answer that is no success. */
 export interface ApiError {
@@ -48,6 +63,8 @@ export interface Session {
   /** Of the package. */
   readonly version: string
   readonly folders: readonly Folder[]
+  /** Runs can be written and started here. */
+  readonly writes: boolean
   /** What `trinity view` was asked to show: a run that has nothing but rollouts. */
   readonly opens?: {
     readonly run: string

@@ -1,9 +1,11 @@
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
-import { messageOf, TrinityError } from '../base/error.js'
+import { TrinityError } from '../base/error.js'
+import { isWrongUse } from '../base/wrong-use.js'
 import { checkHost, checkOrigin } from '../gateway/guard.js'
-import type { ApiError } from './api.js'
+import { answerAct } from './act.js'
 import type { Door } from './door.js'
+import { errorBody } from './error-body.js'
 import { pageFile } from './page.js'
 import { type Part, Query } from './part.js'
 
@@ -44,7 +46,15 @@ const HEADERS: Readonly<Record<string, string>> = {
 }
 
 /** Codes with a status of their own. Others of ours are wrong questions, the rest are failures. */
-const STATUS = { 'studio/key': 401, 'gateway/host': 403, 'gateway/origin': 403, 'studio/outside': 403 } as const
+const STATUS = {
+  'studio/key': 401,
+  'gateway/host': 403,
+  'gateway/origin': 403,
+  'studio/outside': 403,
+  'studio/origin': 403,
+  'studio/exists': 409,
+  'studio/faults': 422,
+} as const
 const GONE = /^studio\/no-/
 
 /**
@@ -60,7 +70,7 @@ export function studioApp({ door, host, page, parts }: AppParts): Hono<Env> {
   })
   app.onError((error, c) => {
     const status = statusOf(error)
-    return c.json(bodyOf(error), status, { ...HEADERS })
+    return c.json(errorBody(error), status, { ...HEADERS })
   })
   app.use('/api/*', async (c, next) => {
     checkOrigin(c.env.incoming.headers)
@@ -68,6 +78,10 @@ export function studioApp({ door, host, page, parts }: AppParts): Hono<Env> {
     await next()
   })
   for (const part of parts) {
+    if ('act' in part) {
+      app.post(`/api${part.path}`, (c) => answerAct(c, part))
+      continue
+    }
     app.get(`/api${part.path}`, async (c) => {
       const query = new Query(c.req.queries())
       const run = c.req.param('run') ?? ''
@@ -92,16 +106,10 @@ export function studioApp({ door, host, page, parts }: AppParts): Hono<Env> {
   return app
 }
 
-function statusOf(error: unknown): 400 | 401 | 403 | 404 | 500 {
+function statusOf(error: unknown): 400 | 401 | 403 | 404 | 409 | 422 | 500 {
   if (!(error instanceof TrinityError)) return 500
   const own = STATUS[error.code as keyof typeof STATUS]
   if (own) return own
   if (GONE.test(error.code)) return 404
-  return error.code === 'studio/query' ? 400 : 500
-}
-
-function bodyOf(error: unknown): ApiError {
-  if (!(error instanceof TrinityError)) return { error: { code: 'studio/failure', message: messageOf(error) } }
-  const { code, message, hint, path } = error
-  return { error: { code, message, hint, path } }
+  return error.code === 'studio/query' || isWrongUse(error) ? 400 : 500
 }

@@ -7,6 +7,7 @@ import { rolloutParts } from './rollout/parts.js'
 import type { Shelf } from './rollout/shelf.js'
 import { runParts } from './run/parts.js'
 import type { Runs } from './run/runs.js'
+import { type WriteNeeds, writeParts } from './write/parts.js'
 
 /** What the routes work with. */
 export interface PartNeeds {
@@ -15,21 +16,29 @@ export interface PartNeeds {
   readonly shelf: Shelf
   readonly opens?: Session['opens']
   readonly version: string
+  /** Absent: runs are only looked at. */
+  readonly writes?: Omit<WriteNeeds, 'runs'>
   /** Ends every stream. */
   readonly signal: AbortSignal
 }
 
 /** Everything below `/api`. */
 export function partsOf(needs: PartNeeds): Part[] {
-  const { runs, tables, shelf, version, opens } = needs
+  const { runs, tables, shelf, version, opens, writes } = needs
   return [
     ...(opens ? [{ path: `/runs/${opens.run}`, answer: async () => viewed(opens.run) }] : []),
     ...runParts(needs),
+    ...(writes ? writeParts({ runs, ...writes }) : []),
     ...logParts(needs),
     ...rolloutParts(shelf),
     {
       path: '/session',
-      answer: async (): Promise<Session> => ({ version, folders: (await runs.list()).folders, opens }),
+      answer: async (): Promise<Session> => ({
+        version,
+        folders: (await runs.list()).folders,
+        opens,
+        writes: writes !== undefined,
+      }),
     },
     {
       path: '/runs/:run/timeline',

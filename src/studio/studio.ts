@@ -4,6 +4,7 @@ import { getRequestListener } from '@hono/node-server'
 import { messageOf, TrinityError } from '../base/error.js'
 import { hostInUrl, isEverywhere } from '../gateway/guard.js'
 import { studioApp } from './app.js'
+import type { Worker } from './child/message.js'
 import { Door } from './door.js'
 import { MetricsTables } from './metrics/tables.js'
 import { partsOf } from './parts.js'
@@ -12,6 +13,9 @@ import { Stores } from './rollout/stores.js'
 import { TokenTexts } from './rollout/token-text.js'
 import { VIEW, View, type ViewOptions } from './rollout/view.js'
 import { Runs } from './run/runs.js'
+import { openDesk } from './write/desk.js'
+import { Starter } from './write/start.js'
+import { Stopper } from './write/stop.js'
 
 export interface StudioOptions {
   /** Runs are looked for below these; nothing else is ever read. */
@@ -24,6 +28,12 @@ export interface StudioOptions {
   readonly version: string
   /** Folder of the built page. */
   readonly page?: string
+  /** How this program is started: the interpreter and the script. Absent: no runs are started from the page. */
+  readonly program?: readonly string[]
+  /** Folders of plugins for what is checked and started here. */
+  readonly pluginDirs?: readonly string[]
+  /** What checks configurations; default a process of its own. */
+  readonly desk?: Worker
   /** Instead of the rollouts of runs: those of one table. */
   readonly view?: ViewOptions
 }
@@ -34,13 +44,13 @@ export class Studio {
   readonly url: string
   readonly #server: Server
   readonly #end: AbortController
-  readonly #rollouts: { close(): Promise<void> }
+  readonly #open: readonly { close(): Promise<void> }[]
 
-  private constructor(server: Server, url: string, end: AbortController, rollouts: { close(): Promise<void> }) {
+  private constructor(server: Server, url: string, end: AbortController, open: readonly { close(): Promise<void> }[]) {
     this.#server = server
     this.url = url
     this.#end = end
-    this.#rollouts = rollouts
+    this.#open = open
   }
 
   static async open(options: StudioOptions): Promise<Studio> {
@@ -53,16 +63,19 @@ export class Studio {
     const end = new AbortController()
     const runs = new Runs(folders)
     const stores = new Stores()
+    const { program, pluginDirs = [] } = options
+    const desk = options.desk ?? openDesk(pluginDirs)
     const parts = partsOf({
       ...{ runs, tables: new MetricsTables(), version, signal: end.signal },
       shelf: view ?? runShelf(runs, stores, new TokenTexts(folders)),
+      writes: program && { desk, starter: new Starter({ program, pluginDirs }), stopper: new Stopper() },
       opens: view && { run: VIEW, store: view.store.id, schema: options.view?.schema ?? 'experience' },
     })
     const app = studioApp({ door, host, page, parts })
     // Hono would else put its own Request and Response in place of everybody's.
     server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }))
     const at = isEverywhere(host) ? '127.0.0.1' : hostInUrl(host)
-    return new Studio(server, `http://${at}:${bound}/?token=${door.token}`, end, view ?? stores)
+    return new Studio(server, `http://${at}:${bound}/?token=${door.token}`, end, [view ?? stores, desk])
   }
 
   async close(): Promise<void> {
@@ -70,7 +83,7 @@ export class Studio {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeAllConnections()
     await closed
-    await this.#rollouts.close()
+    await Promise.all(this.#open.map((one) => one.close()))
   }
 }
 

@@ -30,6 +30,16 @@ export class Visitor {
     return { status: response.status, headers: response.headers, body: (await response.json()) as T }
   }
 
+  /** A POST, as the page sends it. */
+  async act<T = unknown>(path: string, body: object, headers: Record<string, string> = {}): Promise<Answer<T>> {
+    const response = await fetch(`${this.origin}/api${path}`, {
+      method: 'POST',
+      headers: { cookie: this.cookie, origin: this.origin, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+    return { status: response.status, headers: response.headers, body: (await response.json()) as T }
+  }
+
   /** The body of an answer that must be a success. */
   async get<T>(path: string, query: Record<string, unknown> = {}): Promise<T> {
     const { status, body } = await this.ask<T>(path, query)

@@ -1,0 +1,106 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { TrinityError } from '../../base/error.js'
+import { differences } from '../../config/differences.js'
+import { pathParts } from '../../config/node.js'
+import { printConfig } from '../../config/print.js'
+import { readRecords } from '../../run/record.js'
+import type { SourceText, Template } from '../api.js'
+import type { FoundRun } from '../run/find.js'
+import { isBelow, placeOf } from './place.js'
+
+/** The examples of the package. */
+const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url))
+const MOST_BYTES = 1 << 20
+
+export async function templates(dir = EXAMPLES): Promise<Template[]> {
+  const names = (await readdir(dir, { recursive: true }).catch(() => []))
+    .map(String)
+    // data and models that examples have made lie beside them
+    .filter((name) => /\.ya?ml$/.test(name) && !/(^|\/)(made|node_modules)\//.test(name) && !isSweep(name))
+    .sort()
+  return Promise.all(names.map(async (name) => ({ name, doc: firstWords(await readFile(join(dir, name), 'utf8')) })))
+}
+
+/** A file of several runs is no configuration. */
+const isSweep = (name: string) => /sweep\.ya?ml$/.test(name)
+
+export async function templateText(name: string, dir = EXAMPLES): Promise<SourceText> {
+  const known = await templates(dir)
+  if (!known.some((one) => one.name === name)) {
+    throw new TrinityError('studio/no-template', `there is no example ${name}`, { path: 'name' })
+  }
+  const file = join(dir, name)
+  return { text: rebased(await readFile(file, 'utf8'), dirname(file)), from: `examples/${name}`, notes: [] }
+}
+
+/** A YAML below the folders. */
+export async function fileText(folders: readonly string[], file: string): Promise<SourceText> {
+  const place = await placeOf(folders, file)
+  if (place === undefined) throw new TrinityError('studio/outside', `${file} is not below the folders`, { path: file })
+  return { text: await readFile(file, 'utf8'), from: file, notes: [], place }
+}
+
+/** What a run was made from: its file, where that is still at hand, otherwise what it has recorded. */
+export async function runText(folders: readonly string[], run: FoundRun): Promise<SourceText> {
+  const [record] = await readRecords(run.path)
+  if (!record) {
+    throw new TrinityError('studio/no-source', 'the run did not record its configuration', {
+      hint: 'it was made by an earlier release: begin with its YAML file',
+    })
+  }
+  const { file, config } = record
+  if (file !== undefined && /\.ya?ml$/.test(file) && (await isReadable(folders, file))) {
+    const text = await readFile(file, 'utf8').catch(() => undefined)
+    const place = await placeOf(folders, file)
+    if (text !== undefined && text.length < MOST_BYTES) {
+      const notes = ['What was given with --set is not in the file.']
+      return { text: place ? text : rebased(text, dirname(file)), from: file, notes, place }
+    }
+  }
+  return { text: printConfig(sparse(config)), from: 'what the run has recorded', notes: notesOn(config) }
+}
+
+async function isReadable(folders: readonly string[], file: string): Promise<boolean> {
+  return (await isBelow(folders, file)) || (await isBelow([EXAMPLES], file))
+}
+
+function notesOn(config: unknown): string[] {
+  const hidden = JSON.stringify(config).includes('***') ? ['Secrets are ***: fill them in.'] : []
+  return ['The file that it was started with is not below the folders: these are its values.', ...hidden]
+}
+
+/** Only what a configuration says beside the defaults. */
+export function sparse(config: unknown): Record<string, unknown> {
+  const root: Record<string, unknown> = {}
+  for (const { key, value } of differences(config)) {
+    if (value === null) continue
+    put(root, pathParts(key), value)
+  }
+  return root
+}
+
+function put(parent: Record<string, unknown> | unknown[], [key, ...rest]: string[], value: unknown): void {
+  const at = parent as Record<string, unknown>
+  if (rest.length === 0) at[key] = value
+  else {
+    at[key] ??= /^\d+$/.test(rest[0]) ? [] : {}
+    put(at[key] as Record<string, unknown>, rest, value)
+  }
+}
+
+/** A text for another folder: what it names beside itself is still found. */
+export function rebased(text: string, dir: string): string {
+  return text
+    .replace(/\$\{config\.dir:([^{}]*)\}/g, (_, path: string) => join(dir, path.trim()))
+    .replace(
+      /^(extends:[ \t]+)([^\s#[]+)/m,
+      (_, key: string, path: string) => key + (isAbsolute(path) ? path : resolve(dir, path)),
+    )
+}
+
+/** The comment at the top. */
+function firstWords(text: string): string {
+  return /^#\s*(.+)$/m.exec(text.slice(0, 500))?.[1].trim() ?? ''
+}
