@@ -2,6 +2,7 @@ import '../workflow/index.js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
+import { spanned } from '../monitor/span/span.js'
 import type { SelectorFeedback } from '../pipeline/index.js'
 import type { SchedulerState, Task } from '../task/index.js'
 import { linkSignals } from '../workflow/link-signals.js'
@@ -147,15 +148,17 @@ export class Explorer {
     if (evalTasksets.length === 0) return {}
     const begun = performance.now()
     const version = sync.version
-    const sets = await Promise.all(
-      evalTasksets.map((taskset) =>
-        evaluateTaskset(taskset, this.#rollouts, {
-          step,
-          prefix,
-          detailed: config.monitor.detailed_stats,
-          maxRepeat: config.explorer.max_repeat_times_per_runner ?? undefined,
-          signal,
-        }),
+    const sets = await spanned(this.#parts.spans, ['eval', 'evaluation', step], () =>
+      Promise.all(
+        evalTasksets.map((taskset) =>
+          evaluateTaskset(taskset, this.#rollouts, {
+            step,
+            prefix,
+            detailed: config.monitor.detailed_stats,
+            maxRepeat: config.explorer.max_repeat_times_per_runner ?? undefined,
+            signal,
+          }),
+        ),
       ),
     )
     const metrics: Record<string, number> = Object.assign({}, ...sets)
@@ -261,9 +264,9 @@ export class Explorer {
   }
 
   async #finish(step: number, batch: RolloutBatch, state: SchedulerState, signal: AbortSignal): Promise<void> {
-    const { pipeline, monitor, view, sync, config } = this.#parts
+    const { pipeline, monitor, view, sync, config, spans } = this.#parts
     const begun = performance.now()
-    const result = await batch.done
+    const result = await spanned(spans, ['work', 'rollouts', step], () => batch.done)
     const waited = (performance.now() - begun) / 1000
     const experiences = trainExperiences(step, result)
     const markOf = (feedback: SelectorFeedback, inputEnd?: number): ExplorerMark => {
@@ -281,7 +284,9 @@ export class Explorer {
     }
     // Only the fixed style pairs explorer steps with training steps.
     const paired = config.synchronizer.sync_style === 'fixed' ? step : undefined
-    const report = await pipeline!.process(experiences, { who: config.explorer.name, signal, markOf, step: paired })
+    const report = await spanned(spans, ['other', 'pipeline and buffer', step], () =>
+      pipeline!.process(experiences, { who: config.explorer.name, signal, markOf, step: paired }),
+    )
     this.#timeout.stepDone()
     this.#harvest.add(result, report)
     this.#parts.made?.(report.metrics['experience_pipeline/experience_count'] ?? 0)
@@ -323,7 +328,9 @@ export class Explorer {
   /** Weights that may be long in coming are not waited for by a run that was asked to end. */
   async #sync(step: number, signal: AbortSignal, stop: AbortSignal): Promise<void> {
     try {
-      await this.#parts.sync.afterStep(step, AbortSignal.any([signal, stop]))
+      const { sync, spans } = this.#parts
+      const either = AbortSignal.any([signal, stop])
+      await spanned(spans, ['wait', 'waits for weights', step], () => sync.afterStep(step, either))
     } catch (error) {
       signal.throwIfAborted()
       if (!stop.aborted) throw error

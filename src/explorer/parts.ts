@@ -3,6 +3,7 @@ import type { ExperienceBuffer } from '../buffer/index.js'
 import type { Config, InferenceModelConfig } from '../config/index.js'
 import type { SampleModel } from '../engine/contract.js'
 import type { Monitor } from '../monitor/monitor.js'
+import type { SpanLane } from '../monitor/span/span.js'
 import type { RunView } from '../monitor/view.js'
 import type { ExperiencePipeline } from '../pipeline/index.js'
 import type { Taskset, TasksetScheduler } from '../task/index.js'
@@ -54,6 +55,7 @@ export interface ExplorerParts {
   readonly monitor: Monitor
   readonly view?: RunView
   readonly logs: LogDir
+  readonly spans?: SpanLane
   /** Told how many experiences of a step went into the buffer. */
   readonly made?: (experiences: number) => void
   /** Keeps the best evaluation on disk. */

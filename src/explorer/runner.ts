@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf, TrinityError } from '../base/error.js'
+import { messageOf } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
 import { timeSlice } from '../base/time-slice.js'
 import type { Experience } from '../experience/index.js'
@@ -7,6 +7,7 @@ import { linkSignals } from '../workflow/link-signals.js'
 import { repeatsItself } from '../workflow/workflow.js'
 import { failedExperience, failureOf, isHopeless, placeOf, RolloutTimeout } from './failure.js'
 import type { RolloutJob, RolloutResult } from './job.js'
+import { rolloutOver } from './over.js'
 import { invalidReward, markFailed } from './reward-check.js'
 import { divergenceMetrics, runMetrics, SAMPLED_TOKENS, stamp } from './stamp.js'
 import type { AttemptTimeout } from './timeout.js'
@@ -29,9 +30,6 @@ export interface RunnerOptions {
 }
 
 const MOST_BACKOFF_MS = 30_000
-/** One for all: most runs end well, and an error is not made for nothing. */
-const OVER = new TrinityError('workflow/over', 'the run is over')
-
 /** Runs the workflow of a job: attempts, time limits, failures as data. Never throws. */
 export class Runner {
   readonly index: number
@@ -122,7 +120,7 @@ export class Runner {
       clearTimeout(timer)
       link.release()
       // Whatever the workflow left running must not go on sampling.
-      if (!link.signal.aborted) link.abort(OVER)
+      if (!link.signal.aborted) link.abort(rolloutOver(job.task.workflow))
       seat.leave()
     }
   }

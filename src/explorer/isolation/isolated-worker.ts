@@ -4,6 +4,7 @@ import { nextCall } from '../../engine/calls.js'
 import type { OnToken, RewardModel, Row, SampleModel } from '../../engine/contract.js'
 import { allowedFor } from '../../grammar/index.js'
 import type { RolloutJob } from '../job.js'
+import { rolloutOver } from '../over.js'
 import type { Performed, RunPlace } from '../workplace.js'
 import type { Channel, FromWorker, ModelCall, PlainRequest, Setup } from './protocol.js'
 import type { ServedModel } from './setup.js'
@@ -51,7 +52,7 @@ export class IsolatedWorker {
         return (value: T) => {
           signal.removeEventListener('abort', cancel)
           this.#task = undefined
-          for (const control of this.#calls.values()) control.abort(OVER)
+          for (const control of this.#calls.values()) control.abort(rolloutOver(job.task.workflow))
           this.#calls.clear()
           then(value)
         }
@@ -85,7 +86,7 @@ export class IsolatedWorker {
     if (kind === 'ready') this.#begun.resolve()
     else if (kind === 'failed') this.#begun.reject(fromWireError(message.error))
     else if (kind === 'call') void this.#answer(message)
-    else if (kind === 'abort') this.#calls.get(message.call)?.abort(OVER)
+    else if (kind === 'abort') this.#calls.get(message.call)?.abort(ABORTED)
     else if (kind === 'done') task?.resolve(message)
     else if (kind === 'undone') task?.reject(fromWireError(message.error))
     else if (kind === 'log') {
@@ -140,7 +141,8 @@ interface Current {
   readonly reject: (error: unknown) => void
 }
 
-const OVER = new TrinityError('workflow/over', 'the run is over')
+/** The worker's own side says why. */
+const ABORTED = new TrinityError('workflow/over', 'the worker has ended the call')
 
 function ended(reason: string, job: RolloutJob | undefined): TrinityError {
   const text = job ? `the worker of workflow '${job.task.workflow}' is gone: ${reason}` : `a worker is gone: ${reason}`

@@ -5,14 +5,13 @@ import { linkSignals } from '../../workflow/link-signals.js'
 import { workflows } from '../../workflow/registry.js'
 import type { WorkflowEntry } from '../../workflow/workflow.js'
 import { contextFactory } from '../contexts.js'
+import { rolloutOver } from '../over.js'
 import { perform } from '../perform.js'
 import type { ContextFactory } from '../workplace.js'
 import { PortModels } from './models.js'
 import type { FromWorker, Port, Setup, ToWorker } from './protocol.js'
 import { openSetup } from './setup.js'
 import { fromWireError, toWireError } from './wire-error.js'
-
-const OVER = new TrinityError('workflow/over', 'the run is over')
 
 /** The worker's side: runs one rollout after the other, with the models of the explorer behind the port. */
 export function serveRollouts(
@@ -42,7 +41,7 @@ export function serveRollouts(
     } finally {
       cancel = undefined
       // Whatever the workflow left running must not go on sampling.
-      if (!link.signal.aborted) link.abort(OVER)
+      if (!link.signal.aborted) link.abort(rolloutOver(job.task.workflow))
     }
   }
   port.onMessage((message) => {
