@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { ExplorerSync } from '../explorer/index.js'
+import { spanned } from '../monitor/span/span.js'
 import { openLink, Synchronizer, type SyncState, scheduleOf, type Transfer } from '../synchronizer/index.js'
 import { Trainer } from '../trainer/index.js'
 import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
@@ -56,8 +57,11 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   const { cut, mark } = cutOf(saved, config)
   const syncState = saved?.state.sync as SyncState | undefined
   const syncLog = logs.logger('synchronizer')
+  const moves = job.spans?.lane('synchronizer')
   const transfer: Transfer = async (version, inFlight, signal) => {
-    const { ms } = await link.transfer(version, inFlight, call(config, signal))
+    const { ms } = await spanned(moves, ['sync', 'moves weights', version], () =>
+      link.transfer(version, inFlight, call(config, signal)),
+    )
     syncLog.info(`weights of training step ${version} to the samplers by ${link.way} in ${ms.toFixed(1)} ms`)
   }
   const waits = async () => (await buffer.state()).waiting
@@ -100,6 +104,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     monitor: monitors.trainer,
     view,
     logs,
+    spans: job.spans?.lane('trainer'),
     expectedSteps: expected,
   })
 

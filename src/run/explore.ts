@@ -3,6 +3,8 @@ import type { SavedWeights } from '../checkpoint/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { InFlight, SampleModel } from '../engine/contract.js'
 import type { ExplorerMark } from '../explorer/index.js'
+import { spanned } from '../monitor/span/span.js'
+import type { SpanFile } from '../monitor/span/span-file.js'
 import { ApartExplorerSync, StatusBoard, scheduleOf, takeLatest } from '../synchronizer/index.js'
 import { announced } from './announced.js'
 import { openMainBuffer } from './buffers.js'
@@ -36,7 +38,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   const source = {
     // A trainer that has lost all its steps starts where everything starts from.
     latest: async () => (await checkpoints.latestWeights()) ?? { step: 0, path: base.dir, full: false },
-    load: loader(samplers, config.synchronizer.sync_timeout * 1000, logs.logger('synchronizer')),
+    load: loader(samplers, config.synchronizer.sync_timeout * 1000, logs.logger('synchronizer'), job.spans),
   }
   const version = (await takeLatest(source, -1, 'finish', stop.now)) ?? 0
   const over = new AbortController()
@@ -92,11 +94,14 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   return { end: stopped ? 'stopped' : 'finished', steps: explorer.mark?.step ?? 0 }
 }
 
-function loader(samplers: readonly SampleModel[], deadlineMs: number, log: Logger) {
+function loader(samplers: readonly SampleModel[], deadlineMs: number, log: Logger, spans?: SpanFile) {
+  const moves = spans?.lane('synchronizer')
   return async ({ path, step }: SavedWeights, inFlight: InFlight, signal: AbortSignal) => {
-    for (const sampler of new Set(samplers)) {
-      await sampler.loadWeights(path, step, inFlight, nextCall(signal, deadlineMs))
-    }
+    await spanned(moves, ['sync', 'loads weights', step], async () => {
+      for (const sampler of new Set(samplers)) {
+        await sampler.loadWeights(path, step, inFlight, nextCall(signal, deadlineMs))
+      }
+    })
     log.info(`weights of training step ${step} from ${path} to the samplers`)
   }
 }

@@ -3,6 +3,7 @@ import type { BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
 import type { OpenEngine } from '../engine/registry.js'
 import type { Monitor } from '../monitor/monitor.js'
+import type { SpanFile } from '../monitor/span/span-file.js'
 import type { RunView } from '../monitor/view.js'
 import type { Closers } from './closers.js'
 import type { Stop } from './stop.js'
@@ -24,6 +25,8 @@ export interface Job {
   readonly stop: Stop
   readonly closers: Closers
   openMonitor(role: string): Promise<Monitor>
+  /** Absent with the monitor 'none'. */
+  readonly spans?: SpanFile
   note(text: string): void
 }
 

@@ -1,9 +1,10 @@
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { finalName } from '../base/file/atomic-file.js'
 import { LEVELS } from '../base/log/log-dir.js'
 import { BEST_EVAL, JOB, LATEST_FULL, LATEST_WEIGHTS, metaName, urlName } from '../checkpoint/layout.js'
 import { lockedRole } from '../checkpoint/lock.js'
 import { fileName } from '../monitor/names.js'
+import { SPANS } from '../monitor/span/span-file.js'
 import { beginning } from './evidence.js'
 import { STAGE_META } from './stage-meta.js'
 
@@ -51,6 +52,7 @@ export async function isLog(path: string): Promise<boolean> {
   )
 }
 
+const SPAN_LINE = /^\["[^"]+","\w+","[^"]*",\d/
 const STEP_LINE = /^\{"step":-?[\d.e+]+,("time":[\d.e+]+,"metrics":\{|"rows":\[)/
 
 /** Numbers and tables of a role, and what a service has got of them. */
@@ -59,7 +61,10 @@ export async function isMonitorFile(path: string, roles: readonly string[]): Pro
   const role = roles.map(fileName).find((one) => name.startsWith(`${one}.`) || name.startsWith(`${one}_`))
   if (role === undefined) return false
   const text = await beginning(path, 1024)
-  if (name.endsWith('.jsonl')) return text === '' ? name === `${role}.jsonl` : STEP_LINE.test(text)
+  if (name.endsWith('.jsonl')) {
+    const line = basename(dirname(path)) === SPANS ? SPAN_LINE : STEP_LINE
+    return text === '' ? name === `${role}.jsonl` : line.test(text)
+  }
   return /^\.\w+\.json$/.test(name.slice(role.length)) && /^\{("(run|step|names)":|\}\n$)/.test(text)
 }
 

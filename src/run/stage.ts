@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { inWords, systemError } from '../base/file/system-error.js'
 import { openLogDir } from '../base/log/log-dir.js'
 import type { Logger } from '../base/log/logger.js'
@@ -6,10 +7,12 @@ import { markJob } from '../checkpoint/job-mark.js'
 import type { Config, ResolvedStage } from '../config/index.js'
 import type { OpenEngine } from '../engine/registry.js'
 import type { Monitor } from '../monitor/monitor.js'
+import { fileName } from '../monitor/names.js'
+import { SPANS, SpanFile } from '../monitor/span/span-file.js'
 import { hasTasks, runTaskPipeline } from '../pipeline/task-pipeline.js'
 import { runBench } from './bench.js'
 import { runBoth } from './both.js'
-import { withClosers } from './closers.js'
+import { type Closers, withClosers } from './closers.js'
 import { withDataJuicer } from './data-juicer.js'
 import { runExplore } from './explore.js'
 import type { ProgressView, RunMode } from './job.js'
@@ -104,6 +107,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
         logs,
         closers,
         openMonitor,
+        spans: spansOf(config, mode.roles(config)[0], closers),
         note,
       })
       if (stop.failure !== undefined) throw stop.failure
@@ -118,6 +122,12 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       throw error
     }
   })
+}
+
+/** One file for each process: named after the role that no other process of the job has. */
+function spansOf({ monitor }: Config, role: string | undefined, closers: Closers): SpanFile | undefined {
+  if (monitor.monitor_type === 'none') return undefined
+  return closers.add(new SpanFile(join(monitor.cache_dir, SPANS, `${fileName(role ?? 'benchmark')}.jsonl`)))
 }
 
 /** What must stay the same for a run to go on from its checkpoints. */

@@ -1,6 +1,7 @@
 import { TrinityError } from '../base/error.js'
 import type { Cut, ExperienceBuffer } from '../buffer/index.js'
 import { nextCall } from '../engine/calls.js'
+import { spanned } from '../monitor/span/span.js'
 import { ApartTrainerSync, StatusBoard, scheduleOf } from '../synchronizer/index.js'
 import { Trainer, type TrainerSync } from '../trainer/index.js'
 import { announced } from './announced.js'
@@ -43,6 +44,7 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
     monitor,
     view,
     logs,
+    spans: job.spans?.lane('trainer'),
     expectedSteps: expected,
   })
   if (saved) await trainer.resume(saved, stop.now)
@@ -73,15 +75,18 @@ async function stepsIn(buffer: ExperienceBuffer, batch: number, done: number): P
 }
 
 function apart(
-  { config, checkpoints, logs, note }: Job,
+  { config, checkpoints, logs, note, spans }: Job,
   models: TrainedModels,
   buffer: ExperienceBuffer,
   board: StatusBoard,
 ): TrainerSync {
   const log = logs.logger('synchronizer')
+  const moves = spans?.lane('synchronizer')
   const write = async (version: number, signal: AbortSignal) => {
     const call = nextCall(signal, config.synchronizer.sync_timeout * 1000)
-    const { path } = await checkpoints.saveWeights(version, (dir) => models.policy.saveWeights(dir, call))
+    const { path } = await spanned(moves, ['sync', 'writes weights', version], () =>
+      checkpoints.saveWeights(version, (dir) => models.policy.saveWeights(dir, call)),
+    )
     log.info(`weights of training step ${version} are in ${path}`)
   }
   // Who waits at a buffer stands in its list only between two looks.

@@ -5,6 +5,7 @@ import type { Checkpoints, FolderWriter } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
 import type { ScoreModel, TrainModel } from '../engine/contract.js'
 import type { Monitor } from '../monitor/monitor.js'
+import type { SpanLane } from '../monitor/span/span.js'
 import type { RunView } from '../monitor/view.js'
 
 /** How new weights leave the trainer. It never trains while one of these is at work. */
@@ -44,6 +45,7 @@ export interface TrainerParts {
   readonly monitor: Pick<Monitor, 'log' | 'table'>
   readonly view: Pick<RunView, 'phase' | 'metrics' | 'note'>
   readonly logs: Pick<LogDir, 'logger'>
+  readonly spans?: SpanLane
   /** Training steps that the data will give, where trainer.total_steps does not say; learning-rate schedules need it. */
   readonly expectedSteps?: number
 }

@@ -4,6 +4,7 @@ import type { Logger } from '../base/log/logger.js'
 import type { ExperienceBuffer } from '../buffer/index.js'
 import type { SavedCheckpoint } from '../checkpoint/index.js'
 import { nextCall } from '../engine/calls.js'
+import { spanned } from '../monitor/span/span.js'
 import type { TrainerEnd, TrainerParts, TrainerState } from './parts.js'
 import { Preview } from './preview.js'
 import { TrainStep } from './step.js'
@@ -91,7 +92,7 @@ export class Trainer {
     }
     const end = await this.#loop(total, signal, stop)
     if (begin === 0 && this.#step > 0 && this.#trained === 0 && end !== 'stopped') throw this.#nothing()
-    if (this.#step > 0) await this.#save(signal)
+    if (this.#step > 0) await this.#keep(signal)
     if (end === 'end_of_data' && this.#step === begin) {
       this.#tell(`nothing was trained: buffer '${this.#parts.buffer.name}' ended before step ${begin + 1}`)
     }
@@ -104,7 +105,10 @@ export class Trainer {
     while (this.#step < total) {
       if (stop.aborted) return 'stopped'
       const watch = new Stopwatch()
-      const sampled = await this.#take(this.#step + 1, signal, stop)
+      const next = this.#step + 1
+      const sampled = await spanned(this.#parts.spans, ['wait', 'waits for experiences', next], () =>
+        this.#take(next, signal, stop),
+      )
       if (sampled === 'stopped') return 'stopped'
       if (sampled.experiences.length === 0) return 'end_of_data'
       await this.#one(sampled, watch, signal)
@@ -145,15 +149,20 @@ export class Trainer {
   }
 
   async #one(sampled: Sampled, watch: Stopwatch, signal: AbortSignal): Promise<void> {
-    const { config, view, monitor, sync } = this.#parts
+    const { config, view, monitor, sync, spans } = this.#parts
     const step = this.#step + 1
     view.phase('trainer', `step ${step}: training`)
-    const { metrics, trained } = await this.#train.run(sampled.experiences, step, signal)
+    const { metrics, trained } = await spanned(spans, ['work', 'trains', step], () =>
+      this.#train.run(sampled.experiences, step, signal),
+    )
     this.#trained += trained
     this.#step = step
     this.#giveUpWhenHopeless(metrics)
     view.phase('trainer', `step ${step}: weights to the explorer`)
-    if (sync) await watch.time('sync_weight', () => sync.afterStep(step, signal))
+    if (sync) {
+      const handOver = () => watch.time('sync_weight', () => sync.afterStep(step, signal))
+      await spanned(spans, ['sync', 'hands over weights', step], handOver)
+    }
     const measured = { ...sampled.metrics, ...metrics, ...watch.metrics() }
     const numbers = { ...measured, ...times(measured, watch.total()) }
     // Before the checkpoint: whatever a checkpoint claims as done has been reported.
@@ -165,7 +174,7 @@ export class Trainer {
     const { save_interval: every } = config.trainer
     const due = every > 0 && step % every === 0
     if (due || step % config.synchronizer.sync_interval === 0) this.#preview?.flush(step)
-    if (due) await this.#save(signal)
+    if (due) await this.#keep(signal)
   }
 
   #giveUpWhenHopeless(metrics: Readonly<Record<string, number>>): void {
@@ -176,6 +185,10 @@ export class Trainer {
       path: `step ${this.#step}`,
       hint: 'lower algorithm.optimizer.lr, set trainer.grad_clip, and look for infinite rewards or log-probs',
     })
+  }
+
+  #keep(signal: AbortSignal): Promise<void> {
+    return spanned(this.#parts.spans, ['save', 'saves a checkpoint', this.#step], () => this.#save(signal))
   }
 
   async #save(signal: AbortSignal): Promise<void> {
