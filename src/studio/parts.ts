@@ -43,8 +43,7 @@ export function partsOf(needs: PartNeeds): Part[] {
     {
       path: '/runs/:run/timeline',
       answer: async (query, id) => {
-        const run = await runs.get(id)
-        return timelineOf(run, await tables.of(run), {
+        return timelineOf(await runs.get(id), tables, {
           from: query.number('from'),
           to: query.number('to'),
           spans: query.count('spans', 10, 20_000, 2000),

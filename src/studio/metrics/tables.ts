@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import type { MetricList, SeriesAnswer } from '../api.js'
+import type { Lane, MetricList, SeriesAnswer } from '../api.js'
 import type { FoundRun } from '../run/find.js'
 import { rolesWithNumbers } from '../run/pulse.js'
 import { numberWord, type SeriesOptions, seriesOf } from './series.js'
+import { SpanTable } from './span-table.js'
 import { MetricsTable } from './table.js'
 
 /** Runs whose numbers are kept: enough for a comparison. */
@@ -11,7 +12,7 @@ const MOST_RUNS = 12
 /** The numbers of the runs that somebody looks at. */
 export class MetricsTables {
   /** In order of use: the first goes first. */
-  readonly #runs = new Map<string, Map<string, MetricsTable>>()
+  readonly #runs = new Map<string, { readonly roles: Map<string, MetricsTable>; readonly spans: SpanTable }>()
 
   /** One for each role, as they are now. The trainer comes first. */
   async of(run: FoundRun): Promise<MetricsTable[]> {
@@ -22,17 +23,27 @@ export class MetricsTables {
 
   /** Without a look at what is new in them. */
   async known({ id, path }: FoundRun): Promise<MetricsTable[]> {
-    const tables = this.#runs.get(id) ?? new Map<string, MetricsTable>()
+    const { roles } = this.#keep(id)
+    for (const role of await rolesWithNumbers(path)) {
+      if (!roles.has(role)) roles.set(role, new MetricsTable(role, join(path, 'monitor', `${role}.jsonl`)))
+    }
+    return [...roles.values()].sort((a, b) => Number(b.role === 'trainer') - Number(a.role === 'trainer'))
+  }
+
+  /** What the run has recorded of who did what when; none: nothing. */
+  lanes(run: FoundRun): Promise<Lane[]> {
+    return this.#keep(run.id).spans.read(run)
+  }
+
+  #keep(id: string) {
+    const kept = this.#runs.get(id) ?? { roles: new Map<string, MetricsTable>(), spans: new SpanTable() }
     this.#runs.delete(id)
-    this.#runs.set(id, tables)
+    this.#runs.set(id, kept)
     for (const [oldest] of this.#runs) {
       if (this.#runs.size <= MOST_RUNS) break
       this.#runs.delete(oldest)
     }
-    for (const role of await rolesWithNumbers(path)) {
-      if (!tables.has(role)) tables.set(role, new MetricsTable(role, join(path, 'monitor', `${role}.jsonl`)))
-    }
-    return [...tables.values()].sort((a, b) => Number(b.role === 'trainer') - Number(a.role === 'trainer'))
+    return kept
   }
 
   async list(run: FoundRun): Promise<MetricList> {
