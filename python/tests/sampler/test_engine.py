@@ -22,9 +22,9 @@ from ..models import CLIPPED, F32, FAMILIES, batch, never, tiny
 class Desk:
     """A worker without a connection: answers and events are kept."""
 
-    def __init__(self, options: dict[str, Any] = F32) -> None:
+    def __init__(self, options: dict[str, Any] = F32, world: World | None = None) -> None:
         self.options = options
-        self.worker = Worker(World.alone(), open_model, self._heard)
+        self.worker = Worker(world or World.alone(), open_model, self._heard)
         self.answers: dict[int, tuple[dict[str, Any], dict[str, torch.Tensor]]] = {}
         self.events: list[dict[str, Any]] = []
         self._number = 0

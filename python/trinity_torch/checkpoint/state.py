@@ -77,11 +77,13 @@ def _write_weights(model: ScoreModel, folder: str, hashes: Hashes, dtype: str = 
     optimizer = getattr(model, "optimizer", None)
     masters = dict(zip(optimizer.names, optimizer.masters)) if optimizer is not None else {}
     adapted = {f"{name}.weight": module for name, module in lora.modules(network)} if model.lora else {}
+    # a sampler may have a part of each weight
+    split = getattr(model, "split", None)
     entries = []
     for name, p in network.named_parameters():
         if lora.is_adapter(name):
             continue
-        entry = _entry(hf_name(name), p, masters.get(name), world)
+        entry = split.entry(hf_name(name), p) if split else _entry(hf_name(name), p, masters.get(name), world)
         if (module := adapted.get(name)) is not None:
             entry = _merged(entry, module, [masters.get(name.removesuffix("weight") + part) for part in module.names], world)
         entries.append(entry)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -20,6 +20,9 @@ from ..errors import WorkerError
 from ..network.linear import joined
 from ..network.lora_modules import LoraLinear
 from . import fused, product
+
+if TYPE_CHECKING:
+    from .split import Split
 
 FAMILIES = ("llama", "qwen2", "qwen3", "mistral", "smollm3")
 ROPES = ("default", "linear", "llama3", "yarn")
@@ -45,11 +48,15 @@ Attend = Callable[[int, Tensor], Tensor]
 
 
 class Decoder:
-    """`hf`: a causal language model of Transformers whose parameters have their final type and device."""
+    """
+    `hf`: a causal language model of Transformers whose parameters have their final type and device. `split`: it is a part of
+    one, and other ranks have the others.
+    """
 
-    def __init__(self, hf: Any, max_len: int, exact: bool):
+    def __init__(self, hf: Any, max_len: int, exact: bool, split: Split | None = None):
         check(hf)
         config = hf.config
+        self.split = split
         self.exact = exact
         self.max_len = max_len
         self.hidden: int = config.hidden_size
@@ -83,14 +90,21 @@ class Decoder:
         h = fused.norm(x, self.layers[0].before, self.eps)
         for i, layer in enumerate(self.layers):
             mixed = attend(i, product.parts(h, layer.qkv, self.exact))
-            h = fused.add_norm(product.parts(mixed, layer.o, self.exact), x, layer.after, self.eps)
+            h = fused.add_norm(self._sum(mixed, layer.o), x, layer.after, self.eps)
             inner = fused.gated(product.parts(h, layer.gate_up, self.exact), self.dtype)
             following = self.layers[i + 1].before if i + 1 < len(self.layers) else self.last
-            h = fused.add_norm(product.parts(inner, layer.down, self.exact), x, following, self.eps)
+            h = fused.add_norm(self._sum(inner, layer.down), x, following, self.eps)
         return h
 
     def logits(self, hidden: Tensor) -> Tensor:
-        return product.logits(hidden, self.head, self.exact)
+        if self.split is None:
+            return product.logits(hidden, self.head, self.exact)
+        return self.split.join(product.logits(hidden, self.split.rows(self.head), self.exact), self.vocabulary)
+
+    def _sum(self, x: Tensor, weight: Tensor) -> Tensor:
+        """The product with a weight that ranks have parts of the columns of."""
+        own = product.parts(x, weight, self.exact)
+        return own if self.split is None else self.split.total(own)
 
     def queries(self, i: int, qkv: Tensor, positions: Tensor, places: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         layer = self.layers[i]

@@ -27,6 +27,7 @@ from .room import fits_beside, pages_of
 from .runner import Runner
 from .scheduler import Scheduler
 from .sequence import Job, Sample, Sequence, Wish
+from .split import Split
 from .stop import Texts
 from .weights import checksum_of, weights_of
 
@@ -41,15 +42,19 @@ class SampleModel(ScoreModel):
     """`trainer`: sample with its weights; without a copy where they lie here whole, unquantized and unadapted."""
 
     def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World, trainer: TrainModel | None = None):
-        if world.size > 1:
-            raise WorkerError("engine/unsupported", "a sampler has one device", "open one engine for each sampler")
+        self.split = Split(world) if world.size > 1 else None
+        if self.split is not None and trainer is not None:
+            raise WorkerError("engine/unsupported", "a trainer of several ranks shares no sampler", "give samplers GPUs of their own")
         if trainer is not None:
             options = {**options, "dtype": "bfloat16" if trainer.dtype == torch.bfloat16 else "float32"}
         # sampling and training take turns, and so may the cache and activations
         together = trainer is not None and options.get("shareStorage") is not False
         self.trainer = trainer if trainer is not None and together and can_share(trainer) else None
-        super().__init__({**spec, "lora": None, "head": "lm"}, {**options, "compile": False}, world, lender=self.trainer)
-        self.decoder = Decoder(self.network.hf, self.info["maxModelLen"], bool(options.get("exact")))
+        options = {**options, "compile": False, "split": self.split is not None}
+        super().__init__({**spec, "lora": None, "head": "lm"}, options, world, network=self._part_of(spec, options), lender=self.trainer)
+        if self.split is not None:
+            self.info["parameters"] = sum(shape.numel() for shape in self.split.shapes.values())
+        self.decoder = Decoder(self.network.hf, self.info["maxModelLen"], bool(options.get("exact")), self.split)
         if self.trainer is not None:
             self.trainer.optimizer.follow()
         elif trainer is not None:
@@ -57,10 +62,12 @@ class SampleModel(ScoreModel):
         max_batch = int(spec.get("maxBatch") or MAX_BATCH[world.device.type])
         sleeps = together and can_sleep(world.device)
         given = spec.get("cacheTokens")
-        self.cache_pages = (
-            pages_of(self.decoder, max_batch, options, trainer, sleeps) if given is None else max(1, int(given) // PAGE)
-        )
-        runner = Runner(self.decoder, self.cache_pages, max_batch, graphs=not options.get("eager"), sleeps=sleeps)
+        most = lambda: pages_of(self.decoder, max_batch, options, trainer, sleeps)  # noqa: E731
+        # ranks of a sampler do the same steps, so none may have room for more than the others
+        self.cache_pages = min(world.gather(state.together(world, most))) if given is None else max(1, int(given) // PAGE)
+        # steps in which ranks wait for each other are not recorded
+        graphs = not options.get("eager") and self.split is None
+        runner = Runner(self.decoder, self.cache_pages, max_batch, graphs=graphs, sleeps=sleeps)
         self.pool = runner.pool
         queue = spec.get("maxQueue")
         self.scheduler = Scheduler(
@@ -193,6 +200,14 @@ class SampleModel(ScoreModel):
         with torch.no_grad(), trainer.present():
             self.take(weights_of(trainer))
 
+    def _part_of(self, spec: dict[str, Any], options: dict[str, Any]) -> Network | None:
+        """This rank's part of the model; None: there is one rank."""
+        split = self.split
+        if split is None:
+            return None
+        dtype = torch.bfloat16 if options.get("dtype", "bfloat16") == "bfloat16" else torch.float32
+        return state.together(split.world, lambda: split.load(spec["path"], split.world.device, dtype))
+
     def check_fit(self, other: Network) -> None:
         theirs = {name: tuple(p.shape) for name, p in other.hf.named_parameters() if not lora.is_adapter(name)}
         if theirs != {name: tuple(p.shape) for name, p in self.network.hf.named_parameters()}:
@@ -204,6 +219,8 @@ class SampleModel(ScoreModel):
             )
 
     def load(self, folder: str) -> dict[str, Tensor]:
+        if self.split is not None:
+            return dict(self.split.read(folder, dict(self.network.hf.named_parameters())))
         network = load(folder, "lm", 0)
         self.check_fit(network)
         return dict(network.hf.named_parameters())

@@ -72,15 +72,34 @@ def send(worker: Worker, trainer: TrainModel) -> str:
 
 
 def receive(worker: Worker, sampler: SampleModel) -> str:
-    """The weights are put aside: they are used once everybody has them."""
-    link = worker.link
-    _need(link)
-    arrived = {name: torch.empty_like(p.data) for name, p in sampler.network.hf.named_parameters()}
-    for weight in arrived.values():
+    """The weights are put aside: they are used once everybody has them. Ranks of a sampler keep their parts of what the first gets."""
+    link, split, world = worker.link, sampler.split, worker.world
+    if world.first:
+        _need(link)
+    arrived: dict[str, Tensor] = {}
+
+    def received() -> Iterator[Tensor]:
+        for name, p in sampler.network.hf.named_parameters():
+            weight = p.data.new_empty(split.shapes[name]) if split else torch.empty_like(p.data)
+            problem = _take(link, weight) if world.first else None
+            # the others must not wait for what never comes
+            if not world.share_flag(problem is None):
+                raise problem or WorkerError("engine/link", "the weights did not arrive")
+            arrived[name] = split.part(split.spread(weight), p.shape).clone() if split else weight
+            yield weight
+
+    checksum = checksum_of(received())
+    sampler.arrived = arrived
+    return checksum
+
+
+def _take(link: Link, weight: Tensor) -> Exception | None:
+    try:
         for piece in pieces(weight):
             link.broadcast(piece)
-    sampler.arrived = arrived
-    return checksum_of(arrived.values())
+    except Exception as problem:
+        return problem
+    return None
 
 
 def pieces(tensor: Tensor) -> tuple[Tensor, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -30,6 +30,9 @@ class Ranks:
 
     @staticmethod
     def of(world: World, options: dict[str, Any]) -> Ranks:
+        if options.get("split"):
+            # all ranks compute all rows, each with its part of the weights: to the rows they are one
+            return Ranks(replace(world, rank=0, size=1, control=None))
         size = int(options.get("ulysses") or 1)
         if size < 1 or world.size % size != 0:
             raise WorkerError(
