@@ -142,6 +142,56 @@ MODELS = {
         "torch_dtype": "bfloat16",
     },
 }
+# q, k, v in one matrix and gate, up in another; a window, a part of each head rotated, a factor for every pair.
+MODELS["tiny-phi3"] = {
+    "architectures": ["Phi3ForCausalLM"],
+    "model_type": "phi3",
+    "hidden_size": 32,
+    "intermediate_size": 40,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "rms_norm_eps": 1e-5,
+    "rope_theta": 10000.0,
+    "partial_rotary_factor": 0.75,
+    "original_max_position_embeddings": 100,
+    "rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.1, 1.3], "long_factor": [1.5, 2.0, 4.0]},
+    "sliding_window": 13,
+    "tie_word_embeddings": False,
+    "eos_token_id": 5,
+    "torch_dtype": "bfloat16",
+}
+GEMMA = {
+    "hidden_size": 24,
+    "intermediate_size": 40,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 12,
+    "query_pre_attn_scalar": 9,
+    "sliding_window": 11,
+    "eos_token_id": 5,
+    "torch_dtype": "bfloat16",
+}
+# Norms around, capped scores and logits, every other layer with a window, tied because nothing is said.
+MODELS["tiny-gemma2"] = {
+    **GEMMA,
+    "architectures": ["Gemma2ForCausalLM"],
+    "model_type": "gemma2",
+    "num_hidden_layers": 2,
+    "attn_logit_softcapping": 2.0,
+    "final_logit_softcapping": 6.0,
+}
+# Norms of q and k, two rotations of which one is stretched.
+MODELS["tiny-gemma3"] = {
+    **GEMMA,
+    "architectures": ["Gemma3ForCausalLM"],
+    "model_type": "gemma3_text",
+    "num_hidden_layers": 3,
+    "sliding_window_pattern": 3,
+    "rope_theta": 50000.0,
+    "rope_local_base_freq": 100.0,
+    "rope_scaling": {"rope_type": "linear", "factor": 8.0},
+}
 SEEDS = {"tiny-smollm3": 21}
 DTYPES = {"tiny-llama": torch.float32, "tiny-qwen2": torch.bfloat16, "tiny-qwen3": torch.float16}
 
@@ -194,7 +244,7 @@ def write_weights(folder, name, config):
             continue
         noise = torch.randn(value.shape)
         if "norm" in key:
-            tensor = 1 + 0.2 * noise
+            tensor = (0 if "gemma" in name else 1) + 0.2 * noise
         elif key.endswith("bias"):
             tensor = 0.3 * noise
         elif "embed" in key or "lm_head" in key:
@@ -311,7 +361,8 @@ def make_model(name, spec):
     folder = FIXTURES / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps({**spec, **SHARED}, indent=2) + "\n")
+    shared = {key: value for key, value in SHARED.items() if key != "hidden_act" or "gemma" not in name}
+    (folder / "config.json").write_text(json.dumps({**spec, **shared}, indent=2) + "\n")
     write_tokenizer(folder)
     write_weights(folder, name, AutoConfig.from_pretrained(folder))
 

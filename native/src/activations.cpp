@@ -42,6 +42,8 @@ void LayerActs::grow(const Layout& l, int64_t m) {
   if (c.norm_after) {
     branch1.grow(m * l.hidden_p);
     branch2.grow(m * l.hidden_p);
+    after1.grow(m);
+    after2.grow(m);
   }
   if (c.qk_norm) {
     raw.grow(m * (l.q_p + l.kv_p));
@@ -52,7 +54,8 @@ void LayerActs::grow(const Layout& l, int64_t m) {
 
 size_t LayerActs::bytes() const {
   size_t total = 0;
-  for (const Buffer* b : {&rstd1, &qkv, &raw, &q_rstd, &k_rstd, &attn, &lse, &mid, &rstd2, &gate_up, &branch1, &branch2}) total += b->bytes();
+  for (const Buffer* b : {&rstd1, &qkv, &raw, &q_rstd, &k_rstd, &attn, &lse, &mid, &rstd2, &gate_up, &branch1, &branch2, &after1, &after2})
+    total += b->bytes();
   return total;
 }
 

@@ -44,7 +44,7 @@ struct Pack {
 
 struct LayerActs {
   Buffer rstd1, qkv, raw, q_rstd, k_rstd, attn, lse, mid, rstd2, gate_up;
-  Buffer branch1, branch2;  // what attention and feed-forward part give, where it is normed afterward
+  Buffer branch1, branch2, after1, after2;  // what attention and feed-forward part give, where it is normed afterward, and its rstd
   void grow(const Layout& l, int64_t m);
   size_t bytes() const;
 };

@@ -48,8 +48,8 @@ void head_norms_back(const Back& b, const Layer& layer, const LayerActs& acts, i
     parallel_rows(m, 16, [&](int64_t t0, int64_t t1) {
       for (int64_t t = t0; t < t1; t++) {
         float* d = b.g.dqkv.data() + t * ld + first;
-        k.rmsnorm_back(acts.raw.data() + t * wide + first, width, b.pass.weights.at(weight), rstd + t * groups, 1, d, width,
-                       groups, width, d, width, false);
+        k.rmsnorm_back(acts.raw.data() + t * wide + first, width, b.pass.weights.at(weight), c.norm_unit, rstd + t * groups, 1, d,
+                       width, groups, width, d, width, false);
       }
     });
   };
@@ -57,16 +57,16 @@ void head_norms_back(const Back& b, const Layer& layer, const LayerActs& acts, i
   each(layer.k_norm, c.kv_heads, l.q_p, acts.k_rstd.data());
 }
 
-void rotate_back(const Back& b, const Pack& pack) {
+void rotate_back(const Back& b, const Layer& layer, const Pack& pack) {
   const Layout& l = b.pass.layout();
   const Config& c = l.config;
-  const Rope& rope = b.pass.rope;
+  const Turns turns = b.pass.rope.of(layer);
   const int64_t ld = l.qkv_width();
   parallel_rows(pack.tokens(), 16, [&](int64_t t0, int64_t t1) {
     float* base = b.g.dqkv.data() + t0 * ld;
     const int32_t* at = pack.positions.data() + t0;
-    kernels().rope(base, ld, at, t1 - t0, c.heads, c.head_dim, rope.cosines(), rope.sines(), -1.0f);
-    kernels().rope(base + l.q_p, ld, at, t1 - t0, c.kv_heads, c.head_dim, rope.cosines(), rope.sines(), -1.0f);
+    kernels().rope(base, ld, at, t1 - t0, c.heads, c.head_dim, c.turned(), turns.cosines, turns.sines, -1.0f);
+    kernels().rope(base + l.q_p, ld, at, t1 - t0, c.kv_heads, c.head_dim, c.turned(), turns.cosines, turns.sines, -1.0f);
   });
 }
 
@@ -89,6 +89,11 @@ void embed_adapter_back(const Back& b, const Pack& pack, const Lora& part) {
 
 void embed_back(const Back& b, const Pack& pack) {
   const Layout& l = b.pass.layout();
+  if (l.config.embed_scale != 1) {
+    parallel_rows(pack.tokens(), 32, [&](int64_t t0, int64_t t1) {
+      kernels().scale(l.config.embed_scale, b.g.dx.data() + t0 * l.hidden_p, (t1 - t0) * l.hidden_p);
+    });
+  }
   for (const Lora& part : l.embed_lora) embed_adapter_back(b, pack, part);
   if (!b.wants(l.embed)) return;
   float* grad = b.of(l.embed);
@@ -120,48 +125,49 @@ void layer_back(const Back& b, const Pack& pack, int i) {
   // Where what comes last is normed, it is needed too; what it is added to is free until the attention's half.
   if (c.checkpointing) forward_layer(p, pack, i, x, c.norm_after ? g.dnorm.data() : nullptr);
   // Gradient of a product's output: that of the layer, or through the norm that comes after it.
-  const auto output = [&](Ref weight, const Buffer& branch, const Buffer& rstd) {
-    if (!c.norm_after) return static_cast<const float*>(g.dx.data());
-    norm_back(b, weight, branch.data(), rstd.data(), g.dx.data(), m, g.dnorm.data(), false);
+  const auto output = [&](Ref norm, const Buffer& branch, const Buffer& rstd) {
+    if (!norm) return static_cast<const float*>(g.dx.data());
+    norm_back(b, norm, branch.data(), rstd.data(), g.dx.data(), m, g.dnorm.data(), false);
     return static_cast<const float*>(g.dnorm.data());
   };
   // What a product took.
-  const auto input = [&](const float* rows, Ref weight) {
-    if (c.norm_after) return rows;
-    norm_rows(rows, hp, p.weights.at(weight), c.eps, m, c.hidden, a.normed.data(), nullptr);
+  const auto input = [&](const float* rows, Ref norm) {
+    if (!norm) return rows;
+    norm_rows(p.weights, norm, rows, m, a.normed.data(), nullptr);
     return static_cast<const float*>(a.normed.data());
   };
   // Adds the gradient of that, which is in g.dnorm, to the layer's.
-  const auto add = [&](Ref weight, const float* rows, const Buffer& rstd) {
-    if (!c.norm_after) return norm_back(b, weight, rows, rstd.data(), g.dnorm.data(), m, g.dx.data());
+  const auto add = [&](Ref norm, const float* rows, const Buffer& rstd) {
+    if (norm) return norm_back(b, norm, rows, rstd.data(), g.dnorm.data(), m, g.dx.data());
     parallel_rows(m, 32, [&](int64_t t0, int64_t t1) {
       kernels().axpy(1.0f, g.dnorm.data() + t0 * hp, g.dx.data() + t0 * hp, (t1 - t0) * hp);
     });
   };
 
-  // The feed-forward half. swiglu_back turns gate|up into its gradient and gives the down product's input back.
-  const float* dout = output(layer.norm2, acts.branch2, acts.rstd2);
+  // The feed-forward half. The gate's kernel turns gate|up into its gradient and gives the down product's input back.
+  const float* dout = output(layer.feed.after, acts.branch2, acts.after2);
   input_back(b, layer.down, m, dout, hp, g.dact.data(), l.inner_p);
+  const auto gate_back = c.gelu ? kernels().geglu_back : kernels().swiglu_back;
   parallel_rows(m, 16, [&](int64_t t0, int64_t t1) {
-    kernels().swiglu_back(acts.gate_up.data() + t0 * 2 * l.inner_p, 2 * l.inner_p, static_cast<int>(l.inner_p), t1 - t0,
-                          g.dact.data() + t0 * l.inner_p, l.inner_p, a.act.data() + t0 * l.inner_p, l.inner_p);
+    gate_back(acts.gate_up.data() + t0 * 2 * l.inner_p, 2 * l.inner_p, static_cast<int>(l.inner_p), t1 - t0,
+              g.dact.data() + t0 * l.inner_p, l.inner_p, a.act.data() + t0 * l.inner_p, l.inner_p);
   });
   params_back(b, layer.down, m, a.act.data(), l.inner_p, dout, hp);
-  params_back(b, layer.gate_up, m, input(acts.mid.data(), layer.norm2), hp, acts.gate_up.data(), 2 * l.inner_p);
+  params_back(b, layer.gate_up, m, input(acts.mid.data(), layer.feed.before), hp, acts.gate_up.data(), 2 * l.inner_p);
   input_back(b, layer.gate_up, m, acts.gate_up.data(), 2 * l.inner_p, g.dnorm.data(), hp);
-  add(layer.norm2, acts.mid.data(), acts.rstd2);
+  add(layer.feed.before, acts.mid.data(), acts.rstd2);
 
   // The attention half.
   p.check();
-  dout = output(layer.norm1, acts.branch1, acts.rstd1);
+  dout = output(layer.attention.after, acts.branch1, acts.after1);
   params_back(b, layer.out, m, acts.attn.data(), l.q_p, dout, hp);
   input_back(b, layer.out, m, dout, hp, g.dattn.data(), l.q_p);
   attention_backward(b, pack, layer.window, acts);
-  if (layer.turned) rotate_back(b, pack);
+  if (layer.turned) rotate_back(b, layer, pack);
   if (c.qk_norm) head_norms_back(b, layer, acts, m);
-  params_back(b, layer.qkv, m, input(x, layer.norm1), hp, g.dqkv.data(), l.qkv_width());
+  params_back(b, layer.qkv, m, input(x, layer.attention.before), hp, g.dqkv.data(), l.qkv_width());
   input_back(b, layer.qkv, m, g.dqkv.data(), l.qkv_width(), g.dnorm.data(), hp);
-  add(layer.norm1, x, acts.rstd1);
+  add(layer.attention.before, x, acts.rstd1);
 }
 
 }  // namespace
@@ -176,8 +182,8 @@ void norm_back(const Back& b, Ref weight, const float* x, const float* rstd, con
     });
   }
   parallel_rows(m, 32, [&](int64_t t0, int64_t t1) {
-    kernels().rmsnorm_back(x + t0 * ld, ld, b.pass.weights.at(weight), rstd + t0, 1, dy + t0 * ld, ld, t1 - t0, n,
-                           dx + t0 * ld, ld, add);
+    kernels().rmsnorm_back(x + t0 * ld, ld, b.pass.weights.at(weight), l.config.norm_unit, rstd + t0, 1, dy + t0 * ld, ld,
+                           t1 - t0, n, dx + t0 * ld, ld, add);
   });
 }
 
@@ -227,7 +233,7 @@ void attention_alone_back(const Back& b, const Pack& pack, int window, const Lay
                    acts.attn.data() + first * l.q_p + q, b.g.dattn.data() + first * l.q_p + q, l.q_p,
                    acts.lse.data() + first * c.heads + kv * group, c.heads,
                    d + q, d + k, d + v, ld, static_cast<int>(pack.length(s)), c.head_dim, group,
-                   1.0f / std::sqrt(static_cast<float>(c.head_dim)), 0, window};
+                   c.attention_scale, 0, window, c.attention_cap};
   kernels().attention_back(g, scratch);
 }
 
@@ -253,7 +259,7 @@ void attention_after_back(const Back& b, const Pack& pack, int window, const Lay
                    acts.attn.data() + origin * l.q_p + q, b.g.dattn.data() + origin * l.q_p + q, l.q_p,
                    acts.lse.data() + origin * c.heads + kv * group, c.heads,
                    drows, drows + group * hd, drows + (group + 1) * hd, wide, static_cast<int>(before + own), c.head_dim,
-                   group, 1.0f / std::sqrt(static_cast<float>(hd)), static_cast<int>(before), window};
+                   group, c.attention_scale, static_cast<int>(before), window, c.attention_cap};
   kernels().attention_back(g, scratch);
   pack.along(s, [&](int64_t start, int64_t at, int64_t n) {
     for (int64_t t = 0; t < n; t++) {
@@ -314,8 +320,8 @@ void backward(const Back& b, const Pack& pack) {
   }
   std::memset(b.g.dx.data(), 0, m * hp * sizeof(float));
   const auto through_norm = [&](int64_t r, bool add) {
-    kernels().rmsnorm_back(a.normed.data() + r * hp, hp, b.pass.weights.at(l.final_norm), a.final_rstd.data() + r, 1,
-                           b.g.dhidden.data() + r * hp, hp, 1, l.config.hidden, b.g.dx.data() + pack.rows[r] * hp, hp,
+    kernels().rmsnorm_back(a.normed.data() + r * hp, hp, b.pass.weights.at(l.final_norm), l.config.norm_unit,
+                           a.final_rstd.data() + r, 1, b.g.dhidden.data() + r * hp, hp, 1, l.config.hidden, b.g.dx.data() + pack.rows[r] * hp, hp,
                            add);
   };
   parallel_rows(n, 32, [&](int64_t r0, int64_t r1) {

@@ -45,7 +45,7 @@ void attention_after(const Pass& p, const Pack& pack, int window, LayerActs& act
     AttentionHead head{queries, nullptr, values, pad,
                        acts.attn.data() + origin * l.q_p + h * c.head_dim, l.q_p,
                        acts.lse.data() + origin * c.heads + h, c.heads, c.head_dim,
-                       1.0f / std::sqrt(static_cast<float>(c.head_dim)), window};
+                       c.attention_scale, window, c.attention_cap};
     for (int64_t q0 = before; q0 < total; q0 += QUERIES)
       k.attention(head, static_cast<int>(q0), static_cast<int>(std::min<int64_t>(QUERIES, total - q0)), kt, work);
   }
@@ -78,7 +78,7 @@ void attention_forward(const Pass& p, const Pack& pack, int window, LayerActs& a
       AttentionHead head{base + h * c.head_dim, key, base + l.q_p + l.kv_p + kv * c.head_dim, ld,
                          acts.attn.data() + first * l.q_p + h * c.head_dim, l.q_p,
                          acts.lse.data() + first * c.heads + h, c.heads, c.head_dim,
-                         1.0f / std::sqrt(static_cast<float>(c.head_dim)), window};
+                         c.attention_scale, window, c.attention_cap};
       for (int q0 = 0; q0 < length; q0 += QUERIES) k.attention(head, q0, std::min(QUERIES, length - q0), kt, work);
     }
   });
@@ -95,18 +95,17 @@ void forward_layer(const Pass& p, const Pack& pack, int i, const float* x, float
 
   p.check();
   // What a product of the layer takes: the norm of these rows, or the rows themselves.
-  const auto input = [&](const float* rows, Ref weight, Buffer& rstd) {
-    if (c.norm_after) return rows;
-    norm_rows(rows, hp, w.at(weight), c.eps, m, c.hidden, a.normed.data(), rstd.data());
+  const auto input = [&](const float* rows, Ref norm, Buffer& rstd) {
+    if (!norm) return rows;
+    norm_rows(w, norm, rows, m, a.normed.data(), rstd.data());
     return static_cast<const float*>(a.normed.data());
   };
   // Adds what a product gives, or its norm, to the rows.
-  const auto add = [&](const Linear& linear, const float* in, int64_t ldin, Ref weight, Buffer& branch, Buffer& rstd, float* rows) {
-    project(w, linear, in, ldin, m, c.norm_after ? branch.data() : rows, hp, !c.norm_after, p.adapter, a.low);
-    if (c.norm_after)
-      add_norm_rows(branch.data(), hp, w.at(weight), c.eps, m, c.hidden, a.normed.data(), rstd.data(), rows);
+  const auto add = [&](const Linear& linear, const float* in, int64_t ldin, Ref norm, Buffer& branch, Buffer& rstd, float* rows) {
+    project(w, linear, in, ldin, m, norm ? branch.data() : rows, hp, !norm, p.adapter, a.low);
+    if (norm) add_norm_rows(w, norm, branch.data(), m, a.normed.data(), rstd.data(), rows);
   };
-  project(w, layer.qkv, input(x, layer.norm1, acts.rstd1), hp, m, acts.qkv.data(), l.qkv_width(), false, p.adapter, a.low);
+  project(w, layer.qkv, input(x, layer.attention.before, acts.rstd1), hp, m, acts.qkv.data(), l.qkv_width(), false, p.adapter, a.low);
   if (c.qk_norm && c.trainable) {
     const int64_t wide = l.q_p + l.kv_p;
     parallel_rows(m, 64, [&](int64_t first, int64_t last) {
@@ -117,15 +116,15 @@ void forward_layer(const Pass& p, const Pack& pack, int i, const float* x, float
   rotate_heads(w, layer, p.rope, pack.positions.data(), m, acts.qkv.data(), acts.q_rstd.data(), acts.k_rstd.data());
   attention_forward(p, pack, layer.window, acts);
   copy_rows(x, hp, m, acts.mid.data());
-  add(layer.out, acts.attn.data(), l.q_p, layer.norm1, acts.branch1, acts.rstd1, acts.mid.data());
+  add(layer.out, acts.attn.data(), l.q_p, layer.attention.after, acts.branch1, acts.after1, acts.mid.data());
 
   p.check();
-  const float* inner = input(acts.mid.data(), layer.norm2, acts.rstd2);
+  const float* inner = input(acts.mid.data(), layer.feed.before, acts.rstd2);
   project(w, layer.gate_up, inner, hp, m, acts.gate_up.data(), 2 * l.inner_p, false, p.adapter, a.low);
   if (!out) return;
   gate(acts.gate_up.data(), l, m, a.act.data());
   copy_rows(acts.mid.data(), hp, m, out);
-  add(layer.down, a.act.data(), l.inner_p, layer.norm2, acts.branch2, acts.rstd2, out);
+  add(layer.down, a.act.data(), l.inner_p, layer.feed.after, acts.branch2, acts.after2, out);
 }
 
 void forward(const Pass& p, const Pack& pack) {
@@ -142,8 +141,8 @@ void forward(const Pass& p, const Pack& pack) {
   const float* last = x(l.config.layers);
   parallel_rows(n, 32, [&](int64_t first, int64_t end) {
     for (int64_t r = first; r < end; r++)
-      kernels().rmsnorm(last + pack.rows[r] * hp, hp, p.weights.at(l.final_norm), l.config.eps, 1, l.config.hidden,
-                        a.hidden.data() + r * hp, hp, a.final_rstd.data() + r, 1);
+      kernels().rmsnorm(last + pack.rows[r] * hp, hp, p.weights.at(l.final_norm), l.config.norm_unit, l.config.eps, 1,
+                        l.config.hidden, a.hidden.data() + r * hp, hp, a.final_rstd.data() + r, 1);
   });
 }
 

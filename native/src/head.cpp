@@ -27,6 +27,15 @@ void logits_of(const Pass& p, const Lora* lora, int64_t row, int64_t n, int64_t 
   if (lora)
     linear(a.head_low.data() + row * lora->rank_p, lora->rank_p, n, adapter_out(p.weights, *lora, column, width),
            a.logits.data(), VOCAB_CHUNK, true);
+  if (p.layout().config.logit_cap == 0) return;
+  parallel_rows(n, 8, [&](int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; r++) cap_logits(p.layout().config, a.logits.data() + r * VOCAB_CHUNK, width);
+  });
+}
+
+// Gradients of capped logits to those of the logits, `capped` being the values.
+void cap_back(float cap, const float* capped, int64_t n, float* d) {
+  for (int64_t i = 0; i < n; i++) d[i] *= 1 - capped[i] / cap * (capped[i] / cap);
 }
 
 // Sums over the chunks of the vocabulary are taken apart: in one chain over all of it the small terms are lost.
@@ -119,8 +128,10 @@ void score_tokens_back(const Back& b, const Pack& pack, const TokenScores& d) {
       const float* hidden = a.hidden.data() + r0 * hp;
       logits_of(p, lora, r0, n, v0, width);
       parallel_rows(n, 8, [&](int64_t first, int64_t last) {
+        std::vector<float> capped;
         for (int64_t i = first; i < last; i++) {
           float* row = a.logits.data() + i * VOCAB_CHUNK;
+          if (l.config.logit_cap > 0) capped.assign(row, row + real);
           const int64_t r = r0 + i, end = asked * pack.scored();
           const float inv_t = pack.inv_t[r];
           float together = d.logprob[r];
@@ -132,6 +143,7 @@ void score_tokens_back(const Back& b, const Pack& pack, const TokenScores& d) {
           };
           give(pack.targets[r], d.logprob[r]);
           for (int64_t at = r; at < end; at += pack.scored()) give(pack.others[at], d.others[at]);
+          if (l.config.logit_cap > 0) cap_back(l.config.logit_cap, capped.data(), real, row);
           std::fill(row + real, row + width, 0.0f);
         }
       });

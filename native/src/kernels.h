@@ -68,6 +68,7 @@ struct AttentionHead {
   int dim;
   float scale;
   int window = 0;  // keys that a query sees, its own included; 0: all before it
+  float cap = 0;   // scores become cap · tanh(score / cap); 0: they stay
 };
 
 // One query against the first `visible` keys of the cache, less the first `hidden` (of the first page). A page: packed keys, then values, [KEYS][pad(dim)]. `next` is
@@ -80,6 +81,7 @@ struct AttentionRow {
   float* out;
   const float* next;
   int hidden = 0;
+  float cap = 0;
 };
 
 // Gradients of the query heads [0, group) that share one key/value head. Rows as in AttentionHead; dq, dk, dv are
@@ -97,6 +99,7 @@ struct AttentionGroup {
   float scale;
   int first = 0;  // queries before this one have no gradient, and none is written for them
   int window = 0;
+  float cap = 0;
 };
 
 // The first block of keys that a query with this window sees.
@@ -138,22 +141,27 @@ struct Kernels {
   void (*transpose_panels)(const float* w, int64_t k, int64_t n0, int64_t count, int64_t q0, int64_t q1, float* out);
   double (*fma_peak)(int64_t rounds, float* sink);
 
-  // y = x / rms(x) · w over `n` columns; rstd[row] is kept for the backward pass (may be null).
-  void (*rmsnorm)(const float* x, ptrdiff_t ldx, const float* w, float eps, int64_t rows, int n, float* y, ptrdiff_t ldy,
-                  float* rstd, ptrdiff_t lds);
+  // y = x / rms(x) · (w + unit) over `n` columns; rstd[row] is kept for the backward pass (may be null).
+  void (*rmsnorm)(const float* x, ptrdiff_t ldx, const float* w, float unit, float eps, int64_t rows, int n, float* y,
+                  ptrdiff_t ldy, float* rstd, ptrdiff_t lds);
   // dx += or = gradient through the norm; the weight gradient is a separate pass over columns.
-  void (*rmsnorm_back)(const float* x, ptrdiff_t ldx, const float* w, const float* rstd, ptrdiff_t lds, const float* dy,
-                       ptrdiff_t lddy, int64_t rows, int n, float* dx, ptrdiff_t lddx, bool add);
+  void (*rmsnorm_back)(const float* x, ptrdiff_t ldx, const float* w, float unit, const float* rstd, ptrdiff_t lds,
+                       const float* dy, ptrdiff_t lddy, int64_t rows, int n, float* dx, ptrdiff_t lddx, bool add);
   // dw[c] += Σ_rows dy·x·rstd for columns [c0, c1)
   void (*rmsnorm_weight)(const float* x, ptrdiff_t ldx, const float* rstd, ptrdiff_t lds, const float* dy, ptrdiff_t lddy,
                          int64_t rows, int c0, int c1, float* dw);
-  // Rotates pairs (i, i + dim/2); `direction` -1 undoes it. table: [position][dim/2] cosines then sines.
-  void (*rope)(float* x, ptrdiff_t ld, const int32_t* positions, int64_t rows, int heads, int dim, const float* cosines,
-               const float* sines, float direction);
+  // Rotates pairs (i, i + turned/2) of every head; `direction` -1 undoes it. Tables: [position][turned/2].
+  void (*rope)(float* x, ptrdiff_t ld, const int32_t* positions, int64_t rows, int heads, int dim, int turned,
+               const float* cosines, const float* sines, float direction);
   void (*swiglu)(const float* gate_up, ptrdiff_t ldg, int up, int64_t rows, float* act, ptrdiff_t lda);
   // From d(act): d(gate) and d(up) in place of gate and up, and act again (the input of the down projection).
   void (*swiglu_back)(float* gate_up, ptrdiff_t ldg, int up, int64_t rows, const float* dact, ptrdiff_t ldd, float* act,
                       ptrdiff_t lda);
+  // The same with GELU by tanh in place of SiLU.
+  void (*geglu)(const float* gate_up, ptrdiff_t ldg, int up, int64_t rows, float* act, ptrdiff_t lda);
+  void (*geglu_back)(float* gate_up, ptrdiff_t ldg, int up, int64_t rows, const float* dact, ptrdiff_t ldd, float* act,
+                     ptrdiff_t lda);
+  void (*squash)(float* x, int64_t n, float cap);  // x = cap · tanh(x / cap)
   void (*add_bias)(float* y, ptrdiff_t ld, const float* bias, int64_t rows, int n);
   // out[c] += Σ_rows y[row][c], columns [c0, c1)
   void (*column_sum)(const float* y, ptrdiff_t ld, int64_t rows, int c0, int c1, float* out);
@@ -168,7 +176,7 @@ struct Kernels {
   // state: [rows] max, then [rows] sum; acc: [rows][ldacc] unnormalized output. The caller starts from
   // max = -inf, sum = 0, acc = 0 and divides at the end (attention_finish). `next`: keys that will be read after
   // this block, where it is a page of the cache (v in one run): fetched on the way. Null: nothing is.
-  void (*attention_block)(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, const float* v,
+  void (*attention_block)(const float* q, ptrdiff_t ldq, float scale, float cap, int rows, int dim, const float* kt, const float* v,
                           ptrdiff_t ldv, const int* visible, const int* hidden, float* max, float* sum, float* acc, ptrdiff_t ldacc,
                           float* scratch, const float* next);
   // out = acc / sum; lse = max + log(sum) (may be null)

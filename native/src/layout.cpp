@@ -17,14 +17,16 @@ class Builder {
  public:
   explicit Builder(Layout& layout) : out_(layout), c_(layout.config) {}
 
-  Ref add(const std::string& name, int64_t rows, int64_t cols, Form form, bool live) {
+  Ref add(const std::string& name, int64_t rows, int64_t cols, Form form, bool live, const std::vector<int64_t>& pieces = {}) {
     size_t& end = live ? out_.live_size : out_.frozen_size;
     const int nr = out_.nr;
-    const size_t size = form == Form::panels ? pad_to(rows, nr) * cols
+    int64_t padded = pieces.empty() ? pad_to(rows, nr) : 0;
+    for (int64_t piece : pieces) padded += pad_to(piece, nr);
+    const size_t size = form == Form::panels ? padded * cols
                         : form == Form::rows ? rows * pad_to(cols, nr)
                                              : pad_to(cols, nr);
     const Ref at{end, live};
-    out_.params.push_back({name, rows, cols, form, at, size});
+    out_.params.push_back({name, rows, cols, form, at, size, pieces});
     end += size;
     return at;
   }
@@ -61,7 +63,7 @@ class Builder {
       const std::string module = prefix + p.path;
       for (const Adapter& adapter : c_.adapters) {
         if (adapter.module != module) continue;
-        Lora lora = factors(module, adapter, ".lora_A.weight", Form::panels, k, ".lora_B.weight", p.rows);
+        Lora lora = factors(module, adapter, ".lora_A.weight", Form::panels, k, ".lora_B.weight", {p.rows});
         lora.first = first;
         l.lora.push_back(lora);
       }
@@ -70,23 +72,44 @@ class Builder {
     return l;
   }
 
+  // The same where the file has the parts as one matrix, under `path`.
+  Linear joined(const std::string& module, const std::vector<Part>& parts, int64_t k) {
+    Linear l;
+    l.k = k;
+    std::vector<int64_t> pieces;
+    int64_t rows = 0;
+    for (const Part& p : parts) {
+      pieces.push_back(p.rows);
+      rows += p.rows;
+      l.n += pad_to(p.rows, out_.nr);
+    }
+    align(base_live());
+    l.weight = add(module + ".weight", rows, k, Form::panels, base_live(), pieces);
+    for (const Adapter& adapter : c_.adapters)
+      if (adapter.module == module) l.lora.push_back(factors(module, adapter, ".lora_A.weight", Form::panels, k, ".lora_B.weight", pieces));
+    return l;
+  }
+
   // The adapter of a module that is no part of a layer.
   std::vector<Lora> apart(const std::string& module, const char* a, Form form, int64_t in, const char* b, int64_t rows) {
     std::vector<Lora> found;
     for (const Adapter& adapter : c_.adapters)
-      if (adapter.module == module) found.push_back(factors(module, adapter, a, form, in, b, rows));
+      if (adapter.module == module) found.push_back(factors(module, adapter, a, form, in, b, {rows}));
     return found;
   }
 
   bool base_live() const { return c_.trainable && c_.adapters.empty(); }
 
  private:
-  Lora factors(const std::string& module, const Adapter& adapter, const char* a, Form form, int64_t in, const char* b, int64_t rows) {
+  Lora factors(const std::string& module, const Adapter& adapter, const char* a, Form form, int64_t in, const char* b,
+               const std::vector<int64_t>& pieces) {
     align(true);
     const Ref first = add(module + a, adapter.rank, in, form, true);
     align(true);
-    const Ref second = add(module + b, rows, adapter.rank, Form::panels, true);
-    const int64_t n = pad_to(rows, out_.nr), rank_p = pad_to(adapter.rank, out_.nr);
+    int64_t rows = 0, n = 0;
+    for (int64_t piece : pieces) rows += piece, n += pad_to(piece, out_.nr);
+    const Ref second = add(module + b, rows, adapter.rank, Form::panels, true, pieces);
+    const int64_t rank_p = pad_to(adapter.rank, out_.nr);
     return {first, second, 0, n, adapter.rank, rank_p, adapter.scale};
   }
 
@@ -117,15 +140,21 @@ Layout::Layout(const Config& given) : config(given), nr(kernels().nr) {
     Layer l;
     l.window = c.windows.empty() ? 0 : c.windows[i];
     l.turned = std::find(c.unturned.begin(), c.unturned.end(), i) == c.unturned.end();
-    l.norm1 = b.vec(prefix + (c.norm_after ? "post_attention_layernorm.weight" : "input_layernorm.weight"), c.hidden, live);
-    l.qkv = b.linear(prefix, {{"self_attn.q_proj", q}, {"self_attn.k_proj", kv}, {"self_attn.v_proj", kv}}, c.hidden, c.qkv_bias);
+    l.near = std::find(c.near.begin(), c.near.end(), i) != c.near.end();
+    const auto norm = [&](bool there, const char* name) { return there ? b.vec(prefix + name + ".weight", c.hidden, live) : Ref{}; };
+    const bool both = c.norm_before && c.norm_after;
+    l.attention = {norm(c.norm_before, "input_layernorm"), norm(c.norm_after, "post_attention_layernorm")};
+    const std::vector<Part> three{{"self_attn.q_proj", q}, {"self_attn.k_proj", kv}, {"self_attn.v_proj", kv}};
+    l.qkv = c.fused ? b.joined(prefix + "self_attn.qkv_proj", three, c.hidden) : b.linear(prefix, three, c.hidden, c.qkv_bias);
     if (c.qk_norm) {
       l.q_norm = b.vec(prefix + "self_attn.q_norm.weight", c.norm_width(c.heads), live);
       l.k_norm = b.vec(prefix + "self_attn.k_norm.weight", c.norm_width(c.kv_heads), live);
     }
     l.out = b.linear(prefix, {{"self_attn.o_proj", c.hidden}}, q, c.out_bias);
-    l.norm2 = b.vec(prefix + (c.norm_after ? "post_feedforward_layernorm.weight" : "post_attention_layernorm.weight"), c.hidden, live);
-    l.gate_up = b.linear(prefix, {{"mlp.gate_proj", c.inner}, {"mlp.up_proj", c.inner}}, c.hidden, c.mlp_bias);
+    l.feed = {norm(c.norm_before, both ? "pre_feedforward_layernorm" : "post_attention_layernorm"),
+              norm(c.norm_after, "post_feedforward_layernorm")};
+    const std::vector<Part> two{{"mlp.gate_proj", c.inner}, {"mlp.up_proj", c.inner}};
+    l.gate_up = c.fused ? b.joined(prefix + "mlp.gate_up_proj", two, c.hidden) : b.linear(prefix, two, c.hidden, c.mlp_bias);
     l.down = b.linear(prefix, {{"mlp.down_proj", c.hidden}}, c.inner, c.mlp_bias);
     layers.push_back(l);
   }
@@ -145,9 +174,12 @@ Layout::Layout(const Config& given) : config(given), nr(kernels().nr) {
 
 bool Config::same_shape(const Config& o) const {
   const auto sizes = [](const Config& c) { return std::tuple(c.hidden, c.layers, c.heads, c.kv_heads, c.head_dim, c.inner, c.vocab); };
-  const auto kinds = [](const Config& c) { return std::tuple(c.qk_norm, c.wide_norm, c.norm_after, c.eps, c.rope_scale); };
-  return sizes(*this) == sizes(o) && kinds(*this) == kinds(o) && inv_freq == o.inv_freq && windows == o.windows &&
-         unturned == o.unturned;
+  const auto kinds = [](const Config& c) {
+    return std::tuple(c.qk_norm, c.wide_norm, c.norm_before, c.norm_after, c.norm_unit, c.eps, c.rope_scale, c.fused, c.gelu,
+                      c.embed_scale, c.attention_scale, c.attention_cap, c.logit_cap);
+  };
+  const auto places = [](const Config& c) { return std::tie(c.inv_freq, c.near_freq, c.near, c.windows, c.unturned); };
+  return sizes(*this) == sizes(o) && kinds(*this) == kinds(o) && places(*this) == places(o);
 }
 
 const Param* Layout::find(const std::string& name) const {

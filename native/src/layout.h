@@ -23,16 +23,26 @@ struct Config {
   float eps = 1e-6f;
   bool tied = false, qkv_bias = false, out_bias = false, mlp_bias = false, qk_norm = false;
   bool wide_norm = false;   // q and k are normed as a whole, not head by head
-  bool norm_after = false;  // a layer norms what attention and feed-forward part give, not what they take
+  bool norm_before = true;  // a layer norms what attention and feed-forward part take
+  bool norm_after = false;  // … and what they give
+  bool fused = false;       // q, k and v are one matrix of the file, gate and up another
+  bool gelu = false;        // the gate's activation: GELU by tanh, else SiLU
+  float norm_unit = 0;      // what is added to the weights of norms
+  float embed_scale = 1;
+  float attention_scale = 0;                  // of q · k
+  float attention_cap = 0, logit_cap = 0;     // of scores and logits: cap · tanh(x / cap); 0: none
   HeadKind head = HeadKind::lm;
   bool trainable = false;
   bool checkpointing = false;
   std::vector<Adapter> adapters;  // none: every parameter is trained
-  std::vector<float> inv_freq;    // head_dim / 2
+  std::vector<float> inv_freq;    // of each pair that is rotated: head_dim / 2 of them, or fewer
+  std::vector<float> near_freq;   // the same for layers that rotate in their own way, in ascending order: `near`
+  std::vector<int32_t> near;
   float rope_scale = 1;           // of cosines and sines
   std::vector<int32_t> windows;   // of each layer: tokens that it sees; 0: all. Empty: no layer has one
   std::vector<int32_t> unturned;  // layers without positions, in ascending order
 
+  int turned() const { return static_cast<int>(2 * inv_freq.size()); }  // dimensions of a head that are rotated
   int norm_groups(int heads) const { return wide_norm ? 1 : heads; }
   int norm_width(int heads) const { return wide_norm ? heads * head_dim : head_dim; }
   // Everything that the numbers of a model depend on but its weights.
@@ -55,7 +65,8 @@ struct Param {
   int64_t rows, cols;  // as in the file; a vector has one row
   Form form;
   Ref at;
-  size_t size;  // floats in the arena, with padding
+  size_t size;                  // floats in the arena, with padding
+  std::vector<int64_t> pieces;  // rows of the matrices that it joins, each padded; empty: it is one
 };
 
 struct Lora {
@@ -73,11 +84,17 @@ struct Linear {
   std::vector<Lora> lora;
 };
 
+// The norms of attention or feed-forward part: of what it takes, of what it gives. None: there is no such norm.
+struct Around {
+  Ref before, after;
+};
+
 struct Layer {
-  Ref norm1, norm2, q_norm, k_norm;
+  Around attention, feed;
+  Ref q_norm, k_norm;
   Linear qkv, out, gate_up, down;
   int window = 0;
-  bool turned = true;
+  bool turned = true, near = false;
 };
 
 struct Layout {

@@ -23,11 +23,15 @@ void embed(const Weights& w, const int32_t* ids, int64_t m, float* x, bool adapt
       }
     }
   });
-  if (!adapter) return;
   for (const Lora& part : l.embed_lora) {
+    if (!adapter) break;
     embed_low(w, part, ids, m, low);
     linear(low.data(), part.rank_p, m, adapter_out(w, part, 0, part.n), x, ld, true);
   }
+  if (l.config.embed_scale == 1) return;
+  parallel_rows(m, 32, [&](int64_t first, int64_t last) {
+    kernels().scale(l.config.embed_scale, x + first * ld, (last - first) * ld);
+  });
 }
 
 void embed_low(const Weights& w, const Lora& part, const int32_t* ids, int64_t m, Buffer& low) {
@@ -47,16 +51,21 @@ void copy_rows(const float* from, int64_t width, int64_t m, float* to) {
   });
 }
 
-void norm_rows(const float* x, int64_t ld, const float* weight, float eps, int64_t m, int n, float* y, float* rstd) {
+void norm_rows(const Weights& w, Ref weight, const float* x, int64_t m, float* y, float* rstd) {
+  const Config& c = w.layout->config;
+  const int64_t ld = w.layout->hidden_p;
   parallel_rows(m, 32, [&](int64_t first, int64_t last) {
-    kernels().rmsnorm(x + first * ld, ld, weight, eps, last - first, n, y + first * ld, ld, rstd ? rstd + first : nullptr, 1);
+    kernels().rmsnorm(x + first * ld, ld, w.at(weight), c.norm_unit, c.eps, last - first, c.hidden, y + first * ld, ld,
+                      rstd ? rstd + first : nullptr, 1);
   });
 }
 
-void add_norm_rows(const float* branch, int64_t ld, const float* weight, float eps, int64_t m, int n, float* normed, float* rstd,
-                   float* x) {
+void add_norm_rows(const Weights& w, Ref weight, const float* branch, int64_t m, float* normed, float* rstd, float* x) {
+  const Config& c = w.layout->config;
+  const int64_t ld = w.layout->hidden_p;
   parallel_rows(m, 32, [&](int64_t first, int64_t last) {
-    kernels().rmsnorm(branch + first * ld, ld, weight, eps, last - first, n, normed + first * ld, ld, rstd ? rstd + first : nullptr, 1);
+    kernels().rmsnorm(branch + first * ld, ld, w.at(weight), c.norm_unit, c.eps, last - first, c.hidden, normed + first * ld, ld,
+                      rstd ? rstd + first : nullptr, 1);
     kernels().axpy(1.0f, normed + first * ld, x + first * ld, (last - first) * ld);
   });
 }
@@ -85,7 +94,7 @@ void rotate_heads(const Weights& w, const Layer& layer, const Rope& rope, const 
   const Kernels& k = kernels();
   const auto norm = [&](float* x, Ref weight, int heads, float* rstd, int64_t t) {
     const int groups = c.norm_groups(heads), width = c.norm_width(heads);
-    k.rmsnorm(x, width, w.at(weight), c.eps, groups, width, x, width, rstd ? rstd + t * groups : nullptr, 1);
+    k.rmsnorm(x, width, w.at(weight), c.norm_unit, c.eps, groups, width, x, width, rstd ? rstd + t * groups : nullptr, 1);
   };
   parallel_rows(m, 16, [&](int64_t first, int64_t last) {
     for (int64_t t = first; c.qk_norm && t < last; t++) {
@@ -94,15 +103,17 @@ void rotate_heads(const Weights& w, const Layer& layer, const Rope& rope, const 
     }
     if (!layer.turned) return;
     float* base = qkv + first * ld;
-    k.rope(base, ld, positions + first, last - first, c.heads, c.head_dim, rope.cosines(), rope.sines(), 1.0f);
-    k.rope(base + l.q_p, ld, positions + first, last - first, c.kv_heads, c.head_dim, rope.cosines(), rope.sines(), 1.0f);
+    const Turns turns = rope.of(layer);
+    k.rope(base, ld, positions + first, last - first, c.heads, c.head_dim, c.turned(), turns.cosines, turns.sines, 1.0f);
+    k.rope(base + l.q_p, ld, positions + first, last - first, c.kv_heads, c.head_dim, c.turned(), turns.cosines, turns.sines, 1.0f);
   });
 }
 
 void gate(const float* gate_up, const Layout& l, int64_t m, float* act) {
+  const auto gated = l.config.gelu ? kernels().geglu : kernels().swiglu;
   parallel_rows(m, 16, [&](int64_t first, int64_t last) {
-    kernels().swiglu(gate_up + first * 2 * l.inner_p, 2 * l.inner_p, static_cast<int>(l.inner_p), last - first,
-                     act + first * l.inner_p, l.inner_p);
+    gated(gate_up + first * 2 * l.inner_p, 2 * l.inner_p, static_cast<int>(l.inner_p), last - first, act + first * l.inner_p,
+          l.inner_p);
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "kernels.h"
 #include "pool.h"
 #include "weights.h"
 
@@ -21,7 +22,8 @@ void embed(const Weights& w, const int32_t* ids, int64_t m, float* x, bool adapt
 // low[m x rank_p] = what an embedding's adapter has for `ids`, scaled
 void embed_low(const Weights& w, const Lora& part, const int32_t* ids, int64_t m, Buffer& low);
 
-void norm_rows(const float* x, int64_t ld, const float* weight, float eps, int64_t m, int n, float* y, float* rstd);
+// Norms of rows of the model's width.
+void norm_rows(const Weights& w, Ref weight, const float* x, int64_t m, float* y, float* rstd);
 
 // y (+)= x · wᵀ + bias + adapters, `panels` being the matrix. `low` holds the adapters' inner activations.
 void project(const Weights& w, const Linear& l, Panels panels, const float* x, int64_t ldx, int64_t m, float* y, int64_t ldy,
@@ -34,12 +36,15 @@ inline void project(const Weights& w, const Linear& l, const float* x, int64_t l
 // q and k norms (where the model has them) and rotation, in place on a q|k|v block.
 // q_rstd: [m x heads], k_rstd: [m x kv_heads]; both may be null.
 // x += the norm of `branch`, which is left in `normed`.
-void add_norm_rows(const float* branch, int64_t ld, const float* weight, float eps, int64_t m, int n, float* normed, float* rstd,
-                   float* x);
+void add_norm_rows(const Weights& w, Ref weight, const float* branch, int64_t m, float* normed, float* rstd, float* x);
 void rotate_heads(const Weights& w, const Layer& layer, const Rope& rope, const int32_t* positions, int64_t m, float* qkv,
                   float* q_rstd, float* k_rstd);
 
 void gate(const float* gate_up, const Layout& layout, int64_t m, float* act);
+// Logits as the model has them: capped, where it caps them.
+inline void cap_logits(const Config& c, float* logits, int64_t n) {
+  if (c.logit_cap > 0) kernels().squash(logits, n, c.logit_cap);
+}
 
 // The product that scores the vocabulary.
 Panels vocabulary(const Weights& w);

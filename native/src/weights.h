@@ -27,18 +27,21 @@ struct Weights {
 void pack_param(const Param& p, int nr, const float* values, float* block);
 void unpack_param(const Param& p, int nr, const float* block, float* values);
 
-// Cosines and sines of every position, [position][head_dim / 2].
+// Cosines and sines of every position, [position][pairs].
+struct Turns {
+  const float *cosines, *sines;
+};
+
 class Rope {
  public:
   Rope(const Config& c, int positions);
-  const float* cosines() const { return table_.data(); }
-  const float* sines() const { return table_.data() + half_; }
+  Turns of(const Layer& layer) const { return layer.near ? turns(near_) : turns(far_); }
   int64_t positions() const { return positions_; }
-  size_t bytes() const { return table_.bytes(); }
+  size_t bytes() const { return far_.bytes() + near_.bytes(); }
 
  private:
-  Buffer table_;
-  size_t half_;
+  static Turns turns(const Buffer& table) { return {table.data(), table.data() + table.size() / 2}; }
+  Buffer far_, near_;
   int64_t positions_;
 };
 

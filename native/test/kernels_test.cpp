@@ -89,11 +89,12 @@ static void large_gradients() {
     }
 }
 
-// o = softmax(scale·q·kᵀ, causal, with a window or none)·v of one head, and its gradients, against double loops.
+// o = softmax(scale·q·kᵀ, capped or not, causal, with a window or none)·v of one head, and its gradients, against double loops.
 static void attention() {
   const Kernels& kern = kernels();
   const int length = between(1, 150), dim = 2 * between(1, 40), group = between(1, 3), pad = static_cast<int>(pad_to(dim, kern.nr));
   const int ld = (group + 2) * dim, ldo = group * dim, window = test::bits() & 1 ? between(1, 100) : 0;
+  const float cap = test::bits() & 1 ? 0.3f : 0.0f;
   Floats qkv(length * ld + kern.nr), out(length * ldo), dout(length * ldo + kern.nr), lse(length * group), d(length * ld);
   const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
   const int blocks = (length + KEYS - 1) / KEYS;
@@ -103,23 +104,28 @@ static void attention() {
     kern.pack_keys(k + b * KEYS * ld, ld, std::min(KEYS, length - b * KEYS), dim, kt.p() + static_cast<size_t>(b) * KEYS * dim);
   Floats work(QUERIES * (KEYS + pad) + std::max(dim, KEYS) * kern.mr);
   for (int h = 0; h < group; h++) {
-    AttentionHead head{qkv.p() + h * dim, k, v, ld, out.p() + h * dim, ldo, lse.p() + h, group, dim, scale, window};
+    AttentionHead head{qkv.p() + h * dim, k, v, ld, out.p() + h * dim, ldo, lse.p() + h, group, dim, scale, window, cap};
     for (int q0 = 0; q0 < length; q0 += QUERIES) kern.attention(head, q0, std::min(QUERIES, length - q0), kt.p(), work.p());
   }
   Floats scratch(static_cast<size_t>(2) * blocks * KEYS * (dim + pad) + QUERIES * (pad + 2 * KEYS) + std::max(dim, KEYS) * kern.mr);
   AttentionGroup g{qkv.p(), k, v, ld, out.p(), dout.p(), ldo, lse.p(), group, d.p(), d.p() + group * dim, d.p() + (group + 1) * dim,
-                   ld, length, dim, group, scale, 0, window};
+                   ld, length, dim, group, scale, 0, window, cap};
   kern.attention_back(g, scratch.p());
 
   std::vector<double> want(length * ld, 0.0);
   for (int h = 0; h < group; h++)
     for (int i = 0; i < length; i++) {
       const float* q = qkv.p() + i * ld + h * dim;
-      std::vector<double> s(i + 1), o(dim, 0.0);
+      std::vector<double> s(i + 1), slope(i + 1, 1.0), o(dim, 0.0);
       const int low = window > 0 ? std::max(0, i + 1 - window) : 0;
       double top = -1e30, sum = 0;
       for (int j = low; j <= i; j++) {
         for (int c = 0; c < dim; c++) s[j] += static_cast<double>(q[c]) * k[j * ld + c] * scale;
+        if (cap > 0) {
+          const double t = std::tanh(s[j] / cap);
+          s[j] = cap * t;
+          slope[j] = 1 - t * t;
+        }
         top = std::max(top, s[j]);
       }
       for (int j = low; j <= i; j++) sum += (s[j] = std::exp(s[j] - top));
@@ -134,7 +140,7 @@ static void attention() {
         const double p = s[j] / sum;
         double dp = 0;
         for (int c = 0; c < dim; c++) dp += static_cast<double>(dout[i * ldo + h * dim + c]) * v[j * ld + c];
-        const double ds = p * (dp - pull) * scale;
+        const double ds = p * (dp - pull) * slope[j] * scale;
         for (int c = 0; c < dim; c++) {
           want[i * ld + h * dim + c] += ds * k[j * ld + c];
           want[j * ld + group * dim + c] += ds * q[c];
@@ -155,15 +161,16 @@ static void attention_alone() {
   std::vector<const float*> at;
   for (int i = 0; i < pages; i++) at.push_back(cache.p() + i * page);
   float max = -INFINITY, sum = 0;
+  const float cap = test::bits() & 1 ? 0.5f : 0.0f;
   const int hidden = test::bits() & 1 ? between(0, std::min(length, KEYS) - 1) : 0, none = 0;
   acc.clear();
   for (int i = 0; i < pages; i++) {
     const int visible = std::min(KEYS, length - i * KEYS);
-    kern.attention_block(q.p(), dim, 0.3f, 1, dim, at[i], at[i] + KEYS * dim, pad, &visible, i == 0 ? &hidden : &none, &max, &sum,
+    kern.attention_block(q.p(), dim, 0.3f, cap, 1, dim, at[i], at[i] + KEYS * dim, pad, &visible, i == 0 ? &hidden : &none, &max, &sum,
                          acc.p(), pad, work.p(), nullptr);
   }
   kern.attention_finish(&max, &sum, acc.p(), pad, 1, dim, want.p(), dim, nullptr, 0);
-  kern.attention_row({q.p(), at.data(), length, dim, 0.3f, out.p(), at[0], hidden}, row.p());
+  kern.attention_row({q.p(), at.data(), length, dim, 0.3f, out.p(), at[0], hidden, cap}, row.p());
   for (int d = 0; d < dim; d++) test::same("attention of one query", out[d], want[d]);
 }
 
@@ -224,19 +231,20 @@ static void rows() {
   const Kernels& kern = kernels();
   const int n = between(1, 100), m = between(1, 20);
   Floats x(m * n), w(n), y(m * n), rstd(m), dy(m * n), dx(m * n), dw(n);
-  kern.rmsnorm(x.p(), n, w.p(), 1e-5f, m, n, y.p(), n, rstd.p(), 1);
+  const float unit = test::bits() & 1 ? 1.0f : 0.0f;
+  kern.rmsnorm(x.p(), n, w.p(), unit, 1e-5f, m, n, y.p(), n, rstd.p(), 1);
   dw.clear();
-  kern.rmsnorm_back(x.p(), n, w.p(), rstd.p(), 1, dy.p(), n, m, n, dx.p(), n, false);
+  kern.rmsnorm_back(x.p(), n, w.p(), unit, rstd.p(), 1, dy.p(), n, m, n, dx.p(), n, false);
   kern.rmsnorm_weight(x.p(), n, rstd.p(), 1, dy.p(), n, m, 0, n, dw.p());
   std::vector<double> dwant(n, 0.0);
   for (int r = 0; r < m; r++) {
     double square = 0, pull = 0;
     for (int i = 0; i < n; i++) square += static_cast<double>(x[r * n + i]) * x[r * n + i];
     const double inv = 1 / std::sqrt(square / n + 1e-5);
-    for (int i = 0; i < n; i++) pull += static_cast<double>(dy[r * n + i]) * w[i] * x[r * n + i];
+    for (int i = 0; i < n; i++) pull += static_cast<double>(dy[r * n + i]) * (w[i] + unit) * x[r * n + i];
     for (int i = 0; i < n; i++) {
-      test::near("rmsnorm", y[r * n + i], x[r * n + i] * inv * w[i], 1e-5);
-      test::near("rmsnorm_back", dx[r * n + i], dy[r * n + i] * w[i] * inv - x[r * n + i] * pull * inv * inv * inv / n, 1e-4);
+      test::near("rmsnorm", y[r * n + i], x[r * n + i] * inv * (w[i] + unit), 1e-5);
+      test::near("rmsnorm_back", dx[r * n + i], dy[r * n + i] * (w[i] + unit) * inv - x[r * n + i] * pull * inv * inv * inv / n, 1e-4);
       dwant[i] += dy[r * n + i] * x[r * n + i] * inv;
     }
   }
@@ -257,6 +265,40 @@ static void rows() {
       test::near("swiglu_back: gate", gu[r * 2 * up + i], dact[r * up + i] * lift * (s + gate * s * (1 - s)), 2e-5);
       test::near("swiglu_back: up", gu[r * 2 * up + up + i], dact[r * up + i] * gate * s, 2e-5);
     }
+  std::copy(kept.p(), kept.p() + gu.n, gu.p());
+  kern.geglu(gu.p(), 2 * up, up, m, act.p(), up);
+  kern.geglu_back(gu.p(), 2 * up, up, m, dact.p(), up, again.p(), up);
+  for (int r = 0; r < m; r++)
+    for (int i = 0; i < up; i++) {
+      const double gate = kept[r * 2 * up + i], lift = kept[r * 2 * up + up + i], root = std::sqrt(2 / M_PI);
+      const double t = std::tanh(root * (gate + 0.044715 * gate * gate * gate)), gelu = gate * (1 + t) / 2;
+      const double slope = (1 + t) / 2 + gate * (1 - t * t) / 2 * root * (1 + 3 * 0.044715 * gate * gate);
+      test::near("geglu", act[r * up + i], gelu * lift, 2e-5);
+      test::near("geglu_back: act", again[r * up + i], gelu * lift, 2e-5);
+      test::near("geglu_back: gate", gu[r * 2 * up + i], dact[r * up + i] * lift * slope, 5e-5);
+      test::near("geglu_back: up", gu[r * 2 * up + up + i], dact[r * up + i] * gelu, 2e-5);
+    }
+  Floats capped(n);
+  kern.squash(std::copy(x.p(), x.p() + n, capped.p()) - n, n, 0.7f);
+  for (int i = 0; i < n; i++) test::near("squash", capped[i], 0.7 * std::tanh(x[i] / 0.7), 1e-6);
+}
+
+// Pairs of a part of each head turn; turning back undoes it.
+static void turns() {
+  const int heads = between(1, 3), dim = 2 * between(2, 40), turned = 2 * between(1, dim / 2), half = turned / 2, ld = heads * dim;
+  Floats x(ld), cosines(3 * half), sines(3 * half), y(ld);
+  for (int i = 0; i < 3 * half; i++) sines[i] = std::sqrt(1 - cosines[i] * cosines[i]);
+  std::copy(x.p(), x.p() + ld, y.p());
+  const int32_t position = 2;
+  kernels().rope(y.p(), ld, &position, 1, heads, dim, turned, cosines.p(), sines.p(), 1.0f);
+  for (int h = 0; h < heads; h++)
+    for (int i = 0; i < dim; i++) {
+      const float *from = x.p() + h * dim, c = i < turned ? cosines[2 * half + i % half] : 1, s = i < turned ? sines[2 * half + i % half] : 0;
+      const float other = i < half ? -from[i + half] : i < turned ? from[i - half] : 0;
+      test::near("rope", y[h * dim + i], from[i] * c + other * s, 1e-5);
+    }
+  kernels().rope(y.p(), ld, &position, 1, heads, dim, turned, cosines.p(), sines.p(), -1.0f);
+  for (int i = 0; i < ld; i++) test::near("rope, undone", y[i], x[i], 1e-5);
 }
 
 static void steps() {
@@ -287,6 +329,7 @@ int main() {
     narrow_products();
     vocabulary();
     rows();
+    turns();
     steps();
   }
   std::printf("%s: %d failures\n", kernels().name, test::failures());

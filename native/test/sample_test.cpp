@@ -26,7 +26,22 @@ static Config random_config() {
   c.mlp_bias = test::bits() & 1;
   c.qk_norm = test::bits() & 1;
   c.trainable = test::bits() & 1;
-  for (int i = 0; i < c.head_dim / 2; i++) c.inv_freq.push_back(1.0f / static_cast<float>(i + 1));
+  const int pairs = test::bits() & 1 ? c.head_dim / 2 : between(1, c.head_dim / 2);
+  for (int i = 0; i < pairs; i++) c.inv_freq.push_back(1.0f / static_cast<float>(i + 1));
+  if (test::bits() & 1) {
+    c.near = {0};
+    for (int i = 0; i < pairs; i++) c.near_freq.push_back(0.5f / static_cast<float>(i + 1));
+  }
+  c.norm_before = test::bits() % 4;
+  c.norm_after = !c.norm_before || (test::bits() & 1);
+  c.norm_unit = test::bits() & 1 ? 1.0f : 0.0f;
+  c.fused = test::bits() & 1;
+  c.gelu = test::bits() & 1;
+  c.embed_scale = test::bits() & 1 ? 3.0f : 1.0f;
+  c.attention_scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
+  c.attention_cap = test::bits() & 1 ? 0.5f : 0.0f;
+  c.logit_cap = test::bits() & 1 ? 2.0f : 0.0f;
+  for (int i = 0; i < c.layers; i++) c.windows.push_back(test::bits() & 1 ? between(1, 40) : 0);
   return c;
 }
 

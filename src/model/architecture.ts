@@ -1,14 +1,18 @@
 import { TrinityError } from '../base/error.js'
 
-export type Family = 'llama' | 'mistral' | 'olmo2' | 'qwen2' | 'qwen3' | 'smollm3'
+/** As `model_type` names it. */
+export type Family = 'gemma2' | 'gemma3_text' | 'llama' | 'mistral' | 'olmo2' | 'phi3' | 'qwen2' | 'qwen3' | 'smollm3'
 
 /** `lm`: next-token logits. `sequence`: scores of the last token (reward model). `token`: scores of every token (critic). */
 export type ModelHead = 'lm' | 'sequence' | 'token'
 
 const classNames: Record<Family, string> = {
+  gemma2: 'Gemma2',
+  gemma3_text: 'Gemma3',
   llama: 'Llama',
   mistral: 'Mistral',
   olmo2: 'Olmo2',
+  phi3: 'Phi3',
   qwen2: 'Qwen2',
   qwen3: 'Qwen3',
   smollm3: 'SmolLM3',
@@ -30,7 +34,9 @@ for (const family of families) {
 
 /** The class name that Transformers uses, as in `LlamaForCausalLM`. */
 export function architectureName(family: Family, head: ModelHead): string {
-  return classNames[family] + headNames[head]
+  // Classifiers named after Gemma 3 alone are those that see images.
+  const text = family === 'gemma3_text' && head !== 'lm' ? 'Text' : ''
+  return classNames[family] + text + headNames[head]
 }
 
 /**
@@ -46,7 +52,7 @@ export function architectureOf(
   if (!known) {
     throw new TrinityError('model/architecture', `unknown model architecture '${name}'`, {
       path,
-      hint: `supported: ${[...architectures.keys()].join(', ')}`,
+      hint: `supported: ${families.map((family) => architectureName(family, 'lm')).join(', ')}, and their classifiers`,
     })
   }
   if (modelType === undefined || modelType === known.family) return known

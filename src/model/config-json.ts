@@ -19,10 +19,10 @@ export function modelConfigJson(config: ModelConfig): JsonObject {
     head_dim: config.headDim,
     vocab_size: config.vocabSize,
     max_position_embeddings: config.maxPositions,
-    hidden_act: 'silu',
     rms_norm_eps: config.rmsEps,
     rope_theta: config.rope.theta,
     rope_scaling: ropeScalingJson(config.rope.scaling),
+    ...(config.activation === 'gelu' ? { hidden_activation: 'gelu_pytorch_tanh' } : { hidden_act: 'silu' }),
     tie_word_embeddings: config.tieEmbeddings,
     ...familyKeys(config),
     ...labels,
@@ -34,7 +34,8 @@ export function modelConfigJson(config: ModelConfig): JsonObject {
   }
 }
 
-function familyKeys({ family, qkvBias, mlpBias, windows, unturned, layers }: ModelConfig): JsonObject {
+function familyKeys(config: ModelConfig): JsonObject {
+  const { family, qkvBias, mlpBias, windows, unturned, layers, rope } = config
   const window = windows && Math.max(...windows)
   switch (family) {
     case 'llama':
@@ -47,6 +48,18 @@ function familyKeys({ family, qkvBias, mlpBias, windows, unturned, layers }: Mod
       return { attention_bias: qkvBias, ...sliding(windows) }
     case 'olmo2':
       return { attention_bias: qkvBias }
+    case 'phi3':
+      return {
+        sliding_window: window ?? null,
+        partial_rotary_factor: rope.partial ?? 1,
+        ...(rope.scaling.type === 'longrope' && {
+          original_max_position_embeddings: rope.scaling.originalMaxPositions,
+        }),
+      }
+    case 'gemma2':
+      return gemmaKeys(config)
+    case 'gemma3_text':
+      return { ...gemmaKeys(config), rope_local_base_freq: config.near?.rope.theta ?? 10000 }
     case 'smollm3':
       return {
         attention_bias: qkvBias,
@@ -54,6 +67,27 @@ function familyKeys({ family, qkvBias, mlpBias, windows, unturned, layers }: Mod
         ...(unturned && { no_rope_layers: Array.from({ length: layers }, (_, i) => (unturned.includes(i) ? 0 : 1)) }),
         ...sliding(windows),
       }
+  }
+}
+
+function gemmaKeys({
+  qkvBias,
+  attentionScale,
+  attentionCap,
+  logitCap,
+  windows,
+  near,
+  layers,
+  maxPositions,
+}: ModelConfig): JsonObject {
+  const slides = (layer: number) => near?.layers.includes(layer) ?? (windows?.[layer] ?? 0) > 0
+  return {
+    attention_bias: qkvBias,
+    query_pre_attn_scalar: Math.round(attentionScale ** -2),
+    attn_logit_softcapping: attentionCap ?? null,
+    final_logit_softcapping: logitCap ?? null,
+    sliding_window: windows ? Math.max(...windows) : maxPositions,
+    layer_types: Array.from({ length: layers }, (_, i) => (slides(i) ? 'sliding_attention' : 'full_attention')),
   }
 }
 

@@ -2,8 +2,9 @@ import type { JsonObject } from '../base/file/json-file.js'
 import { architectureOf, type Family, type ModelHead } from './architecture.js'
 import { ConfigReader } from './config-reader.js'
 import { type FloatDtype, floatDtype } from './dtype.js'
-import { layersWithoutPositions, readWindows } from './layer-kinds.js'
-import { parseRope, type Rope } from './rope.js'
+import { type FamilyTraits, traits } from './family.js'
+import { layersWithoutPositions, readLayerTypes, readWindows } from './layer-kinds.js'
+import { parseNearRope, parseRope, type Rope } from './rope.js'
 
 /** What an engine must know of a decoder-only transformer; the same for every family. */
 export interface ModelConfig {
@@ -28,12 +29,26 @@ export interface ModelConfig {
   readonly mlpBias: boolean
   /** RMSNorm of q and k before the rotation: none, of each head, or of all heads together. */
   readonly qkNorm: 'none' | 'head' | 'whole'
-  /** Layers norm what attention and feed-forward part give, instead of what they take. */
-  readonly normAfter: boolean
+  /** Layers norm what attention and feed-forward part take, what they give, or both. */
+  readonly norms: 'before' | 'after' | 'both'
+  /** Norms multiply by 1 + weight. */
+  readonly unitNorms: boolean
+  /** q, k and v are one matrix of the file, gate and up another. */
+  readonly fused: boolean
+  /** Of the gate. */
+  readonly activation: 'silu' | 'gelu'
+  readonly embedScale: number
+  /** Of q · k. */
+  readonly attentionScale: number
+  /** Scores and logits become cap · tanh(x / cap). */
+  readonly attentionCap?: number
+  readonly logitCap?: number
   /** Of each layer: the tokens that it sees, its own included; 0: all before it. Absent: all layers see all. */
   readonly windows?: readonly number[]
   /** Layers without positions. Absent: all rotate. */
   readonly unturned?: readonly number[]
+  /** Layers that rotate in another way, those that see a window. Absent: all rotate alike. */
+  readonly near?: { readonly rope: Rope; readonly layers: readonly number[] }
   /** Outputs of the `sequence` and `token` heads. */
   readonly labels: number
   readonly initRange: number
@@ -47,39 +62,28 @@ export interface ModelConfig {
 /** Enough for any model of these families, and a bound on what a hostile file can make us loop over. */
 const maxLayers = 4096
 
-/** What a family takes where its file says nothing. */
-const defaults: Record<Family, { positions: number; kvHeads?: number; eps?: number; theta?: number; tied?: boolean }> =
-  {
-    llama: { positions: 2048 },
-    mistral: { positions: 131072, kvHeads: 8 },
-    olmo2: { positions: 2048, eps: 1e-5 },
-    qwen2: { positions: 32768 },
-    qwen3: { positions: 32768 },
-    smollm3: { positions: 32768, kvHeads: 4, theta: 2e6, tied: true },
-  }
-
-const qkNorms: Partial<Record<Family, ModelConfig['qkNorm']>> = { qwen3: 'head', olmo2: 'whole' }
-
 /** Normalizes a Hugging Face config.json. `path` is what errors name. */
 export function parseModelConfig(json: JsonObject, path = 'config.json'): ModelConfig {
   const config = new ConfigReader(json, path)
   const { architecture, family, head } = readArchitecture(config, path)
   const hiddenSize = config.integer('hidden_size', { min: 1 })
   const heads = config.integer('num_attention_heads', { min: 1 })
-  const usual = defaults[family]
+  const usual = traits[family]
   const kvDefault = (!Object.hasOwn(json, 'num_key_value_heads') && usual.kvHeads) || heads
   const kvHeads = config.integer('num_key_value_heads', { min: 1, fallback: kvDefault })
   if (heads % kvHeads !== 0) throw config.wrong('num_key_value_heads', kvHeads, `a divisor of ${heads}`)
-  const headDim = readHeadDim(config, family, hiddenSize, heads)
+  const headDim = readHeadDim(config, usual.headDim, hiddenSize, heads)
   const layers = config.integer('num_hidden_layers', { min: 1, max: maxLayers })
   const maxPositions = config.integer('max_position_embeddings', {
     min: 1,
     fallback: usual.positions,
   })
-  const bias = family !== 'mistral' && family !== 'qwen2' && config.flag('attention_bias', false)
-  refuseUnsupported(config)
+  const bias = usual.attentionBias && config.flag('attention_bias', false)
+  refuseUnsupported(config, usual)
   const unturned = family === 'smollm3' ? layersWithoutPositions(config, layers) : undefined
-  const windows = readWindows(config, json, { family, layers, unturned })
+  const types = readLayerTypes(config, { family, layers })
+  const windows = readWindows(config, json, { family, layers, types, unturned })
+  const place = { family, maxPositions, headDim }
   return {
     architecture,
     family,
@@ -93,16 +97,19 @@ export function parseModelConfig(json: JsonObject, path = 'config.json'): ModelC
     vocabSize: config.integer('vocab_size', { min: 1 }),
     maxPositions,
     rmsEps: config.positive('rms_norm_eps', usual.eps ?? 1e-6),
-    rope: parseRope(config, maxPositions, usual.theta),
+    rope: parseRope(config, place, usual.theta),
     tieEmbeddings: config.flag('tie_word_embeddings', usual.tied ?? false),
     qkvBias: family === 'qwen2' || bias,
     outBias: bias,
-    mlpBias: (family === 'llama' || family === 'smollm3') && config.flag('mlp_bias', false),
-    qkNorm: qkNorms[family] ?? 'none',
-    normAfter: family === 'olmo2',
+    mlpBias: usual.mlpBias === true && config.flag('mlp_bias', false),
+    qkNorm: usual.qkNorm ?? 'none',
+    norms: usual.norms ?? 'before',
+    fused: usual.fused ?? false,
+    ...scales(config, json, usual, { hiddenSize, headDim }),
     // A window that holds the longest sequence is none.
     windows: windows?.some((window) => window > 0 && window < maxPositions) ? windows : undefined,
     unturned,
+    near: family === 'gemma3_text' ? nearLayers(config, types) : undefined,
     labels: readLabels(config),
     initRange: config.positive('initializer_range', 0.02),
     dtype: floatDtype(config.text('dtype', config.text('torch_dtype', ''))),
@@ -110,6 +117,36 @@ export function parseModelConfig(json: JsonObject, path = 'config.json'): ModelC
     eosTokenIds: config.tokenIds('eos_token_id'),
     padTokenId: config.tokenIds('pad_token_id')[0],
   }
+}
+
+type Scales = 'unitNorms' | 'activation' | 'embedScale' | 'attentionScale' | 'attentionCap' | 'logitCap'
+
+function scales(
+  config: ConfigReader,
+  json: JsonObject,
+  { gemma }: FamilyTraits,
+  { hiddenSize, headDim }: { hiddenSize: number; headDim: number },
+): Pick<ModelConfig, Scales> {
+  if (!gemma) return { unitNorms: false, activation: 'silu', embedScale: 1, attentionScale: headDim ** -0.5 }
+  const cap = (key: string, usual?: number) =>
+    config.has(key) ? config.positive(key) : json[key] === null ? undefined : usual
+  const act = config.text('hidden_activation', 'gelu_pytorch_tanh')
+  if (act !== 'gelu_pytorch_tanh')
+    throw config.unsupported(`hidden_activation '${act}'`, 'supported: gelu_pytorch_tanh')
+  return {
+    unitNorms: true,
+    activation: 'gelu',
+    embedScale: hiddenSize ** 0.5,
+    attentionScale: config.positive('query_pre_attn_scalar', 256) ** -0.5,
+    // Transformers gives the attention of Gemma 3 no cap, whatever the file says.
+    attentionCap: gemma.attentionCap && cap('attn_logit_softcapping', gemma.attentionCap),
+    logitCap: cap('final_logit_softcapping', gemma.logitCap),
+  }
+}
+
+function nearLayers(config: ConfigReader, types: readonly string[]): ModelConfig['near'] {
+  const layers = types.flatMap((type, layer) => (type === 'sliding_attention' ? [layer] : []))
+  return layers.length > 0 ? { rope: parseNearRope(config), layers } : undefined
 }
 
 function readArchitecture(config: ConfigReader, path: string) {
@@ -121,9 +158,9 @@ function readArchitecture(config: ConfigReader, path: string) {
   }
 }
 
-function readHeadDim(config: ConfigReader, family: Family, hiddenSize: number, heads: number): number {
-  const fallback = family === 'qwen3' ? 128 : Math.floor(hiddenSize / heads)
-  if (!config.has('head_dim') && family !== 'qwen3' && hiddenSize % heads !== 0) {
+function readHeadDim(config: ConfigReader, usual: number | undefined, hiddenSize: number, heads: number): number {
+  const fallback = usual ?? Math.floor(hiddenSize / heads)
+  if (!config.has('head_dim') && usual === undefined && hiddenSize % heads !== 0) {
     throw config.wrong('hidden_size', hiddenSize, `a multiple of num_attention_heads, which is ${heads}`)
   }
   const headDim = config.integer('head_dim', { min: 2, fallback })
@@ -137,9 +174,12 @@ function readLabels(config: ConfigReader): number {
   return config.object('id2label')?.size ?? 2
 }
 
-function refuseUnsupported(config: ConfigReader): void {
+function refuseUnsupported(config: ConfigReader, { gemma }: FamilyTraits): void {
   const act = config.text('hidden_act', 'silu')
-  if (act !== 'silu' && act !== 'swish') throw config.unsupported(`hidden_act '${act}'`, 'supported: silu')
+  if (!gemma && act !== 'silu' && act !== 'swish') throw config.unsupported(`hidden_act '${act}'`, 'supported: silu')
+  if (config.flag('use_bidirectional_attention', false)) {
+    throw config.unsupported('attention in both directions', 'only models that write from left to right are supported')
+  }
   if (config.has('quantization_config')) {
     throw config.unsupported('the weights are quantized', 'use the f32, f16 or bf16 version of this model')
   }

@@ -94,6 +94,7 @@ function newConfig(options: CreateModelOptions, tokenizer: Tokenizer): ModelConf
     })
   }
   const family = options.arch ?? 'llama'
+  const headDim = options.headDim ?? Math.floor(hidden / heads)
   const rope = options.rope ?? { theta: 10000, scaling: { type: 'default' } }
   const draft: ModelConfig = {
     architecture: '',
@@ -103,7 +104,7 @@ function newConfig(options: CreateModelOptions, tokenizer: Tokenizer): ModelConf
     layers: options.layers ?? 4,
     heads,
     kvHeads: options.kvHeads ?? heads,
-    headDim: options.headDim ?? Math.floor(hidden / heads),
+    headDim,
     intermediateSize: options.intermediate ?? Math.ceil((hidden * 8) / 3 / 16) * 16,
     vocabSize: vocab,
     maxPositions: options.maxPositions ?? 1024,
@@ -114,7 +115,12 @@ function newConfig(options: CreateModelOptions, tokenizer: Tokenizer): ModelConf
     outBias: false,
     mlpBias: false,
     qkNorm: 'none',
-    normAfter: false,
+    norms: 'before',
+    unitNorms: false,
+    fused: false,
+    activation: 'silu',
+    embedScale: 1,
+    attentionScale: headDim ** -0.5,
     labels: options.labels ?? 1,
     initRange: 0.02,
     dtype: options.dtype ?? 'F32',
@@ -134,10 +140,10 @@ function initialTensors(config: ModelConfig, seed: number): TensorToWrite[] {
   }))
 }
 
-/** As Transformers initializes: matrices normal with the configured width, norms one, biases zero. */
+/** As Transformers initializes: matrices normal with the configured width, norms so that they multiply by one, biases zero. */
 export function initialValues(spec: TensorSpec, config: ModelConfig, seed: number): Float32Array {
   const values = new Float32Array(spec.shape.reduce((size, n) => size * n, 1))
-  if (spec.kind === 'norm') return values.fill(1)
+  if (spec.kind === 'norm') return values.fill(config.unitNorms ? 0 : 1)
   if (spec.kind === 'bias') return values
   const noise = new Gaussian(seed, spec.name)
   for (let i = 0; i < values.length; i++) values[i] = noise.next() * config.initRange

@@ -14,31 +14,55 @@ export function layersWithoutPositions(config: ConfigReader, layers: number): nu
   return numbers.filter((layer) => (layer + 1) % interval === 0)
 }
 
+/** Families of which every so-many-th layer sees all unless their file says otherwise. */
+const farEvery: Partial<Record<Family, (config: ConfigReader) => number>> = {
+  gemma2: () => 2,
+  gemma3_text: (config) => config.integer('sliding_window_pattern', { min: 1, fallback: 6 }),
+}
+const withoutWindows: readonly Family[] = ['llama', 'olmo2']
+/** Families in which Transformers goes by the window alone. */
+const byWindow: readonly Family[] = ['mistral', 'phi3']
+
+/** `full_attention` or `sliding_attention` of each layer, where that is said or the family has a pattern; else none. */
+export function readLayerTypes(
+  config: ConfigReader,
+  { family, layers }: { family: Family; layers: number },
+): readonly string[] {
+  const given = config.texts('layer_types')
+  const windowed = !withoutWindows.includes(family)
+  const other = given.find((type) => type !== 'full_attention' && !(windowed && type === 'sliding_attention'))
+  if (other !== undefined) throw config.unsupported(`a layer of type '${other}' in this family`, 'use full_attention')
+  const every = farEvery[family]?.(config)
+  if (given.length > 0 || every === undefined) return given
+  return Array.from({ length: layers }, (_, i) => ((i + 1) % every === 0 ? 'full_attention' : 'sliding_attention'))
+}
+
 /** Of each layer how many tokens it sees (0: all), as Transformers reads it. Undefined: all layers see all. */
 export function readWindows(
   config: ConfigReader,
   json: JsonObject,
-  { family, layers, unturned }: { family: Family; layers: number; unturned?: readonly number[] },
+  {
+    family,
+    layers,
+    types,
+    unturned,
+  }: { family: Family; layers: number; types: readonly string[]; unturned?: readonly number[] },
 ): number[] | undefined {
-  const types = config.texts('layer_types')
-  const windowed = family !== 'llama' && family !== 'olmo2'
-  const other = types.find((type) => type !== 'full_attention' && !(windowed && type === 'sliding_attention'))
-  if (other !== undefined) throw config.unsupported(`a layer of type '${other}' in this family`, 'use full_attention')
-  if (!windowed) {
+  if (withoutWindows.includes(family)) {
     if (config.flag('use_sliding_window', false)) {
       throw config.unsupported('sliding-window attention in this family', 'set use_sliding_window to false')
     }
     return undefined
   }
-  const none = json.sliding_window === null || (family === 'smollm3' && !config.has('sliding_window'))
+  const quiet = family === 'smollm3' || family === 'phi3'
+  const none = json.sliding_window === null || (quiet && !config.has('sliding_window'))
   // Where nothing is said the window is 4096 tokens; null is none.
   const window = none ? 0 : config.integer('sliding_window', { min: 1, fallback: 4096 })
-  if (family === 'mistral') {
-    // Here Transformers goes by the window alone.
+  if (byWindow.includes(family)) {
     if (types.length > 0) throw config.unsupported('layer_types in this family', 'leave it out')
     return Array.from({ length: layers }, () => window)
   }
-  const used = config.flag('use_sliding_window', false) ? window : 0
+  const used = farEvery[family] || config.flag('use_sliding_window', false) ? window : 0
   if (types.length > 0 && types.length !== layers) {
     throw config.wrong('layer_types', types.length, `a list of ${layers} types`)
   }

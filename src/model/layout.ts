@@ -21,7 +21,10 @@ export type LayerPart =
   | 'q_norm'
   | 'k_norm'
   | 'post_attention_layernorm'
+  | 'pre_feedforward_layernorm'
   | 'post_feedforward_layernorm'
+  | 'qkv_proj'
+  | 'gate_up_proj'
   | 'gate_proj'
   | 'up_proj'
   | 'down_proj'
@@ -35,7 +38,10 @@ const modulePath: Record<LayerPart, string> = {
   q_norm: 'self_attn.q_norm',
   k_norm: 'self_attn.k_norm',
   post_attention_layernorm: 'post_attention_layernorm',
+  pre_feedforward_layernorm: 'pre_feedforward_layernorm',
   post_feedforward_layernorm: 'post_feedforward_layernorm',
+  qkv_proj: 'self_attn.qkv_proj',
+  gate_up_proj: 'mlp.gate_up_proj',
   gate_proj: 'mlp.gate_proj',
   up_proj: 'mlp.up_proj',
   down_proj: 'mlp.down_proj',
@@ -50,27 +56,64 @@ export function layerTensor(layer: number, part: LayerPart, what: 'weight' | 'bi
   return `${layerModule(layer, part)}.${what}`
 }
 
-/** Linear modules of one layer with [out, in]; the names that LoRA's `target_modules` uses. */
-export function linearModules(config: ModelConfig): { part: LayerPart; out: number; in: number; bias: boolean }[] {
-  const { hiddenSize: hidden, intermediateSize: inner, qkvBias, outBias, mlpBias } = config
-  const q = config.heads * config.headDim
-  const kv = config.kvHeads * config.headDim
-  return [
-    { part: 'q_proj', out: q, in: hidden, bias: qkvBias },
-    { part: 'k_proj', out: kv, in: hidden, bias: qkvBias },
-    { part: 'v_proj', out: kv, in: hidden, bias: qkvBias },
-    { part: 'o_proj', out: hidden, in: q, bias: outBias },
-    { part: 'gate_proj', out: inner, in: hidden, bias: mlpBias },
-    { part: 'up_proj', out: inner, in: hidden, bias: mlpBias },
-    { part: 'down_proj', out: hidden, in: inner, bias: mlpBias },
-  ]
+interface LinearModule {
+  readonly part: LayerPart
+  readonly out: number
+  readonly in: number
+  readonly bias: boolean
 }
 
-/** The norms of a layer: that of the attention, that of the feed-forward part. */
-export function layerNorms({ normAfter }: ModelConfig): [LayerPart, LayerPart] {
-  return normAfter
-    ? ['post_attention_layernorm', 'post_feedforward_layernorm']
-    : ['input_layernorm', 'post_attention_layernorm']
+function attentionModules(config: ModelConfig): LinearModule[] {
+  const { hiddenSize: hidden, qkvBias: bias, outBias } = config
+  const q = config.heads * config.headDim
+  const kv = config.kvHeads * config.headDim
+  const inputs: LinearModule[] = config.fused
+    ? [{ part: 'qkv_proj', out: q + 2 * kv, in: hidden, bias }]
+    : [
+        { part: 'q_proj', out: q, in: hidden, bias },
+        { part: 'k_proj', out: kv, in: hidden, bias },
+        { part: 'v_proj', out: kv, in: hidden, bias },
+      ]
+  return [...inputs, { part: 'o_proj', out: hidden, in: q, bias: outBias }]
+}
+
+function feedModules({
+  hiddenSize: hidden,
+  intermediateSize: inner,
+  mlpBias: bias,
+  fused,
+}: ModelConfig): LinearModule[] {
+  const inputs: LinearModule[] = fused
+    ? [{ part: 'gate_up_proj', out: 2 * inner, in: hidden, bias }]
+    : [
+        { part: 'gate_proj', out: inner, in: hidden, bias },
+        { part: 'up_proj', out: inner, in: hidden, bias },
+      ]
+  return [...inputs, { part: 'down_proj', out: hidden, in: inner, bias }]
+}
+
+/** Linear modules of one layer with [out, in]; the names that LoRA's `target_modules` uses. */
+export function linearModules(config: ModelConfig): LinearModule[] {
+  return [...attentionModules(config), ...feedModules(config)]
+}
+
+/** Of what a part of a layer takes, and of what it gives. */
+export interface NormsAround {
+  readonly before?: LayerPart
+  readonly after?: LayerPart
+}
+
+/** The norms of a layer: those of the attention, those of the feed-forward part. */
+export function layerNorms({ norms }: ModelConfig): { attention: NormsAround; feed: NormsAround } {
+  const after = { attention: 'post_attention_layernorm', feed: 'post_feedforward_layernorm' } as const
+  if (norms === 'after') return { attention: { after: after.attention }, feed: { after: after.feed } }
+  if (norms === 'before') {
+    return { attention: { before: 'input_layernorm' }, feed: { before: 'post_attention_layernorm' } }
+  }
+  return {
+    attention: { before: 'input_layernorm', after: after.attention },
+    feed: { before: 'pre_feedforward_layernorm', after: after.feed },
+  }
 }
 
 /**
@@ -82,22 +125,24 @@ export function modelLayout(config: ModelConfig, head: ModelHead | 'none' = conf
   const { hiddenSize: hidden } = config
   const specs: TensorSpec[] = [embedding(config)]
   const norm = (name: string, size: number) => specs.push({ name, shape: [size], kind: 'norm' })
-  const linears = linearModules(config)
+  const { attention, feed } = layerNorms(config)
   for (let layer = 0; layer < config.layers; layer++) {
-    const linear = ({ part, out, in: width, bias }: (typeof linears)[number]) => {
+    const whole = (part?: LayerPart) => part && norm(layerTensor(layer, part), hidden)
+    const linear = ({ part, out, in: width, bias }: LinearModule) => {
       specs.push({ name: layerTensor(layer, part), shape: [out, width], kind: 'linear' })
       if (bias) specs.push({ name: layerTensor(layer, part, 'bias'), shape: [out], kind: 'bias' })
     }
-    const [first, second] = layerNorms(config)
-    norm(layerTensor(layer, first), hidden)
-    linears.slice(0, 4).forEach(linear)
+    whole(attention.before)
+    attentionModules(config).forEach(linear)
     if (config.qkNorm !== 'none') {
-      const whole = config.qkNorm === 'whole'
-      norm(layerTensor(layer, 'q_norm'), whole ? config.heads * config.headDim : config.headDim)
-      norm(layerTensor(layer, 'k_norm'), whole ? config.kvHeads * config.headDim : config.headDim)
+      const together = config.qkNorm === 'whole'
+      norm(layerTensor(layer, 'q_norm'), together ? config.heads * config.headDim : config.headDim)
+      norm(layerTensor(layer, 'k_norm'), together ? config.kvHeads * config.headDim : config.headDim)
     }
-    norm(layerTensor(layer, second), hidden)
-    linears.slice(4).forEach(linear)
+    whole(attention.after)
+    whole(feed.before)
+    feedModules(config).forEach(linear)
+    whole(feed.after)
   }
   norm('model.norm.weight', hidden)
   specs.push(...headTensors(config, head))

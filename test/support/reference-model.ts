@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../src/model/config.js'
 import type { ModelDir } from '../../src/model/dir.js'
-import { type LayerPart, layerNorms, layerTensor, modelLayout } from '../../src/model/layout.js'
+import { type LayerPart, layerNorms, layerTensor, modelLayout, type NormsAround } from '../../src/model/layout.js'
 import { inverseFrequencies, ropeStrength } from '../../src/model/rope.js'
 
 /**
@@ -27,26 +27,35 @@ export class ReferenceModel {
     const { hiddenSize, layers } = this.config
     const embedding = this.weights.get('model.embed_tokens.weight')!
     let states: Float64Array[] = Array.from(tokens, (t) =>
-      Float64Array.from(embedding.subarray(t * hiddenSize, (t + 1) * hiddenSize)),
+      Float64Array.from(
+        embedding.subarray(t * hiddenSize, (t + 1) * hiddenSize),
+        (value) => value * this.config.embedScale,
+      ),
     )
+    const { attention, feed } = layerNorms(this.config)
     for (let layer = 0; layer < layers; layer++) {
-      const [first, second] = layerNorms(this.config).map((part) => layerTensor(layer, part))
-      states = this.#around(states, first, (rows) => this.#attention(layer, rows))
-      states = this.#around(states, second, (rows) => rows.map((x) => this.#mlp(layer, x)))
+      states = this.#around(layer, states, attention, (rows) => this.#attention(layer, rows))
+      states = this.#around(layer, states, feed, (rows) => rows.map((x) => this.#mlp(layer, x)))
     }
     return states.map((x) => this.#norm(x, 'model.norm.weight'))
   }
 
   /** Adds what a part of a layer makes of the normed states, or its norm. */
-  #around(states: Float64Array[], norm: string, part: (rows: Float64Array[]) => Float64Array[]): Float64Array[] {
-    const normed = (rows: Float64Array[]) => rows.map((x) => this.#norm(x, norm))
-    const made = this.config.normAfter ? normed(part(states)) : part(normed(states))
+  #around(
+    layer: number,
+    states: Float64Array[],
+    { before, after }: NormsAround,
+    part: (rows: Float64Array[]) => Float64Array[],
+  ): Float64Array[] {
+    const normed = (rows: Float64Array[], norm?: LayerPart) =>
+      norm ? rows.map((x) => this.#norm(x, layerTensor(layer, norm))) : rows
+    const made = normed(part(normed(states, before)), after)
     return states.map((x, i) => add(x, made[i]))
   }
 
   logits(tokens: ArrayLike<number>): Float64Array[] {
     const head = this.weights.get(this.config.tieEmbeddings ? 'model.embed_tokens.weight' : 'lm_head.weight')!
-    return this.hidden(tokens).map((x) => multiply(head, x))
+    return this.hidden(tokens).map((x) => multiply(head, x).map((logit) => capped(logit, this.config.logitCap)))
   }
 
   /** Log-prob and entropy of tokens 1 … n−1. */
@@ -74,7 +83,7 @@ export class ReferenceModel {
           const one = whole.subarray(head * headDim, (head + 1) * headDim)
           if (!norm) return one
           const ready = qkNorm === 'head' ? this.#norm(one, layerTensor(layer, norm)) : one
-          return this.config.unturned?.includes(layer) ? ready : this.#rotate(ready, position)
+          return this.config.unturned?.includes(layer) ? ready : this.#rotate(layer, ready, position)
         })
       })
     const q = project('q_proj', 'q_norm', heads)
@@ -87,7 +96,7 @@ export class ReferenceModel {
         const window = this.config.windows?.[layer] || Number.POSITIVE_INFINITY
         const weights = k
           .slice(0, i + 1)
-          .map((key, j) => (i - j < window ? Math.exp(dot(q[i][head], key[group]) / Math.sqrt(headDim)) : 0))
+          .map((key, j) => (i - j < window ? Math.exp(this.#score(q[i][head], key[group])) : 0))
         const total = weights.reduce((sum, w) => sum + w, 0)
         for (let j = 0; j <= i; j++) {
           for (let d = 0; d < headDim; d++) out[head * headDim + d] += (weights[j] / total) * v[j][group][d]
@@ -97,17 +106,29 @@ export class ReferenceModel {
     })
   }
 
+  #score(q: Float64Array, k: Float64Array): number {
+    return capped(dot(q, k) * this.config.attentionScale, this.config.attentionCap)
+  }
+
   #mlp(layer: number, x: Float64Array): Float64Array {
     const gate = this.#linear(layer, 'gate_proj', x)
     const up = this.#linear(layer, 'up_proj', x)
+    const act = this.config.activation === 'gelu' ? gelu : silu
     return this.#linear(
       layer,
       'down_proj',
-      gate.map((g, i) => (g / (1 + Math.exp(-g))) * up[i]),
+      gate.map((g, i) => act(g) * up[i]),
     )
   }
 
   #linear(layer: number, part: LayerPart, x: Float64Array): Float64Array {
+    const { fused, heads, kvHeads, headDim, intermediateSize: inner } = this.config
+    const joined = fused ? joinedIn(part) : undefined
+    if (joined) {
+      const sizes = joined[0] === 'qkv_proj' ? [heads * headDim, kvHeads * headDim, kvHeads * headDim] : [inner, inner]
+      const first = sizes.slice(0, joined[1]).reduce((sum, n) => sum + n, 0)
+      return this.#linear(layer, joined[0], x).subarray(first, first + sizes[joined[1]])
+    }
     const out = multiply(this.weights.get(layerTensor(layer, part))!, x)
     const bias = this.weights.get(layerTensor(layer, part, 'bias'))
     return bias ? out.map((y, i) => y + bias[i]) : out
@@ -116,19 +137,38 @@ export class ReferenceModel {
   #norm(x: Float64Array, name: string): Float64Array {
     const weight = this.weights.get(name)!
     const scale = 1 / Math.sqrt(dot(x, x) / x.length + this.config.rmsEps)
-    return x.map((value, i) => value * scale * weight[i])
+    return x.map((value, i) => value * scale * (weight[i] + (this.config.unitNorms ? 1 : 0)))
   }
 
-  /** Dimension i turns with dimension i + headDim / 2. */
-  #rotate(x: Float64Array, position: number): Float64Array {
-    const half = x.length / 2
-    const frequencies = inverseFrequencies(this.config.rope, x.length)
-    const strength = ropeStrength(this.config.rope)
+  /** Dimension i turns with dimension i + half of what is rotated. */
+  #rotate(layer: number, x: Float64Array, position: number): Float64Array {
+    const { near, rope } = this.config
+    const own = near?.layers.includes(layer) ? near.rope : rope
+    const frequencies = inverseFrequencies(own, x.length)
+    const half = frequencies.length
+    const strength = ropeStrength(own)
     return x.map((value, i) => {
+      if (i >= 2 * half) return value
       const angle = position * frequencies[i % half]
       return strength * (value * Math.cos(angle) + (i < half ? -x[i + half] : x[i - half]) * Math.sin(angle))
     })
   }
+}
+
+const silu = (x: number) => x / (1 + Math.exp(-x))
+const gelu = (x: number) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)))
+const capped = (x: number, cap?: number) => (cap ? cap * Math.tanh(x / cap) : x)
+
+/** The matrix of the file that holds a part, and the place of the part in it. */
+function joinedIn(part: LayerPart): [LayerPart, number] | undefined {
+  const places: Partial<Record<LayerPart, [LayerPart, number]>> = {
+    q_proj: ['qkv_proj', 0],
+    k_proj: ['qkv_proj', 1],
+    v_proj: ['qkv_proj', 2],
+    gate_proj: ['gate_up_proj', 0],
+    up_proj: ['gate_up_proj', 1],
+  }
+  return places[part]
 }
 
 function multiply(matrix: Float32Array, x: Float64Array): Float64Array {

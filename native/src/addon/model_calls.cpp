@@ -45,7 +45,15 @@ static Config read_config(napi_env env, napi_value o) {
   c.mlp_bias = boolean(env, o, "mlpBias");
   c.qk_norm = boolean(env, o, "qkNorm");
   c.wide_norm = boolean(env, o, "wideNorm");
+  c.norm_before = boolean(env, o, "normBefore");
   c.norm_after = boolean(env, o, "normAfter");
+  c.norm_unit = static_cast<float>(number(env, o, "normUnit"));
+  c.fused = boolean(env, o, "fused");
+  c.gelu = boolean(env, o, "gelu");
+  c.embed_scale = static_cast<float>(number(env, o, "embedScale"));
+  c.attention_scale = static_cast<float>(number(env, o, "attentionScale"));
+  c.attention_cap = static_cast<float>(number(env, o, "attentionCap"));
+  c.logit_cap = static_cast<float>(number(env, o, "logitCap"));
   c.rope_scale = static_cast<float>(number(env, o, "ropeScale"));
   c.windows = array<int32_t>(env, field(env, o, "windows"));
   c.unturned = array<int32_t>(env, field(env, o, "unturned"));
@@ -54,6 +62,8 @@ static Config read_config(napi_env env, napi_value o) {
   const std::string head = text(env, field(env, o, "head"));
   c.head = head == "value" ? HeadKind::value : head == "reward" ? HeadKind::reward : HeadKind::lm;
   c.inv_freq = array<float>(env, field(env, o, "invFreq"));
+  c.near_freq = array<float>(env, field(env, o, "nearFreq"));
+  c.near = array<int32_t>(env, field(env, o, "near"));
   napi_value adapters = field(env, o, "adapters");
   uint32_t count;
   must(napi_get_array_length(env, adapters, &count));
@@ -63,7 +73,8 @@ static Config read_config(napi_env env, napi_value o) {
     c.adapters.push_back({text(env, field(env, item, "module")), static_cast<int>(number(env, item, "rank")),
                           static_cast<float>(number(env, item, "scale"))});
   }
-  if (c.inv_freq.size() != static_cast<size_t>(c.head_dim) / 2) throw std::invalid_argument("invFreq has the wrong length");
+  if (c.inv_freq.empty() || c.inv_freq.size() > static_cast<size_t>(c.head_dim) / 2) throw std::invalid_argument("invFreq has the wrong length");
+  if (!c.near.empty() && c.near_freq.size() != c.inv_freq.size()) throw std::invalid_argument("nearFreq has the wrong length");
   if (!c.windows.empty() && c.windows.size() != static_cast<size_t>(c.layers)) throw std::invalid_argument("windows has the wrong length");
   return c;
 }

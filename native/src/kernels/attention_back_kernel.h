@@ -15,6 +15,20 @@ static void weigh_transposed(const float* p, int rows, int cols, const float* b,
   }
 }
 
+// Of one query: probabilities in place of scores, and gradients of q·k in place of those of probabilities.
+template <bool CAPPED>
+static void score_back(float* p, float* d, float lse, float delta, float scale, float cap) {
+  const vf by = splat(CAPPED ? 1.0f / cap : 0.0f), one = splat(1.0f);
+  for (int j = 0; j < KEYS; j += VL) {
+    const vf score = load(p + j), prob = vexp(score - splat(lse));
+    vf grad = prob * (load(d + j) - splat(delta)) * scale;
+    // A score that is not seen is -inf: its slope is 0.
+    if (CAPPED) grad *= one - vmin(score * by * (score * by), one);
+    store(p + j, prob);
+    store(d + j, grad);
+  }
+}
+
 // scratch floats: 2 * blocks*KEYS*dim (kᵀ, vᵀ) + 2 * blocks*KEYS*pad (dk, dv) + QUERIES*pad (dq)
 //                 + 2*QUERIES*KEYS + max(dim, KEYS)*MR
 static void attention_back(const AttentionGroup& g, float* scratch) {
@@ -48,19 +62,19 @@ static void attention_back(const AttentionGroup& g, float* scratch) {
       for (int k0 = first_block(q0, g.window); k0 < q0 + rows; k0 += KEYS) {
         const int keys = g.length - k0 < KEYS ? g.length - k0 : KEYS;
         scores(q, g.ld, g.scale, rows, g.dim, kt + static_cast<ptrdiff_t>(k0) * g.dim, p, packed, p, 0);
+        if (g.cap > 0) squash(p, static_cast<int64_t>(rows) * KEYS, g.cap);
         scores(dout, g.ldo, 1.0f, rows, g.dim, vt + static_cast<ptrdiff_t>(k0) * g.dim, dp, packed, dp, 0);
         for (int i = 0; i < rows; i++) {
-          const vf lse = splat(g.lse[(q0 + i) * g.lds + h]), pull = splat(delta[i]);
+          const float lse = g.lse[(q0 + i) * g.lds + h];
           float* pi = p + i * KEYS;
           float* di = dp + i * KEYS;
           const int seen = q0 + i + 1 - k0;
           for (int j = seen < 0 ? 0 : seen; j < KEYS; j++) pi[j] = -__builtin_inff();
           for (int j = 0; g.window > 0 && j < KEYS && j < seen - g.window; j++) pi[j] = -__builtin_inff();
-          for (int j = 0; j < KEYS; j += VL) {
-            const vf prob = vexp(load(pi + j) - lse);
-            store(pi + j, prob);
-            store(di + j, prob * (load(di + j) - pull) * g.scale);
-          }
+          if (g.cap > 0)
+            score_back<true>(pi, di, lse, delta[i], g.scale, g.cap);
+          else
+            score_back<false>(pi, di, lse, delta[i], g.scale, 0.0f);
         }
         weigh(dp, rows, keys, g.k + k0 * g.ld, g.ld, g.dim, dq, pad, packed, dp, 0);
         weigh_transposed(dp, rows, keys, q, g.ld, g.dim, dk + static_cast<ptrdiff_t>(k0) * pad, pad);

@@ -2,6 +2,7 @@
 // operations over its keys in ascending order: the same alone (decoding) or in a block (training).
 #pragma once
 #include "gemm_kernel.h"
+#include "rows_kernel.h"
 
 namespace trinity {
 namespace TRINITY_ISA {
@@ -55,7 +56,7 @@ static void weigh(const float* p, int rows, int keys, const float* b, ptrdiff_t 
 }
 
 // scratch: QUERIES*KEYS + max(dim, KEYS)*MR floats
-static void attention_block(const float* q, ptrdiff_t ldq, float scale, int rows, int dim, const float* kt, const float* v,
+static void attention_block(const float* q, ptrdiff_t ldq, float scale, float cap, int rows, int dim, const float* kt, const float* v,
                             ptrdiff_t ldv, const int* visible, const int* hidden, float* max, float* sums, float* acc, ptrdiff_t ldacc,
                             float* scratch, const float* next) {
   float* s = scratch;
@@ -63,6 +64,7 @@ static void attention_block(const float* q, ptrdiff_t ldq, float scale, int rows
   // A page of the cache has its values in one run, behind its keys.
   const ptrdiff_t stride = next ? TWO_LINES : 0;
   scores(q, ldq, scale, rows, dim, kt, s, packed, v, stride);
+  if (cap > 0) squash(s, static_cast<int64_t>(rows) * KEYS, cap);
   int most = 0;
   for (int i = 0; i < rows; i++) {
     float* row = s + i * KEYS;
@@ -122,7 +124,7 @@ static void attention(const AttentionHead& h, int q0, int n, const float* kt, fl
       visible[i] = seen < 0 ? 0 : seen > KEYS ? KEYS : seen;
       hidden[i] = past < 0 ? 0 : past > KEYS ? KEYS : past;
     }
-    attention_block(h.q + q0 * h.ld, h.ld, h.scale, n, h.dim, kt + static_cast<ptrdiff_t>(k0) * h.dim, h.v + k0 * h.ld, h.ld,
+    attention_block(h.q + q0 * h.ld, h.ld, h.scale, h.cap, n, h.dim, kt + static_cast<ptrdiff_t>(k0) * h.dim, h.v + k0 * h.ld, h.ld,
                     visible, h.window > 0 ? hidden : nullptr, max, sums, acc, padded, work, nullptr);
   }
   attention_finish(max, sums, acc, padded, n, h.dim, h.o + q0 * h.ldo, h.ldo, h.lse + q0 * h.lds, h.lds);

@@ -93,6 +93,7 @@ static void attention_row(const AttentionRow& a, float* scratch) {
       row_scores<2>(q, a.dim, pages, s);
     else
       row_scores<1>(q, a.dim, pages, s);
+    if (a.cap > 0) squash(s, static_cast<int64_t>(n) * KEYS, a.cap);
     for (int i = 0; i < n; i++) {
       const int left = a.visible - k0 - i * KEYS, keys = left < KEYS ? left : KEYS;
       row_softmax(s + i * KEYS, k0 + i == 0 ? a.hidden : 0, keys, &max, &total, acc, width);

@@ -25,35 +25,36 @@ static void scale_by(float scale, float* x, int64_t n) {
   for (int64_t i = 0; i < n; i++) x[i] *= scale;
 }
 
-static void rmsnorm(const float* x, ptrdiff_t ldx, const float* w, float eps, int64_t rows, int n, float* y, ptrdiff_t ldy,
+static void rmsnorm(const float* x, ptrdiff_t ldx, const float* w, float unit, float eps, int64_t rows, int n, float* y, ptrdiff_t ldy,
                     float* rstd, ptrdiff_t lds) {
   for (int64_t r = 0; r < rows; r++, x += ldx, y += ldy) {
     const float inv = 1.0f / __builtin_sqrtf(dot(x, x, n) / static_cast<float>(n) + eps);
     if (rstd) rstd[r * lds] = inv;
-    const vf s = splat(inv);
+    const vf s = splat(inv), one = splat(unit);
     int i = 0;
-    for (; i + VL <= n; i += VL) store(y + i, load(x + i) * s * load(w + i));
-    for (; i < n; i++) y[i] = x[i] * inv * w[i];
+    for (; i + VL <= n; i += VL) store(y + i, load(x + i) * s * (load(w + i) + one));
+    for (; i < n; i++) y[i] = x[i] * inv * (w[i] + unit);
   }
 }
 
-static void rmsnorm_back(const float* x, ptrdiff_t ldx, const float* w, const float* rstd, ptrdiff_t lds, const float* dy,
-                         ptrdiff_t lddy, int64_t rows, int n, float* dx, ptrdiff_t lddx, bool add) {
+static void rmsnorm_back(const float* x, ptrdiff_t ldx, const float* w, float unit, const float* rstd, ptrdiff_t lds,
+                         const float* dy, ptrdiff_t lddy, int64_t rows, int n, float* dx, ptrdiff_t lddx, bool add) {
+  const vf one = splat(unit);
   for (int64_t r = 0; r < rows; r++, x += ldx, dy += lddy, dx += lddx) {
     const float inv = rstd[r * lds];
     vf acc = vf{};
     int i = 0;
-    for (; i + VL <= n; i += VL) acc += load(dy + i) * load(w + i) * load(x + i);
+    for (; i + VL <= n; i += VL) acc += load(dy + i) * (load(w + i) + one) * load(x + i);
     float tail = 0;
-    for (; i < n; i++) tail += dy[i] * w[i] * x[i];
+    for (; i < n; i++) tail += dy[i] * (w[i] + unit) * x[i];
     const float pull = (sum(acc) + tail) * inv * inv * inv / static_cast<float>(n);
     const vf vinv = splat(inv), vpull = splat(pull);
     for (i = 0; i + VL <= n; i += VL) {
-      const vf g = load(dy + i) * load(w + i) * vinv - load(x + i) * vpull;
+      const vf g = load(dy + i) * (load(w + i) + one) * vinv - load(x + i) * vpull;
       store(dx + i, add ? load(dx + i) + g : g);
     }
     for (; i < n; i++) {
-      const float g = dy[i] * w[i] * inv - x[i] * pull;
+      const float g = dy[i] * (w[i] + unit) * inv - x[i] * pull;
       dx[i] = add ? dx[i] + g : g;
     }
   }
@@ -74,9 +75,9 @@ static void rmsnorm_weight(const float* x, ptrdiff_t ldx, const float* rstd, ptr
   }
 }
 
-static void rope(float* x, ptrdiff_t ld, const int32_t* positions, int64_t rows, int heads, int dim, const float* cosines,
-                 const float* sines, float direction) {
-  const int half = dim / 2;
+static void rope(float* x, ptrdiff_t ld, const int32_t* positions, int64_t rows, int heads, int dim, int turned,
+                 const float* cosines, const float* sines, float direction) {
+  const int half = turned / 2;
   for (int64_t r = 0; r < rows; r++) {
     const float* c = cosines + static_cast<ptrdiff_t>(positions[r]) * half;
     const float* s = sines + static_cast<ptrdiff_t>(positions[r]) * half;
@@ -127,6 +128,47 @@ static void swiglu_back(float* gate_up, ptrdiff_t ldg, int up, int64_t rows, con
       store(u + i, da * silu);
     }
   }
+}
+
+// GELU by tanh, and its slope: g · (1 + t) / 2 with t = tanh(√(2/π) · (g + 0.044715 g³)).
+static void geglu(const float* gate_up, ptrdiff_t ldg, int up, int64_t rows, float* act, ptrdiff_t lda) {
+  for (int64_t r = 0; r < rows; r++) {
+    const float* g = gate_up + r * ldg;
+    const float* u = g + up;
+    float* out = act + r * lda;
+    for (int i = 0; i < up; i += VL) {
+      const vf gate = load(g + i);
+      const vf t = vtanh(splat(0.7978845608f) * (gate + splat(0.044715f) * gate * gate * gate));
+      store(out + i, splat(0.5f) * gate * (splat(1.0f) + t) * load(u + i));
+    }
+  }
+}
+
+static void geglu_back(float* gate_up, ptrdiff_t ldg, int up, int64_t rows, const float* dact, ptrdiff_t ldd, float* act,
+                       ptrdiff_t lda) {
+  for (int64_t r = 0; r < rows; r++) {
+    float* g = gate_up + r * ldg;
+    float* u = g + up;
+    const float* d = dact + r * ldd;
+    float* out = act + r * lda;
+    for (int i = 0; i < up; i += VL) {
+      const vf gate = load(g + i), lift = load(u + i), da = load(d + i), square = gate * gate;
+      const vf t = vtanh(splat(0.7978845608f) * (gate + splat(0.044715f) * square * gate));
+      const vf gelu = splat(0.5f) * gate * (splat(1.0f) + t);
+      const vf inner = splat(0.7978845608f) * (splat(1.0f) + splat(3 * 0.044715f) * square);
+      store(out + i, gelu * lift);
+      store(g + i, da * lift * splat(0.5f) * (splat(1.0f) + t + gate * (splat(1.0f) - t * t) * inner));
+      store(u + i, da * gelu);
+    }
+  }
+}
+
+static void squash(float* x, int64_t n, float cap) {
+  const float by = 1.0f / cap;
+  int64_t i = 0;
+  for (; i + VL <= n; i += VL) store(x + i, splat(cap) * vtanh(load(x + i) * splat(by)));
+  const int rest = static_cast<int>(n - i);
+  if (rest > 0) store_part(x + i, rest, splat(cap) * vtanh(load_part(x + i, rest, 0.0f) * splat(by)));
 }
 
 static void add_bias(float* y, ptrdiff_t ld, const float* bias, int64_t rows, int n) {

@@ -157,5 +157,18 @@ TRINITY_INLINE vf vexp(vf x) {
   return choose(x != x, x, y);
 }
 
+// tanh x to a few ulp: a series where 1 - 2 / (e^2x + 1) would cancel.
+TRINITY_INLINE vf vtanh(vf x) {
+  const vf s = x * x;
+  vf p = splat(-1382.0f / 155925);
+  p = p * s + splat(62.0f / 2835);
+  p = p * s + splat(-17.0f / 315);
+  p = p * s + splat(2.0f / 15);
+  p = p * s + splat(-1.0f / 3);
+  const vf near = p * s * x + x;
+  const vf far = splat(1.0f) - splat(2.0f) / (vexp(x + x) + splat(1.0f));
+  return choose(s < splat(0.09f), near, far);
+}
+
 }  // namespace TRINITY_ISA
 }  // namespace trinity

@@ -39,7 +39,7 @@ void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vect
   const int64_t ld = l.qkv_width();
   const int group = c.heads / c.kv_heads, dim = c.head_dim;
   const int64_t wide = pad_to(dim, k.nr);
-  const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
+  const float scale = c.attention_scale, cap = c.attention_cap;
   const int window = l.layers[layer].window;
   // Tasks of a long segment read what others of it store.
   for (const Segment& segment : segments) {
@@ -66,7 +66,7 @@ void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vect
       const int low = first_block(begin, window);
       for (int k0 = low; k0 <= begin; k0 += KEYS) pages.push_back(cache.keys(segment.pages[k0 / KEYS], layer, task.kv));
       const int hidden = window > 0 ? std::max(0, begin + 1 - window - low) : 0;
-      k.attention_row({q, pages.data(), begin + 1 - low, dim, scale, out, next_task, hidden},
+      k.attention_row({q, pages.data(), begin + 1 - low, dim, scale, out, next_task, hidden, cap},
                       thread_scratch(dim + wide + 2 * KEYS));
       return;
     }
@@ -89,7 +89,7 @@ void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vect
         }
         const int32_t* page = segment.pages + k0 / KEYS;
         const float* next = k0 + KEYS < end ? cache.keys(page[1], layer, task.kv) : next_task;
-        k.attention_block(q, stride, scale, rows, dim, cache.keys(*page, layer, task.kv), cache.values(*page, layer, task.kv),
+        k.attention_block(q, stride, scale, cap, rows, dim, cache.keys(*page, layer, task.kv), cache.values(*page, layer, task.kv),
                           wide, visible, window > 0 ? hidden : nullptr, max, sum, acc, wide, work, next);
       }
       k.attention_finish(max, sum, acc, wide, rows, dim, out, ldo, nullptr, 0);
@@ -123,31 +123,31 @@ void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCa
   };
 
   // As in forward_layer: products take norms and are added, or their norms are.
-  const auto input = [&](Ref weight) {
-    if (c.norm_after) return static_cast<const float*>(x_.data());
-    norm_rows(x_.data(), hp, w.at(weight), c.eps, m, c.hidden, normed_.data(), nullptr);
+  const auto input = [&](Ref norm) {
+    if (!norm) return static_cast<const float*>(x_.data());
+    norm_rows(w, norm, x_.data(), m, normed_.data(), nullptr);
     return static_cast<const float*>(normed_.data());
   };
-  const auto add = [&](const Linear& linear, const float* in, int64_t ldin, Ref weight) {
-    product(linear, in, ldin, c.norm_after ? branch_.data() : x_.data(), hp, !c.norm_after);
-    if (c.norm_after) add_norm_rows(branch_.data(), hp, w.at(weight), c.eps, m, c.hidden, normed_.data(), nullptr, x_.data());
+  const auto add = [&](const Linear& linear, const float* in, int64_t ldin, Ref norm) {
+    product(linear, in, ldin, norm ? branch_.data() : x_.data(), hp, !norm);
+    if (norm) add_norm_rows(w, norm, branch_.data(), m, normed_.data(), nullptr, x_.data());
   };
 
   embed(w, ids, m, x_.data(), true, low_);
   for (int i = 0; i < c.layers; i++) {
     const Layer& layer = l.layers[i];
-    product(layer.qkv, input(layer.norm1), hp, qkv_.data(), ld, false);
+    product(layer.qkv, input(layer.attention.before), hp, qkv_.data(), ld, false);
     rotate_heads(w, layer, rope, positions_.data(), m, qkv_.data(), nullptr, nullptr);
     attend(l, cache, i, segments);
-    add(layer.out, attn_.data(), l.q_p, layer.norm1);
-    product(layer.gate_up, input(layer.norm2), hp, gate_up_.data(), 2 * l.inner_p, false);
+    add(layer.out, attn_.data(), l.q_p, layer.attention.after);
+    product(layer.gate_up, input(layer.feed.before), hp, gate_up_.data(), 2 * l.inner_p, false);
     gate(gate_up_.data(), l, m, act_.data());
-    add(layer.down, act_.data(), l.inner_p, layer.norm2);
+    add(layer.down, act_.data(), l.inner_p, layer.feed.after);
   }
   parallel_rows(static_cast<int64_t>(wanted.size()), 32, [&](int64_t first, int64_t last) {
     for (int64_t r = first; r < last; r++)
-      kernels().rmsnorm(x_.data() + wanted[r] * hp, hp, w.at(l.final_norm), c.eps, 1, c.hidden, hidden_.data() + r * hp, hp,
-                        nullptr, 1);
+      kernels().rmsnorm(x_.data() + wanted[r] * hp, hp, w.at(l.final_norm), c.norm_unit, c.eps, 1, c.hidden,
+                        hidden_.data() + r * hp, hp, nullptr, 1);
   });
 }
 

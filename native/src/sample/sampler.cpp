@@ -173,6 +173,7 @@ void Sampler::finish_rows(const Weights& w, const Narrow* narrow, const StepArgs
       linear(bench.low.data(), lora.rank_p, n, adapter_out(w, lora, 0, all.n), bench.logits.data(), all.n, true);
     }
     parallel_for(static_cast<int>(n), [&](int i) {
+      cap_logits(l.config, bench.logits.data() + i * all.n, all.n);
       finish_row(l.config, a, o0 + i, bench.logits.data() + i * all.n, first_draw_[o0 + i]);
     });
   }

@@ -29,8 +29,21 @@ export interface NativeConfig {
   qkNorm: boolean
   /** q and k are normed as a whole, not head by head. */
   wideNorm: boolean
-  /** Layers norm what attention and feed-forward part give, not what they take. */
+  /** Layers norm what attention and feed-forward part take; what they give. */
+  normBefore: boolean
   normAfter: boolean
+  /** Added to the weights of norms. */
+  normUnit: number
+  /** q, k and v are one matrix, gate and up another. */
+  fused: boolean
+  /** The gate's activation: GELU by tanh, else SiLU. */
+  gelu: boolean
+  embedScale: number
+  /** Of q · k. */
+  attentionScale: number
+  /** Of scores and logits: cap · tanh(x / cap). 0: none. */
+  attentionCap: number
+  logitCap: number
   /** Of each layer: tokens that it sees; 0: all. Empty: no layer has a window. */
   windows: Int32Array
   /** Layers without positions. */
@@ -40,7 +53,11 @@ export interface NativeConfig {
   checkpointing: boolean
   /** None: every parameter is trained. */
   adapters: readonly NativeAdapter[]
+  /** Of each pair that is rotated. */
   invFreq: Float32Array
+  /** The same for the layers `near`. */
+  nearFreq: Float32Array
+  near: Int32Array
   /** Of cosines and sines. */
   ropeScale: number
 }

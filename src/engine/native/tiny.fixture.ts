@@ -31,7 +31,15 @@ export function tinyConfig(change: Partial<NativeConfig> = {}): NativeConfig {
     mlpBias: false,
     qkNorm: false,
     wideNorm: false,
+    normBefore: true,
     normAfter: false,
+    normUnit: 0,
+    fused: false,
+    gelu: false,
+    embedScale: 1,
+    attentionScale: 0,
+    attentionCap: 0,
+    logitCap: 0,
     windows: new Int32Array(0),
     unturned: new Int32Array(0),
     head: 'lm',
@@ -39,10 +47,15 @@ export function tinyConfig(change: Partial<NativeConfig> = {}): NativeConfig {
     checkpointing: false,
     adapters: [],
     invFreq: new Float32Array(0),
+    nearFreq: new Float32Array(0),
+    near: new Int32Array(0),
     ropeScale: 1,
     ...change,
   }
-  config.invFreq = inverseFrequencies({ theta: 10000, scaling: { type: 'default' } }, config.headDim)
+  const frequencies = (theta: number) => inverseFrequencies({ theta, scaling: { type: 'default' } }, config.headDim)
+  if (!change.invFreq) config.invFreq = frequencies(10000)
+  if (!change.nearFreq) config.nearFreq = frequencies(300)
+  config.attentionScale ||= config.headDim ** -0.5
   return config
 }
 
