@@ -30,6 +30,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--json', 'with --dry-run: the resolved configuration as JSON')
     .option('--yaml', 'with --dry-run: the resolved configuration alone, without the plan')
     .option('--gpu-memory <size>', 'with --dry-run: compare the memory plan with a GPU of this size, such as 80GB')
+    .option('--ray [address]', 'run as a job of a Ray cluster, whose dashboard is there; default cluster.ray_address')
     .option('--end-with-stdin', 'end when standard input closes: for programs that start runs')
     .action(async (options) => done(await (await import('./run.js')).run(options)))
 
