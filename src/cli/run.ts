@@ -33,10 +33,13 @@ export interface RunFlags {
   fresh?: boolean
   yes?: boolean
   endWithStdin?: boolean
+  /** As a job of a Ray cluster: at this address, or at the one of the configuration. */
+  ray?: string | boolean
 }
 
 export async function run(options: RunFlags): Promise<ExitCode> {
   if (options.endWithStdin) endWithStdin()
+  if (options.ray && !options.dryRun) return (await import('./run-on-ray.js')).runOnRay(options)
   const strays = watchStrays()
   try {
     return await runWatched(options, strays)
