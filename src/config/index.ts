@@ -15,6 +15,7 @@ export type {
 } from './catalog.js'
 export { configReference } from './docs.js'
 export type { Given } from './field.js'
+export { type Gpu, type GpuPlan, planGpus } from './gpu-plan.js'
 export { jsonSchema } from './json-schema.js'
 export { type LoadOptions, loadConfig, parseConfig, readConfig, readText } from './load.js'
 export { trainsIn } from './mode.js'

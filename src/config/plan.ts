@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { EngineLookup } from './catalog.js'
+import { gpuWords, planGpus } from './gpu-plan.js'
 import { trainsIn } from './mode.js'
 import type { Facts } from './resolve/facts.js'
 import type { ResolvedStage } from './resolve/index.js'
@@ -180,10 +181,13 @@ function takesGpus({ cluster, mode, trainer, explorer }: Config, engines: Pick<E
   return cluster.total_gpu_num > 0 && names.some((name) => engines.find(name)?.gpus === 'takes')
 }
 
-function gpuText({ cluster }: Config): string {
+function gpuText(config: Config): string {
+  const { cluster } = config
+  const plan = planGpus(config)
   return (
     `${cluster.node_num} × ${cluster.gpu_per_node} = ${cluster.total_gpu_num}: rollout ${cluster.rollout_gpu_num}, ` +
-    `auxiliary models ${cluster.auxiliary_model_gpu_num}, trainer ${cluster.trainer_gpu_num}`
+    `auxiliary models ${cluster.auxiliary_model_gpu_num}, trainer ${cluster.trainer_gpu_num}` +
+    (plan ? ` (${gpuWords(plan, cluster.node_num)})` : '')
   )
 }
 

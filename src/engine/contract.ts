@@ -87,6 +87,8 @@ export interface ModelSpec {
   readonly chatTemplate?: string
   /** What the weights of a checkpoint are written as; default float32. */
   readonly saveDtype?: 'float32' | 'bfloat16'
+  /** Which of the auxiliary models it is, for an engine that has devices for each; absent: none of them. */
+  readonly auxiliary?: number
 }
 
 /** A model that only scores: reference, teacher. Holds no gradient and no optimizer state. */
@@ -128,6 +130,11 @@ export interface Engine {
   readonly caps: Caps
   /** A directory with tokenizer and chat template for models that have none, because they are hosted. */
   readonly textDir?: string
+  /**
+   * Samplers of the rollouts, or of an auxiliary model, that compute on their own; absent: one for each engine where
+   * `caps.replicas` says so, else one.
+   */
+  samplers?(auxiliary?: number): number
   openTrain(spec: ModelSpec, call: Call): Promise<TrainModel>
   openScore(spec: ScoreSpec, call: Call): Promise<ScoreModel>
   openSample(spec: SampleSpec, call: Call): Promise<SampleModel>

@@ -145,13 +145,17 @@ export async function openSamplers(
     prefixCaching: rollout.enable_prefix_caching,
   }
   const count = Math.max(1, rollout.engine_num)
-  const own = engine.caps.replicas ? count : 1
+  const own = samplersOf(engine, count)
   if (own < count) {
     view.note(`explorer.rollout_model.engine_num ${count}: one sampler serves all of them here`)
   }
   const samplers: SampleModel[] = []
   for (let i = 0; i < own; i++) samplers.push(closers.add(await engine.openSample(spec, nextCall(signal))))
-  return Array.from({ length: count }, (_, i) => samplers[i % own])
+  return Array.from({ length: Math.max(count, own) }, (_, i) => samplers[i % own])
+}
+
+function samplersOf(engine: Engine, engines: number, auxiliary?: number): number {
+  return engine.samplers?.(auxiliary) ?? (engine.caps.replicas ? engines : 1)
 }
 
 /** Judges, teachers and reward models. */
@@ -170,12 +174,14 @@ export async function openAuxiliary(context: ModelContext, base: BaseModel): Pro
     }
     const dir = await modelDir(one.model_path ?? '', view, signal)
     const text = await openModelText(dir, one.chat_template)
-    const spec = { path: dir, seed: one.seed, maxModelLen: one.max_model_len ?? undefined }
+    const spec = { path: dir, seed: one.seed, maxModelLen: one.max_model_len ?? undefined, auxiliary: i }
     if ((await readModelConfig(dir)).config.head === 'lm') {
-      const sampler = closers.add(
-        await engine.openSample({ ...spec, prefixCaching: one.enable_prefix_caching }, nextCall(signal)),
-      )
-      opened.push({ config: one, text, samplers: [sampler] })
+      const sampling = { ...spec, prefixCaching: one.enable_prefix_caching }
+      const samplers: SampleModel[] = []
+      for (let n = samplersOf(engine, Math.max(1, one.engine_num), i); n > 0; n--) {
+        samplers.push(closers.add(await engine.openSample(sampling, nextCall(signal))))
+      }
+      opened.push({ config: one, text, samplers })
     } else {
       opened.push({ config: one, text, reward: closers.add(await engine.openReward(spec, nextCall(signal))) })
     }

@@ -82,6 +82,17 @@ describe('GPU split', () => {
     ).toMatch(/cannot spread/)
   })
 
+  it('an engine does not lie on parts of two nodes', () => {
+    const nodes = { 'cluster.node_num': 2, 'cluster.gpu_per_node': 3, mode: 'explore' }
+    expect(gpuError({ ...nodes, ...engines(3, 2) })).toMatchObject({
+      message: expect.stringMatching(
+        /^an engine would have GPUs of two nodes: 2 × 3 = 6 GPUs; rollout takes 6 \(3 × 2\)/,
+      ),
+      hint: expect.stringContaining('tensor_parallel_size'),
+    })
+    expect(withKeys({ ...nodes, ...engines(2, 2) }).cluster.rollout_gpu_num).toBe(4)
+  })
+
   it('sequence parallel sizes divide the GPUs of the trainer', () => {
     expect(gpuError({ ...GPUS, ...engines(2), 'trainer.ulysses_sequence_parallel_size': 4 })?.key).toBe(
       'trainer.ulysses_sequence_parallel_size',

@@ -1,4 +1,5 @@
 import type { EngineFacts } from '../catalog.js'
+import { planGpus } from '../gpu-plan.js'
 import { trainsIn } from '../mode.js'
 import type { Config } from '../section/config.js'
 import { type Engines, usesGpus } from './engine.js'
@@ -50,6 +51,10 @@ export function resolveCluster(config: Config, engines: Engines, scope: Scope): 
   return result
 }
 
+function wholeNodes({ trainer_gpu_num: trainer, gpu_per_node: perNode }: Cluster): boolean {
+  return trainer <= perNode || trainer % perNode === 0
+}
+
 function machines(config: Config, engines: Engines, scope: Scope): { nodes: number; perNode: number } {
   const { node_num, gpu_per_node } = config.cluster
   const perNode = gpu_per_node || (usesGpus(engines) ? scope.facts.gpus : 0)
@@ -85,9 +90,12 @@ function checkSplit(config: Config, split: Cluster, engines: Engines, scope: Sco
   } else if (config.mode === 'both' && split.trainer_gpu_num === 0 && takesGpus(engines.trainer, config)) {
     const hint = split.total_gpu_num === 1 ? 'with one GPU set mode: colocate' : 'use fewer engines or more GPUs'
     scope.error('gpu-split', key, `nothing is left for the trainer: ${numbers}`, hint)
+  } else if (wholeNodes(split) && !planGpus({ ...config, cluster: split })) {
+    const text = `an engine would have GPUs of two nodes: ${numbers}; trainer ${split.trainer_gpu_num}`
+    scope.error('gpu-split', key, text, 'choose engine_num and tensor_parallel_size so that engines fill nodes')
   }
   const { trainer_gpu_num: trainer, gpu_per_node: perNode } = split
-  if (trainer > perNode && trainer % perNode !== 0) {
+  if (!wholeNodes(split)) {
     const text = `the trainer gets ${trainer} GPUs, which do not fill whole nodes of ${perNode}: ${numbers}`
     scope.error('gpu-split', key, text)
   }

@@ -1,4 +1,4 @@
-import type { Config, InferenceModelConfig } from '../../config/index.js'
+import { type Config, planGpus } from '../../config/index.js'
 import { cudaDevices } from '../../machine/python/gpus.js'
 
 /** The GPUs of this machine, as CUDA_VISIBLE_DEVICES names them. */
@@ -8,18 +8,15 @@ function visibleDevices(): string[] {
   return (given ?? Array.from({ length: count }, (_, i) => String(i))).slice(0, count)
 }
 
-/**
- * The GPUs of server number `index` of a model: those behind the trainer's, and behind the `before` GPUs of models that
- * were opened earlier. Undefined: there are none, or they are not split.
- */
+/** The GPUs of server number `index` of the rollouts, or of an auxiliary model. Undefined: there are none, or they are not split. */
 export function devicesOf(
-  { cluster }: Pick<Config, 'cluster'>,
-  { gpu_per_engine: each, cuda_visible_devices: shared }: InferenceModelConfig,
+  config: Config,
   index: number,
-  before: number,
+  auxiliary: number | undefined,
   names = visibleDevices(),
 ): string | undefined {
-  if (names.length === 0 || each === 0) return undefined
-  const first = shared === null ? cluster.trainer_gpu_num + before + index * each : 0
-  return names.slice(first, first + each).join(',')
+  const plan = planGpus(config)
+  const gpus = (auxiliary === undefined ? plan?.rollout : plan?.auxiliary[auxiliary])?.[index] ?? []
+  if (names.length === 0 || gpus.length === 0) return undefined
+  return gpus.map((gpu) => names[gpu.index]).join(',')
 }

@@ -20,8 +20,8 @@ export interface ServedOptions {
   readonly name: string
   readonly title: string
   readonly caps: Caps
-  /** The servers of the model that is opened as number `opened`, counted from 0. */
-  sources(opened: number, spec: SampleSpec): Promise<readonly ServerSource[]>
+  /** The servers of a model. */
+  sources(spec: SampleSpec): Promise<readonly ServerSource[]>
   readonly note?: (text: string) => void
 }
 
@@ -32,7 +32,6 @@ export class ServedEngine implements Engine {
   caps: Caps
   readonly #options: ServedOptions
   readonly #pools = new Set<ServerPool>()
-  #opened = 0
 
   constructor(options: ServedOptions) {
     this.#options = options
@@ -50,7 +49,7 @@ export class ServedEngine implements Engine {
     const dir = await openModelDir(spec.path, { unchecked: true })
     await dir.close()
     const tokenizer = await Tokenizer.load(spec.path)
-    const pool = new ServerPool(await this.#options.sources(this.#opened++, spec))
+    const pool = new ServerPool(await this.#options.sources(spec))
     this.#pools.add(pool)
     return within(call, `opening ${spec.path}`, async (signal) => {
       try {

@@ -29,21 +29,20 @@ export function serversOf(
   kind: ServerKind,
 ): ServedOptions['sources'] {
   const { rollout_model: rollout, auxiliary_models: others } = config.explorer
-  const models = [rollout, ...others].filter(({ engine_type }) => engine_type === kind.engine)
   const { title } = kind.package
-  return async (opened, spec) => {
-    const model = models[Math.min(opened, models.length - 1)]
+  return async (spec) => {
+    const { auxiliary } = spec
+    const model = auxiliary === undefined ? rollout : others[auxiliary]
     const key = model.api_key === 'EMPTY' ? undefined : model.api_key
     const newApi = (baseUrl: string) => kind.newApi(baseUrl, key)
     if (model.base_url !== null) {
       return addresses(model.base_url).map((baseUrl) => new AttachedServer({ title, baseUrl, newApi }))
     }
     const python = serverPython(kind.package)
-    const before = models.slice(0, opened).reduce((sum, one) => sum + one.engine_num * one.gpu_per_engine, 0)
     const count = Math.max(1, model.engine_num)
     return Array.from({ length: count }, (_, i) => {
-      const logger = logs?.logger(`${kind.engine}_${opened === 0 ? i : `${opened}_${i}`}`)
-      const devices = devicesOf(config, model, i, before)
+      const logger = logs?.logger(`${kind.engine}_${auxiliary === undefined ? i : `${auxiliary + 1}_${i}`}`)
+      const devices = devicesOf(config, i, auxiliary)
       return new OwnedServer(
         {
           title,
