@@ -20,11 +20,12 @@ export interface OwnedProcessSettings {
 /** Where a process gives its signs of life. */
 export const BEATS = 3
 
-/** How a process ended. `error`: it could not be started at all. */
+/** How a process ended. `error`: it could not be started at all. `lost`: elsewhere, and how, as it reads after its name. */
 export interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly error?: NodeJS.ErrnoException
+  readonly lost?: string
 }
 
 /**

@@ -267,10 +267,13 @@ def hold(worker: Worker, request: Request) -> None:
 def link(worker: Worker, request: Request) -> Answer:
     """Joins the group that weights travel in. Every member has to be asked at the same time."""
     from ..sampler.link import Link
+    from ..sampler.stream_link import StreamLink
 
     worker.close_link()
     if worker.world.first:
-        worker.link = Link(request.arg("port"), request.arg("rank"), request.arg("size"), worker.world.device, request.arg("seconds"))
+        where = (request.arg("rank"), request.arg("size"), worker.world.device, request.arg("seconds"))
+        channel = request.args.get("channel")
+        worker.link = Link(request.arg("port"), *where) if channel is None else StreamLink(channel, *where)
     return Answer()
 
 

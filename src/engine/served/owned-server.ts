@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TrinityError } from '../../base/error.js'
+import { freePort } from '../../machine/ground/free-port.js'
 import type { OwnedProcess } from '../../machine/owned-process.js'
 import { PythonProcess } from '../../machine/python/process.js'
-import { freePort } from '../torch/door.js'
 import type { ServerApi } from './server-api.js'
 import type { NewApi, ServerSource } from './server-source.js'
 

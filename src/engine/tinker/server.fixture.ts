@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createModel } from '../../model/index.js'
-import { freePort } from '../torch/door.js'
+import { freePort } from '../../machine/ground/free-port.js'
 
 /** A Python 3.12 with SkyRL's Tinker server and `uv` beside it, for tests: TRINITY_TINKER_PYTHON. */
 export function tinkerTestPython(): { path: string; absent: boolean; note: string } {

@@ -98,12 +98,3 @@ function listen(server: Server): Promise<void> {
     })
   })
 }
-
-/** A port for the ranks among themselves. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await listen(server)
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

@@ -105,6 +105,7 @@ export class TorchEngine implements Engine {
     this.#closing.abort(new TrinityError('engine/closed', 'the torch engine is closed'))
     const groups = [this.#group, ...this.#others]
     await Promise.all(groups.map(async (group) => (await group?.catch(() => undefined))?.close()))
+    await this.#options.ground?.close()
   }
 
   #opening<T extends TorchModel>(
@@ -155,10 +156,11 @@ export class TorchEngine implements Engine {
 
   /** The worker of one sampler, on the device that comes after the trainer's and other samplers'. */
   #sampler(index: number): Promise<WorkerGroup> {
-    const { devices = 1, log } = this.#options
+    const { devices = 1, samplers = 0, log } = this.#options
     const rank = devices + index
     const own = {
       world: 1,
+      place: { group: 'rollout', of: samplers, index },
       env: { LOCAL_RANK: String(rank) },
       log: log && ((_: number, line: string) => log(rank, line)),
     }
@@ -169,14 +171,14 @@ export class TorchEngine implements Engine {
   }
 
   async #startWorkers(signal: AbortSignal, own: Partial<GroupSettings> = {}): Promise<WorkerGroup> {
-    const { devices = 1, samplers = 0, log, graceMs, timeoutMs } = this.#options
+    const { devices = 1, samplers = 0, log, graceMs, timeoutMs, ground } = this.#options
     const device = onCuda(this.#options) ? 'cuda' : 'cpu'
-    if (device === 'cuda' && devices + samplers > cudaDevices()) throw tooFewDevices(devices + samplers)
+    if (!ground && device === 'cuda' && devices + samplers > cudaDevices()) throw tooFewDevices(devices + samplers)
     const python = this.#options.python ?? (await torchPython())
     // processes that all use every core mostly wait for each other
     const threads = Math.max(1, Math.floor(availableParallelism() / (devices + samplers)))
     const env = { ...(device === 'cpu' && samplers > 0 && { OMP_NUM_THREADS: String(threads) }), ...own.env }
-    const limits = { graceMs, timeoutMs }
+    const limits = { graceMs, timeoutMs, ground }
     const settings = { python, world: devices, device, log, ...limits, module: this.#module, ...own, env } as const
     return WorkerGroup.start(settings, signal)
   }

@@ -37,10 +37,12 @@ export function deathOf(workers: readonly WorkerProcess[]): TrinityError {
     return new TrinityError(code, text, { hint, path, cause: logCause([told]) })
   }
   // a rank that was killed comes before those that only lost their connection with it
-  const one = dead.find(({ exit }) => exit?.error) ?? dead.find(({ exit }) => exit?.signal) ?? dead[0]
-  const { error, signal, code } = one.exit!
+  const first = (key: 'error' | 'lost' | 'signal') => dead.find(({ exit }) => exit?.[key])
+  const one = first('error') ?? first('lost') ?? first('signal') ?? dead[0]
+  const { error, signal, code, lost } = one.exit!
   if (error) return notStarted(error, one)
-  const how = signal ? `was ended by ${signal}` : `ended with exit code ${code}`
+  const where = one.node === undefined ? '' : ` on node ${one.node}`
+  const how = lost ?? (signal ? `was ended by ${signal}${where}` : `ended with exit code ${code}${where}`)
   const hint =
     signal === 'SIGKILL'
       ? `the system may have run out of main memory (check the kernel log): use a smaller model or less offloading; ${AGAIN}`

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
+import type { Ground, Room, RoomWish } from '../../machine/ground/ground.js'
+import { thisMachine } from '../../machine/ground/this-machine.js'
 import type { Request, WorkerAnswer, WorkerConnection } from './connection.js'
-import { Door, freePort } from './door.js'
+import { Door } from './door.js'
 import { answeredError, deathOf, hung, logCause, silence, silentOf } from './failure.js'
 import { type Frame, MAX } from './frames.js'
 import { WorkerProcess } from './process.js'
@@ -11,6 +13,10 @@ import { BEAT_MS } from './pulse.js'
 
 export interface GroupSettings {
   readonly python: string
+  /** The machines that the workers run on; default this one. */
+  readonly ground?: Ground
+  /** What they are there: default the only trainer. */
+  readonly place?: Pick<RoomWish, 'group' | 'of' | 'index'>
   /** Number of workers: one for each device. */
   readonly world: number
   readonly device: 'cuda' | 'cpu'
@@ -40,6 +46,8 @@ const TIMEOUT_MS = 600_000
 const LEAVE_MS = 15_000
 /** After the first death: the others fall over it, and the one with the best story is the cause. */
 const SETTLE_MS = 300
+/** How long it may take until somebody knows what became of a worker elsewhere. */
+const NEWS_MS = 20_000
 
 /** The workers of one engine. They live and die together. */
 export class WorkerGroup {
@@ -48,14 +56,20 @@ export class WorkerGroup {
   readonly #connection: WorkerConnection
   readonly #graceMs: number
   readonly #watch: NodeJS.Timeout
+  readonly #room: Room
+  readonly ground: Ground
   #state: 'open' | 'ending' | 'ended' = 'open'
 
   private constructor(
+    ground: Ground,
+    room: Room,
     workers: readonly WorkerProcess[],
     connection: WorkerConnection,
     hello: Hello,
     { graceMs = GRACE_MS, timeoutMs = TIMEOUT_MS }: GroupSettings,
   ) {
+    this.ground = ground
+    this.#room = room
     this.#workers = workers
     this.#connection = connection
     this.hello = hello
@@ -71,7 +85,8 @@ export class WorkerGroup {
 
   /** Starts the workers and waits until they can take requests. */
   static async start(settings: GroupSettings, signal: AbortSignal): Promise<WorkerGroup> {
-    const { world, graceMs = GRACE_MS, startMs = START_MS } = settings
+    const { world, device, python, graceMs = GRACE_MS, startMs = START_MS } = settings
+    const { ground = thisMachine(python), place = { group: 'trainer', of: 1, index: 0 } } = settings
     const token = randomBytes(32).toString('hex')
     const door = await Door.open({ token, graceMs })
     const workers: WorkerProcess[] = []
@@ -80,15 +95,19 @@ export class WorkerGroup {
     const abort = () => stop.abort(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
+    let room: Room | undefined
     try {
-      const master = await freePort()
+      room = await ground.room({ ...place, programs: world, gpu: device === 'cuda' }, stop.signal)
+      const master = await room.freePort()
       for (let rank = 0; rank < world; rank++) {
         const env = { ...workerEnv(settings, rank, master), ...settings.env }
-        if (rank === 0)
-          Object.assign(env, { TRINITY_TORCH_CONNECT: `127.0.0.1:${door.port}`, TRINITY_TORCH_TOKEN: token })
+        // each sees its own device alone
+        if (ground.spans) env.LOCAL_RANK = '0'
+        if (rank === 0) env.TRINITY_TORCH_TOKEN = token
+        const reaches = rank === 0 ? { variable: 'TRINITY_TORCH_CONNECT', port: door.port } : undefined
         const log = settings.log && ((line: string) => settings.log?.(rank, line))
-        const { python, module = 'trinity_torch' } = settings
-        workers.push(new WorkerProcess(rank, { python, module, env, log }))
+        const { module = 'trinity_torch' } = settings
+        workers.push(new WorkerProcess(rank, room, { module, env, log, reaches }))
       }
       const death = Promise.race(workers.map((one) => one.exited)).then(async () => {
         await pause(SETTLE_MS)
@@ -99,9 +118,10 @@ export class WorkerGroup {
         if (stop.signal.aborted) reject(stop.signal.reason)
       })
       const { connection, frame } = await Promise.race([door.guest, death, stopped])
-      return new WorkerGroup(workers, connection, await checkHello(frame, world, workers), settings)
+      return new WorkerGroup(ground, room, workers, connection, await checkHello(frame, world, workers), settings)
     } catch (error) {
       for (const worker of workers) worker.kill()
+      room?.close()
       throw error
     } finally {
       clearTimeout(timer)
@@ -130,6 +150,7 @@ export class WorkerGroup {
     const late = new Promise((resolve) => timers.push(setTimeout(resolve, LEAVE_MS)))
     await Promise.race([Promise.all(this.#workers.map((one) => one.exited)), late])
     for (const timer of timers) clearTimeout(timer)
+    this.#room.close()
     this.#state = 'ended'
   }
 
@@ -143,6 +164,8 @@ export class WorkerGroup {
   async #died(broken?: TrinityError): Promise<void> {
     if (this.#state !== 'open') return
     this.#state = 'ending'
+    // of another machine the end comes by another way than the connection, and later
+    if (this.ground.spans) await Promise.race([...this.#workers.map((one) => one.exited), pause(NEWS_MS)])
     await pause(SETTLE_MS)
     const dead = this.#workers.some((one) => one.exit !== undefined)
     this.#end(dead || !broken ? deathOf(this.#workers) : broken)
@@ -153,6 +176,7 @@ export class WorkerGroup {
     this.#connection.fail(error)
     this.#kill()
     void Promise.all(this.#workers.map((one) => one.exited)).then(() => {
+      this.#room.close()
       this.#state = 'ended'
     })
   }

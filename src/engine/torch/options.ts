@@ -1,3 +1,5 @@
+import type { Ground } from '../../machine/ground/ground.js'
+
 /** How a model lies on the devices. */
 export interface TorchModelOptions {
   /** Number format of the computation; master weights and optimizer state are float32 always. */
@@ -52,6 +54,8 @@ export interface TorchOptions {
   readonly shareStorage?: boolean
   /** Sample without CUDA graphs. */
   readonly eager?: boolean
+  /** The machines that the workers run on, closed with the engine; default this one. */
+  readonly ground?: Ground
   /** Python with torch and transformers; default: TRINITY_PYTHON, ~/.trinity/python, python3. */
   readonly python?: string
   /** Each line that a worker writes. */

@@ -22,14 +22,18 @@ import type {
 import { checkRows } from '../pack.js'
 import type { WorkerAnswer } from './connection.js'
 import type { FrameTensor } from './frames.js'
+import type { WorkerGroup } from './group.js'
 import { Guide } from './guide.js'
 import { dealScores, rowTensors } from './rows.js'
 import { TorchModel } from './worker-model.js'
 
 /** Tokens that `score` computes at once. */
 const SCORE_TOKENS = 8192
-/** How workers broadcast weights to each other. */
-export const PROTOCOL = 'trinity-torch'
+/** How workers broadcast weights to each other: by a process group, or through Trinity where they are on several machines. */
+export function protocolOf({ ground }: WorkerGroup): string {
+  return ground.spans ? 'trinity-relay' : 'trinity-torch'
+}
+
 const NEVER = new AbortController().signal
 /** Tokens of a page of the cache. */
 const PAGE = 32
@@ -39,7 +43,7 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
   /** Of the weights in use; a transfer sets it. */
   version = -1
   readonly receiver: WeightReceiver = {
-    protocol: PROTOCOL,
+    protocol: protocolOf(this.group),
     join: async (group, rank, signal) => void (await this.ask('link', { ...group, rank }, signal)),
     hold: async (inFlight, signal) => void (await this.ask('hold', { inFlight }, signal)),
     receive: async (signal) => String((await this.ask('receiveWeights', {}, signal)).result.checksum),

@@ -21,10 +21,9 @@ import type {
 import { ofOthers, otherTokens } from '../other-tokens.js'
 import { checkRows } from '../pack.js'
 import type { Tensors, WorkerAnswer } from './connection.js'
-import { freePort } from './door.js'
 import { numberOf } from './frames.js'
 import { columnTensors, dealScores, rowTensors } from './rows.js'
-import { PROTOCOL, TorchSampleModel } from './sampler.js'
+import { protocolOf, TorchSampleModel } from './sampler.js'
 import { TorchScoreModel } from './score.js'
 
 /** Longest wait for one piece of the weights. Less than a cancelled call may take before its workers are killed. */
@@ -33,8 +32,8 @@ const PIECE_S = 20
 /** A model that learns. The loss travels as data and is differentiated by the workers. */
 export class TorchTrainModel extends TorchScoreModel implements TrainModel {
   readonly sender: WeightSender = {
-    protocol: PROTOCOL,
-    offer: async (size) => ({ port: await freePort(), size, seconds: PIECE_S, dtype: this.dtype }),
+    protocol: protocolOf(this.group),
+    offer: async (size) => ({ ...(await this.group.ground.meeting()), size, seconds: PIECE_S, dtype: this.dtype }),
     join: async (group, rank, signal) => void (await this.ask('link', { ...group, rank }, signal)),
     send: async (signal) => String((await this.ask('sendWeights', {}, signal)).result.checksum),
   }

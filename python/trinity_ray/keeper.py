@@ -1,0 +1,170 @@
+"""Runs one worker on a node, and carries what it says to Trinity and back, encrypted."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import json
+import os
+import signal
+import socket
+import ssl
+import sys
+from typing import Any
+
+_PIECE = 1 << 20
+_CONNECT_S = 30.0
+
+
+class Keeper:
+    """An actor of Ray. It ends its worker when Trinity goes away, and goes away with Ray."""
+
+    def node(self) -> dict[str, Any]:
+        import ray
+
+        context = ray.get_runtime_context()
+        return {
+            "id": context.get_node_id(),
+            "address": ray.util.get_node_ip_address(),
+            "name": socket.gethostname(),
+            "gpus": [int(one) for one in ray.get_gpu_ids()],
+        }
+
+    def free_port(self) -> int:
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            return int(listener.getsockname()[1])
+
+    def run(self, work: dict[str, Any]) -> dict[str, Any]:
+        return asyncio.run(Watch(work).run())
+
+
+class Watch:
+    """
+    `work`: module and args of `python -m`, env, cwd; `harbor`: where Trinity is found and what shows that it is Trinity
+    and that we are ours; `beats`, `reaches`: variables for the descriptor of signs of life, and for the address at
+    which the worker finds Trinity.
+    """
+
+    def __init__(self, work: dict[str, Any]) -> None:
+        self._work = work
+        self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        self._tls.minimum_version = ssl.TLSVersion.TLSv1_3
+        # the one certificate that is trusted was made for this run: its name says nothing more
+        self._tls.check_hostname = False
+        self._tls.load_verify_locations(cadata=work["harbor"]["certificate"])
+        self._bridges: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> dict[str, Any]:
+        reader, writer = await self._connect("control")
+        process, beats = await self._start()
+        self._say(writer, {"pid": process.pid})
+        tasks = [asyncio.create_task(self._carry(process, writer)), asyncio.create_task(self._hear(reader, process))]
+        if beats is not None:
+            tasks.append(asyncio.create_task(self._count(beats, writer)))
+        code = await process.wait()
+        await asyncio.wait(tasks[:1], timeout=2)
+        end = {"code": code, "signal": None} if code >= 0 else {"code": None, "signal": signal.Signals(-code).name}
+        self._say(writer, {"exit": end})
+        for task in [*tasks, *self._bridges]:
+            task.cancel()
+        try:
+            await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+        except OSError:
+            pass
+        return {"exit": end}
+
+    async def _start(self) -> tuple[asyncio.subprocess.Process, int | None]:
+        work = self._work
+        env = {**os.environ, **work["env"], "PYTHONDONTWRITEBYTECODE": "1"}
+        env["PYTHONPATH"] = os.pathsep.join([path for path in sys.path if path])
+        if work.get("reaches") is not None:
+            bridge = await asyncio.start_server(self._bridge, "127.0.0.1", 0)
+            env[work["reaches"]] = f"127.0.0.1:{bridge.sockets[0].getsockname()[1]}"
+        beats = sign = None
+        if work.get("beats") is not None:
+            beats, sign = os.pipe()
+            env[work["beats"]] = str(sign)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-u", "-m", work["module"], *work["args"]),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=env,
+            cwd=work["cwd"] if os.path.isdir(work["cwd"]) else None,
+            pass_fds=() if sign is None else (sign,),
+            start_new_session=True,
+        )
+        if sign is not None:
+            os.close(sign)
+        return process, beats
+
+    async def _connect(self, role: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        harbor = self._work["harbor"]
+        opening = asyncio.open_connection(harbor["host"], harbor["port"], ssl=self._tls, limit=_PIECE)
+        reader, writer = await asyncio.wait_for(opening, _CONNECT_S)
+        self._say(writer, {"token": harbor["token"], "worker": self._work["worker"], "role": role})
+        return reader, writer
+
+    @staticmethod
+    def _say(writer: asyncio.StreamWriter, message: dict[str, Any]) -> None:
+        writer.write(f"{json.dumps(message)}\n".encode())
+
+    async def _carry(self, process: asyncio.subprocess.Process, writer: asyncio.StreamWriter) -> None:
+        """What the worker writes."""
+        assert process.stdout is not None
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        while piece := await process.stdout.read(1 << 16):
+            self._say(writer, {"text": decoder.decode(piece)})
+            await writer.drain()
+
+    async def _hear(self, reader: asyncio.StreamReader, process: asyncio.subprocess.Process) -> None:
+        """What Trinity wants; a connection that ends is its end."""
+        assert process.stdin is not None
+        try:
+            while line := await reader.readline():
+                if json.loads(line).get("do") != "leave":
+                    break
+                process.stdin.close()
+        except (OSError, ValueError):
+            pass
+        _kill(process.pid)
+
+    async def _count(self, beats: int, writer: asyncio.StreamWriter) -> None:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader()
+        pipe = os.fdopen(beats, "rb", buffering=0)
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+        while await reader.read(256):
+            self._say(writer, {"beat": True})
+
+    async def _bridge(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """The worker has come to the address that stands for Trinity's."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._bridges.add(task)
+        try:
+            far_reader, far_writer = await self._connect("data")
+            await asyncio.gather(_pump(reader, far_writer), _pump(far_reader, writer))
+        except OSError:
+            writer.close()
+        finally:
+            self._bridges.discard(task)
+
+
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while piece := await reader.read(_PIECE):
+            writer.write(piece)
+            await writer.drain()
+    finally:
+        writer.close()
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except OSError:
+        pass

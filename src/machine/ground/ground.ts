@@ -1,0 +1,65 @@
+import type { Readable } from 'node:stream'
+import type { LogRing } from '../../base/log/log-ring.js'
+import type { Exit } from '../owned-process.js'
+
+/** A program that works for this process, wherever it runs. It ends when this process does. */
+export interface Program {
+  readonly log: LogRing
+  readonly exited: Promise<Exit>
+  readonly exit: Exit | undefined
+  readonly pid: number | undefined
+  /** Its signs of life, where it was asked for them. */
+  readonly beats: Readable | undefined
+  /** Asks it to end. */
+  leave(): void
+  /** Ends it and everything that it started. */
+  kill(): void
+}
+
+/** A module of ours that a Python is to run. */
+export interface PythonProgram {
+  /** What `python -m` runs. */
+  readonly module: string
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly log?: (line: string) => void
+  /** Variable that tells it on which descriptor to give signs of life. */
+  readonly beats?: string
+  /** Variable that tells it where it finds a port of this process. */
+  readonly reaches?: { readonly variable: string; readonly port: number }
+}
+
+/** Where programs run that belong together: on one node, which they reach each other on by its loopback interface. */
+export interface Room {
+  /** How the node is called; undefined: it is this machine. */
+  readonly node: string | undefined
+  /** A port that was free on the node a moment ago. */
+  freePort(): Promise<number>
+  /** The index-th of its programs; each has devices of its own where the ground deals them out. */
+  start(index: number, program: PythonProgram): Program
+  close(): void
+}
+
+/** What room is wanted for. */
+export interface RoomWish {
+  /** Rooms of one group are kept close together: `trainer`, `rollout`. */
+  readonly group: string
+  /** Rooms of the group, and which of them this is. */
+  readonly of: number
+  readonly index: number
+  /** Programs in the room, each with a device. */
+  readonly programs: number
+  readonly gpu: boolean
+}
+
+/** Where programs of different rooms find each other: a port of their machine, or a channel through this process. */
+export type Meeting = { readonly port: number } | { readonly channel: string }
+
+/** The machines that programs are started on. */
+export interface Ground {
+  /** Rooms may be on different machines, and each program sees only the device that is its own. */
+  readonly spans: boolean
+  room(wish: RoomWish, signal: AbortSignal): Promise<Room>
+  meeting(): Promise<Meeting>
+  close(): Promise<void>
+}

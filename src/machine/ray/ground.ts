@@ -1,0 +1,108 @@
+import { connect } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { JsonObject } from '../../base/file/json-file.js'
+import type { Ground, Meeting, Program, PythonProgram, Room, RoomWish } from '../ground/ground.js'
+import { type RayCluster, RayDriver, type RayNode } from './driver.js'
+import { Harbor } from './harbor.js'
+import { KeptProgram } from './kept-program.js'
+import { Relay } from './relay.js'
+
+/** More than Ray takes to say that there is no room. */
+const ROOM_MS = 300_000
+/** A program runs as long as it takes; timers cannot wait longer. */
+const FOREVER_MS = 2 ** 31 - 1
+
+export interface RayGroundSettings {
+  /** As `ray.init` takes it. */
+  readonly address: string
+  readonly namespace: string
+  /** With the packages of the workers, and Ray. */
+  readonly python: string
+  /** What the driver says. */
+  readonly log?: (line: string) => void
+}
+
+interface Placed extends Pick<RayNode, 'id' | 'address' | 'name'> {
+  readonly gpus: readonly number[]
+}
+
+/** The nodes of a Ray cluster. Ray finds the place; what programs say comes here directly, encrypted. */
+export class RayGround implements Ground {
+  readonly spans = true
+  readonly cluster: RayCluster
+  readonly #driver: RayDriver
+  readonly #harbor: Harbor
+  readonly #relay = new Relay()
+  #rooms = 0
+
+  private constructor(driver: RayDriver, harbor: Harbor, cluster: RayCluster) {
+    this.#driver = driver
+    this.#harbor = harbor
+    this.cluster = cluster
+  }
+
+  static async open({ address, namespace, python, log }: RayGroundSettings, signal?: AbortSignal): Promise<RayGround> {
+    const driver = new RayDriver(python, log)
+    try {
+      const cluster = await driver.connect(address, namespace, {}, signal)
+      return new RayGround(driver, await Harbor.open(cluster.host), cluster)
+    } catch (error) {
+      await driver.close()
+      throw error
+    }
+  }
+
+  async room(wish: RoomWish, signal: AbortSignal): Promise<Room> {
+    const room = String(this.#rooms++)
+    const found = (await this.#driver.ask('room', { room, ...wish }, ROOM_MS, signal)) as JsonObject & {
+      nodes: readonly Placed[]
+      port: number
+    }
+    return {
+      node: found.nodes[0].address,
+      freePort: async () => found.port,
+      start: (index, program) => this.#start(room, index, found.nodes[index], program),
+      close: () => void this.#driver.ask('close', { room }, ROOM_MS).catch(() => {}),
+    }
+  }
+
+  async meeting(): Promise<Meeting> {
+    return { channel: this.#relay.open() }
+  }
+
+  async close(): Promise<void> {
+    this.#harbor.close()
+    await this.#driver.close()
+  }
+
+  #start(room: string, rank: number, node: Placed, program: PythonProgram): Program {
+    const { module, args = [], env = {}, log, beats, reaches } = program
+    const kept = new KeptProgram(`${node.name} (${node.address})`, { log, beats: beats !== undefined })
+    const worker = `${room}/${rank}`
+    let comes = 0
+    const harbor = this.#harbor.expect(worker, {
+      control: (socket) => kept.control(socket),
+      // first to whom it was told to; whenever it comes again, to other workers
+      data: (socket) => (comes++ === 0 && reaches ? join(socket, reaches.port) : void this.#relay.take(socket)),
+    })
+    const work = { worker, harbor, node, module, args, env, beats, reaches: reaches?.variable, cwd: process.cwd() }
+    this.#driver
+      .ask('run', { room, rank, work }, FOREVER_MS)
+      .then(
+        ({ lost, exit }) => (typeof lost === 'string' ? kept.lost(lost) : kept.ended(exit)),
+        (error: Error) => kept.lost(`was lost: ${error.message}`),
+      )
+      .finally(() => this.#harbor.forget(worker))
+    return kept
+  }
+}
+
+function join(socket: TLSSocket, port: number): void {
+  const here = connect(port, '127.0.0.1')
+  here.setNoDelay(true)
+  here.unref()
+  here.on('error', () => socket.destroy())
+  here.on('close', () => socket.destroy())
+  socket.on('close', () => here.destroy())
+  socket.pipe(here).pipe(socket)
+}
