@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import type { Session } from '../src/studio/api.js'
 import { useKeys } from './base/keys.js'
-import { listen, trouble } from './base/live.js'
+import { listen, report, trouble, writes } from './base/live.js'
 import { go, linkTo, place } from './base/place.js'
 import { get } from './base/server.js'
 import { nextTheme } from './base/theme.js'
@@ -9,6 +9,7 @@ import { Compare } from './compare/compare.js'
 import { Bar } from './part/bar.js'
 import { Empty, Problem } from './part/empty.js'
 import { Help } from './part/help.js'
+import { Later } from './part/later.js'
 import { Run } from './run/run.js'
 import { Runs } from './runs/runs.js'
 
@@ -38,6 +39,9 @@ function View() {
   if (page === undefined || (page === 'runs' && run === undefined)) return <Runs />
   if (page === 'runs') return <Run key={run} id={run} />
   if (page === 'compare') return <Compare />
+  if (page === 'new') return <Later load={() => import('./write/write.js').then(({ Write }) => Write)} />
+  if (page === 'machine') return <Later load={() => import('./machine/machine.js').then(({ Machine }) => Machine)} />
+  if (page === 'perf') return <Later load={() => import('./perf/perf.js').then(({ Perf }) => Perf)} />
   return (
     <Empty title="There is no such page">
       <a href={linkTo([])}>All runs</a>
@@ -45,11 +49,13 @@ function View() {
   )
 }
 
-/** `trinity view` opens Studio for one table of rollouts. */
+/** `trinity view` opens Studio for one table of rollouts, `trinity perf view` for a report. */
 function openWhatWasAsked(): void {
-  if (place.peek().path.length > 0) return
   get<Session>('session').then(
-    ({ opens }) => {
+    ({ opens, report: measured, writes: mayWrite }) => {
+      writes.value = mayWrite
+      report.value = measured
+      if (measured !== undefined && place.peek().path.length === 0) go(['perf'])
       if (opens !== undefined && place.peek().path.length === 0)
         go(['runs', opens.run, 'rollouts'], { store: opens.store })
     },

@@ -17,12 +17,14 @@ const isTyping = (target: EventTarget | null) =>
 export function followKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
+    // an editor stands in a tree of its own, which hides from its events where they began
+    const target = event.composedPath()[0] ?? null
     if (event.key === 'Escape') {
       isHelpOpen.value = false
-      if (isTyping(event.target)) (event.target as HTMLElement).blur()
+      if (isTyping(target)) (target as HTMLElement).blur()
       return
     }
-    if (isTyping(event.target)) return
+    if (isTyping(target)) return
     if (event.key === '?') {
       isHelpOpen.value = !isHelpOpen.value
       return

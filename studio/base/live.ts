@@ -8,6 +8,10 @@ export const runs = signal<readonly RunSummary[] | undefined>(undefined)
 export const folders = signal<readonly Folder[]>([])
 export const detail = signal<RunDetail | undefined>(undefined)
 export const isLive = signal(false)
+/** Runs can be written and started here. */
+export const writes = signal(false)
+/** File of the measurement that this Studio was started for. */
+export const report = signal<string | undefined>(undefined)
 export const trouble = signal<Refusal | undefined>(undefined)
 /** Count up when something that a view has asked for is old. */
 export const stale = {

@@ -26,18 +26,62 @@ export function address(path: string, query: object = {}): string {
 export const runPath = (run: string, rest = '') => `runs/${encodeURIComponent(run)}${rest && `/${rest}`}`
 
 export async function get<Answer>(path: string, query: object = {}, signal?: AbortSignal): Promise<Answer> {
+  const response = await ask(address(path, query), { signal, headers: { accept: 'application/json' } })
+  return (await response.json()) as Answer
+}
+
+/** Something happens. */
+export async function post<Answer>(path: string, body: object, signal?: AbortSignal): Promise<Answer> {
+  const response = await ask(address(path), { signal, ...posted(body, 'application/json') })
+  return (await response.json()) as Answer
+}
+
+/** The same, with parts of the answer as they come. */
+export async function postLines<Answer, Part>(
+  path: string,
+  body: object,
+  onPart: (part: Part) => void,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const response = await ask(address(path), { signal, ...posted(body, 'application/x-ndjson') })
+  let rest = ''
+  for await (const text of textsOf(response)) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const told = JSON.parse(line) as { part?: Part; result?: Answer; error?: ApiError['error'] }
+      if (told.error !== undefined) throw new Refusal(500, told.error.message, told.error.hint)
+      if (told.result !== undefined) return told.result
+      if (told.part !== undefined) onPart(told.part)
+    }
+  }
+  throw new Refusal(0, 'The answer broke off.', 'Try again.')
+}
+
+async function* textsOf({ body }: Response): AsyncGenerator<string> {
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader()
+  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
+}
+
+const posted = (body: object, accept: string) => ({
+  method: 'POST',
+  headers: { accept, 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+async function ask(url: string, init: RequestInit): Promise<Response> {
   let response: Response
   try {
-    response = await fetch(address(path, query), { signal, headers: { accept: 'application/json' } })
+    response = await fetch(url, init)
   } catch (error) {
-    if (signal?.aborted) throw error
+    if (init.signal?.aborted) throw error
     throw new Refusal(
       0,
       'Studio does not answer.',
       'Start `trinity studio` again, and open the address that it prints.',
     )
   }
-  if (response.ok) return (await response.json()) as Answer
+  if (response.ok) return response
   throw await refusalOf(response)
 }
 

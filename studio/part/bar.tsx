@@ -1,16 +1,17 @@
 import { useEffect } from 'preact/hooks'
 import { isHelpOpen } from '../base/keys.js'
-import { detail, isLive, runs } from '../base/live.js'
+import { detail, isLive, report, runs, writes } from '../base/live.js'
 import { linkTo, place } from '../base/place.js'
 import { nextTheme, theme } from '../base/theme.js'
 
+const TITLES: Readonly<Record<string, string>> = { compare: 'Compare', new: 'New run', playground: 'Playground' }
 const SIGNS = { system: '◐', light: '○', dark: '●' }
 
 /** Where one is, and what holds everywhere. */
 export function Bar() {
   const [page, run] = place.value.path
   const name = runs.value?.find(({ id }) => id === run)?.name ?? detail.value?.name
-  const title = page === 'compare' ? 'Compare' : run === undefined ? undefined : name
+  const title = TITLES[page ?? ''] ?? (run === undefined ? undefined : name)
   useEffect(() => {
     document.title = title === undefined ? 'Trinity Studio' : `${title} · Trinity Studio`
   }, [title])
@@ -36,6 +37,26 @@ export function Bar() {
         {page === 'compare' && <span aria-current="page">Compare</span>}
       </nav>
       <span class="space" />
+      <nav class="pages" aria-label="Pages">
+        {report.value !== undefined && (
+          <a href={linkTo(['perf'])} aria-current={page === 'perf' ? 'page' : undefined}>
+            Performance
+          </a>
+        )}
+        {writes.value && (
+          <>
+            <a href={linkTo(['new'])} aria-current={page === 'new' ? 'page' : undefined}>
+              New run
+            </a>
+            <a href={linkTo(['playground'])} aria-current={page === 'playground' ? 'page' : undefined}>
+              Playground
+            </a>
+          </>
+        )}
+        <a href={linkTo(['machine'])} aria-current={page === 'machine' ? 'page' : undefined}>
+          Machine
+        </a>
+      </nav>
       <span class={`live ${isLive.value ? 'on' : ''}`} role="status">
         {isLive.value ? 'live' : 'not connected'}
       </span>

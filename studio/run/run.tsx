@@ -14,6 +14,7 @@ import { Configuration } from './configuration.js'
 import { Headline } from './headline.js'
 import { Logs } from './logs.js'
 import { Notes } from './notes.js'
+import { RunActions } from './run-actions.js'
 import { SeriesStore } from './series-store.js'
 import { TimelineView } from './timeline-view.js'
 
@@ -51,7 +52,10 @@ export function Run({ id }: { id: string }) {
   return (
     <main class="page">
       <h1 class="hidden">{known?.name ?? 'Run'}</h1>
-      <Headline run={known} />
+      <div class="run-head">
+        <Headline run={known} />
+        <RunActions run={known} />
+      </div>
       <nav class="tabs" aria-label="Of this run">
         {TABS.map(([name, label]) => (
           <a

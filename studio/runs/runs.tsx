@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { useKeys } from '../base/keys.js'
-import { folders, runs } from '../base/live.js'
+import { folders, runs, writes } from '../base/live.js'
 import { distinctNames } from '../base/names.js'
 import { go, linkTo, query, setQuery } from '../base/place.js'
 import { Empty } from '../part/empty.js'
@@ -132,7 +132,12 @@ function NoRuns() {
             </li>
           ))}
         </ul>
-        <p>Start one, and it appears here:</p>
+        {writes.value && (
+          <a class="button" href={linkTo(['new'])}>
+            Write one
+          </a>
+        )}
+        <p>Start one in a terminal, and it appears here:</p>
         <pre>trinity run --config examples/quickstart/quickstart.yaml</pre>
       </Empty>
     </main>
