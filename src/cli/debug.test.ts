@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -121,6 +121,20 @@ describe('trinity debug', () => {
     expect(text).toContain('debug.test.ts')
     await expect(run('workflow', { task: '7' })).rejects.toThrow(/there is no task 7/)
     await expect(run('viewers')).rejects.toMatchObject({ code: 'cli/debug' })
+  })
+
+  it('the viewer shows what the workflow wrote', async () => {
+    const page = join(dir, 'page')
+    await mkdir(page, { recursive: true })
+    await writeFile(join(page, 'index.html'), '<!doctype html>')
+    const printed: string[] = []
+    const world = { print: (line: string) => printed.push(line), signal: AbortSignal.abort(), page }
+    const options = { config, module: 'viewer', outputDir: join(dir, 'output'), task: '0', port: '0' }
+    expect(await debug(options, world)).toBe(0)
+    expect(printed[0]).toContain(join(dir, 'output', 'experiences.db'))
+    await expect(debug({ ...options, outputDir: join(dir, 'nothing') }, world)).rejects.toMatchObject({
+      code: 'studio/no-file',
+    })
   })
 
   it('keeps what was there when told to, and profiles', async () => {

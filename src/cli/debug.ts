@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { messageOf, TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
 import { redact } from '../base/secret/index.js'
 import { machineFacts, readConfig, resolveConfig } from '../config/index.js'
+import { loadConfig } from '../config/load.js'
 import { type OpenEngine, openEngine } from '../engine/registry.js'
 import type { RunView } from '../monitor/view.js'
 import { usePlugins } from '../plugin/use.js'
@@ -13,7 +14,7 @@ import { loadCatalog } from '../run/catalog.js'
 import { withClosers } from '../run/closers.js'
 import { connectTo, type DebugContext, debugConfig, fingerprint, openModels, toServe } from '../run/debug/models.js'
 import { readTask, runTask } from '../run/debug/one-task.js'
-import { describeRun, outputFile, RESULT_TABLE, writeExperiences } from '../run/debug/output.js'
+import { DEBUG_FILE, describeRun, outputFile, RESULT_TABLE, writeExperiences } from '../run/debug/output.js'
 import { serveModels } from '../run/debug/server.js'
 import { debugSocket } from '../run/debug/socket.js'
 import { interrupted } from './interrupted.js'
@@ -29,6 +30,7 @@ export interface DebugOptions {
   disableOverwrite?: boolean
   enableProfiling?: boolean
   task: string
+  port?: string
   set?: string[]
 }
 
@@ -37,16 +39,19 @@ export interface DebugWorld {
   readonly openEngine: OpenEngine
   readonly print: (line: string) => void
   readonly signal: AbortSignal
+  /** Folder of the built page of Studio. */
+  readonly page?: string
 }
 
 export async function debug(options: DebugOptions, world: Partial<DebugWorld> = {}): Promise<ExitCode> {
   const write = world.print ?? ((line: string) => void process.stdout.write(`${line}\n`))
   rememberFlags(options)
   const print = (line: string) => write(redact(typed(line)))
+  if (options.module === 'viewer') return look(options, { ...world, print })
   if (options.module !== 'inference_model' && options.module !== 'workflow') {
     throw new TrinityError('cli/debug', `--module ${options.module} is not known`, {
       path: '--module',
-      hint: 'inference_model serves the models, workflow runs one task',
+      hint: 'inference_model serves the models, workflow runs one task, viewer shows what it made',
     })
   }
   await usePlugins(options.pluginDir)
@@ -60,6 +65,14 @@ export async function debug(options: DebugOptions, world: Partial<DebugWorld> = 
     const context: DebugContext = { config, openEngine: world.openEngine ?? openEngine, view, signal, closers }
     return options.module === 'workflow' ? runOne(context, socket, options, print) : serve(context, socket, print)
   })
+}
+
+/** Shows what `--module workflow` has written. */
+async function look(options: DebugOptions, world: Partial<DebugWorld>): Promise<ExitCode> {
+  const { view } = await import('./view.js')
+  const url = resolve(options.outputFile ?? join(options.outputDir, DEBUG_FILE))
+  const tokenizer = loadConfig(options.config, { set: options.set }).stages.at(-1)?.config.model.model_path
+  return view({ url, table: RESULT_TABLE, tokenizer: tokenizer || undefined, port: options.port }, world)
 }
 
 async function serve(context: DebugContext, socket: string, print: (line: string) => void): Promise<ExitCode> {

@@ -1,5 +1,5 @@
 /**
- * What the server of Studio and its page say to each other: plain JSON, pure types, nothing of the rest of `src`. Everything is below
+ * What the server of Studio and its page say to each other: plain JSON, pure types. Everything is below
  * `/api`. A key that is not known is absent, not null. Times are seconds since 1970. Numbers that are not finite are
  * `null` where a chart expects a gap, and texts (`"NaN"`, `"Infinity"`, `"-Infinity"`) everywhere else.
  *
@@ -21,6 +21,8 @@
  * | /api/runs/:run/rollouts/tasks          | TasksQuery                           | TaskPage        |
  * | /api/runs/:run/rollouts/attempts       | AttemptsQuery                        | Attempts        |
  * | /api/runs/:run/rollout                 | { store, id }                        | Rollout         |
+ * | /api/machine                           |                                      | MachineReport   |
+ * | /api/report                            |                                      | PerfReport      |
  * | /api/events                            | { run? }                             | RunEvents (SSE) |
  * | /api/runs/:run/log/follow              | LogFollowQuery                       | LogEvents (SSE) |
  * | /api/form                              |                                      | Form            |
@@ -42,6 +44,7 @@
  * of 400 and above and the body `ApiError`. A page without a cookie gets 401: the person opens the printed address again.
  */
 
+export type * from './api-machine.js'
 export type * from './api-rollout.js'
 export type * from './api-write.js'
 
@@ -72,6 +75,8 @@ export interface Session {
     /** `sft`: conversations are what matters, tokens come second. */
     readonly schema: 'experience' | 'sft'
   }
+  /** The file that `trinity perf view` was asked to show. */
+  readonly report?: string
 }
 
 /** One of the folders that Studio was given. */

@@ -1,5 +1,6 @@
 import type { RunDetail, Session } from './api.js'
 import { logParts } from './log/parts.js'
+import { machineParts, type ShownReport } from './machine/parts.js'
 import type { MetricsTables } from './metrics/tables.js'
 import { timelineOf } from './metrics/timeline.js'
 import type { Part } from './part.js'
@@ -15,6 +16,7 @@ export interface PartNeeds {
   readonly tables: MetricsTables
   readonly shelf: Shelf
   readonly opens?: Session['opens']
+  readonly report?: ShownReport
   readonly version: string
   /** Absent: runs are only looked at. */
   readonly writes?: Omit<WriteNeeds, 'runs'>
@@ -24,19 +26,21 @@ export interface PartNeeds {
 
 /** Everything below `/api`. */
 export function partsOf(needs: PartNeeds): Part[] {
-  const { runs, tables, shelf, version, opens, writes } = needs
+  const { runs, tables, shelf, version, opens, writes, report } = needs
   return [
     ...(opens ? [{ path: `/runs/${opens.run}`, answer: async () => viewed(opens.run) }] : []),
     ...runParts(needs),
     ...(writes ? writeParts({ runs, ...writes }) : []),
     ...logParts(needs),
     ...rolloutParts(shelf),
+    ...machineParts(report),
     {
       path: '/session',
       answer: async (): Promise<Session> => ({
         version,
         folders: (await runs.list()).folders,
         opens,
+        report: report?.path,
         writes: writes !== undefined,
       }),
     },

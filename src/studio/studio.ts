@@ -6,6 +6,7 @@ import { hostInUrl, isEverywhere } from '../gateway/guard.js'
 import { studioApp } from './app.js'
 import type { Worker } from './child/message.js'
 import { Door } from './door.js'
+import type { ShownReport } from './machine/parts.js'
 import { MetricsTables } from './metrics/tables.js'
 import { partsOf } from './parts.js'
 import { runShelf } from './rollout/shelf.js'
@@ -36,6 +37,8 @@ export interface StudioOptions {
   readonly desk?: Worker
   /** Instead of the rollouts of runs: those of one table. */
   readonly view?: ViewOptions
+  /** Of `trinity perf run`, to be shown first. */
+  readonly report?: ShownReport
 }
 
 /** A server that shows runs to one person. It reads files and is no part of any run. */
@@ -66,7 +69,7 @@ export class Studio {
     const { program, pluginDirs = [] } = options
     const desk = options.desk ?? openDesk(pluginDirs)
     const parts = partsOf({
-      ...{ runs, tables: new MetricsTables(), version, signal: end.signal },
+      ...{ runs, tables: new MetricsTables(), version, signal: end.signal, report: options.report },
       shelf: view ?? runShelf(runs, stores, new TokenTexts(folders)),
       writes: program && { desk, starter: new Starter({ program, pluginDirs }), stopper: new Stopper() },
       opens: view && { run: VIEW, store: view.store.id, schema: options.view?.schema ?? 'experience' },

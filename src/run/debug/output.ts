@@ -8,6 +8,8 @@ import { evidenceOf, isDatabase } from '../evidence.js'
 import { isThere } from '../outside.js'
 
 export const RESULT_TABLE = 'debug_buffer'
+/** In the folder of the output. */
+export const DEBUG_FILE = 'experiences.db'
 
 export interface OutputOptions {
   readonly outputDir: string
@@ -18,11 +20,11 @@ export interface OutputOptions {
 
 /** The database to write to: what was there before is replaced, or kept and a directory with the time in its name taken. */
 export async function outputFile(options: OutputOptions, now = new Date()): Promise<string> {
-  let file = options.outputFile ? resolve(options.outputFile) : join(resolve(options.outputDir), 'experiences.db')
+  let file = options.outputFile ? resolve(options.outputFile) : join(resolve(options.outputDir), DEBUG_FILE)
   if (options.disableOverwrite && !options.outputFile) {
     const entries = await readdir(dirname(file)).catch(() => [])
     const stamp = now.toISOString().replace(/\D/g, '').slice(0, 14)
-    if (entries.length > 0) file = join(`${resolve(options.outputDir)}_${stamp}`, 'experiences.db')
+    if (entries.length > 0) file = join(`${resolve(options.outputDir)}_${stamp}`, DEBUG_FILE)
   }
   await refuseOther(file)
   await mkdir(dirname(file), { recursive: true })
