@@ -57,9 +57,16 @@ export function RunActions({ run }: { run?: RunDetail }) {
         </>
       )}
       {run.has.config && (
-        <a class="button quiet" href={linkTo(['new'], { run: run.id })}>
-          {isAlive || run.state === 'finished' ? 'Duplicate' : 'Resume or change'}
-        </a>
+        <>
+          {!isAlive && run.state !== 'finished' && (
+            <a class="button quiet" href={linkTo(['new'], { run: run.id })}>
+              Resume or change
+            </a>
+          )}
+          <a class="button quiet" href={linkTo(['new'], { run: run.id, copy: 'yes' })}>
+            Duplicate
+          </a>
+        </>
       )}
       {isAsking.value && (
         <Dialog

@@ -67,6 +67,13 @@ export function begin(source: SourceText): void {
 export const beginWith = {
   template: async (name: string) => begin(await get<SourceText>('template', { name })),
   run: async (id: string) => begin(await get<SourceText>(runPath(id, 'source'))),
+  /** Under another name, in another file. */
+  copy: async (id: string) => {
+    const source = await get<SourceText>(runPath(id, 'source'))
+    begin({ ...source, place: undefined })
+    const { name } = tree.peek()
+    setValue(['name'], `${typeof name === 'string' ? name : 'run'}-copy`)
+  },
   verl: async (script: string) => begin(await post<SourceText>('import-verl', { text: script })),
   nothing: async () => begin({ text: EMPTY, from: 'nothing', notes: [] }),
 }

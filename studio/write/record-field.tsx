@@ -9,6 +9,8 @@ import { at, type Path, type Tree } from './yaml-text.js'
 export function RecordField({ field, path }: { field: FormField; path: Path }) {
   const value = at(tree.value, path)
   const isOpen = useSignal(value !== undefined)
+  // inside of a list there is one of everything for each entry
+  const Fields = path.some((part) => typeof part === 'number') ? BriefFields : RecordFields
   return (
     <Fold
       title={String(path.at(-1))}
@@ -20,7 +22,7 @@ export function RecordField({ field, path }: { field: FormField; path: Path }) {
         isOpen.value = next
       }}
     >
-      {() => <RecordFields record={field.record ?? ''} path={path} />}
+      {() => <Fields record={field.record ?? ''} path={path} />}
     </Fold>
   )
 }

@@ -20,11 +20,12 @@ const VIEWS = [
 export function Write() {
   const isBeginning = useSignal(false)
   useEffect(() => follow(), [])
-  const { run } = query.value
+  const { run, copy } = query.value
   useEffect(() => {
     if (run === undefined) return
-    setQuery({ run: '' })
-    beginWith.run(run).catch((error: unknown) => {
+    setQuery({ run: '', copy: '' })
+    const begun = copy === undefined ? beginWith.run(run) : beginWith.copy(run)
+    begun.catch((error: unknown) => {
       problem.value = error instanceof Refusal ? error : new Refusal(0, String(error))
     })
   }, [run])
