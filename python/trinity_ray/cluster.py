@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import socket
 import threading
@@ -27,7 +26,8 @@ _NEWS_S = 3.0
 
 class Cluster:
     def __init__(self, address: str, namespace: str, env: dict[str, str]) -> None:
-        modules = [os.path.dirname(importlib.util.find_spec(name).origin) for name in _PACKAGES]  # type: ignore[union-attr, type-var]
+        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        modules = [os.path.join(root, name) for name in _PACKAGES]
         try:
             ray.init(
                 address=address,

@@ -14,16 +14,13 @@ const SERVER = [
   ],
 ]
 
-/** Keys that no engine of this version reads: they belong to Ray, to code that comes with a model, or to servers. */
+/** Keys that no engine of this version reads: they belong to code that comes with a model, or to servers. */
 const UNREAD_KEYS: readonly string[] = [
-  'cluster.ray_address',
-  'ray_namespace',
   'algorithm.enable_router_replay',
   'ignore_validator_suggestions',
   'model.trust_remote_code',
   'model.fully_sharded_loras',
   'model.max_cpu_loras',
-  'monitor.enable_ray_timeline',
   'synchronizer.group_name',
   ...SERVER.map((key) => `explorer.rollout_model.${key}`),
 ]
@@ -48,5 +45,12 @@ export const GPU_KEYS: readonly string[] = [
 
 export const UNREAD: IgnoredKeys = { keys: UNREAD_KEYS, why: 'does not read it' }
 
+/** Keys of those whose workers Ray may place; `cluster.ray_address` is read by `trinity run --ray` as well. */
+const RAY_KEYS = ['ray_namespace', 'monitor.enable_ray_timeline']
+
 /** What an engine without GPUs does not read. */
-export const OFF_GPU: readonly IgnoredKeys[] = [{ keys: GPU_KEYS, why: 'uses no GPU' }, UNREAD]
+export const OFF_GPU: readonly IgnoredKeys[] = [
+  { keys: GPU_KEYS, why: 'uses no GPU' },
+  { keys: RAY_KEYS, why: 'has no workers for Ray to place' },
+  UNREAD,
+]

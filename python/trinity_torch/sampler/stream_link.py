@@ -55,7 +55,7 @@ class StreamLink:
 
 def _bytes(tensor: Tensor) -> memoryview:
     """The memory of a contiguous tensor of any type, also of those that numpy has none for."""
-    return memoryview(tensor.view(-1).view(torch.uint8).numpy())
+    return tensor.view(-1).view(torch.uint8).numpy().data
 
 
 def _gone() -> WorkerError:

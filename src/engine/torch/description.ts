@@ -39,7 +39,9 @@ export const torch: EngineDescription = {
   ignores: idleKeys,
   async open(config, context) {
     const { TorchEngine } = await import('./engine.js')
-    return new TorchEngine({ ...torchOptions(config, context.logs), memory: await torchNeeds(config, context) })
+    const { onRay } = await import('./on-ray.js')
+    const options = { ...torchOptions(config, context.logs), memory: await torchNeeds(config, context) }
+    return new TorchEngine({ ...options, ...(await onRay(config, context)) })
   },
   memory: memoryWords,
   verdict,

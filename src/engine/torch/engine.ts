@@ -1,6 +1,7 @@
 import { availableParallelism, homedir } from 'node:os'
 import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
+import { thisMachine } from '../../machine/ground/this-machine.js'
 import { execLocal } from '../../machine/python/exec.js'
 import { findPython } from '../../machine/python/find.js'
 import { cudaDevices } from '../../machine/python/gpus.js'
@@ -171,15 +172,15 @@ export class TorchEngine implements Engine {
   }
 
   async #startWorkers(signal: AbortSignal, own: Partial<GroupSettings> = {}): Promise<WorkerGroup> {
-    const { devices = 1, samplers = 0, log, graceMs, timeoutMs, ground } = this.#options
+    const { devices = 1, samplers = 0, log, graceMs, timeoutMs } = this.#options
+    const { ground = thisMachine(this.#options.python ?? (await torchPython())) } = this.#options
     const device = onCuda(this.#options) ? 'cuda' : 'cpu'
-    if (!ground && device === 'cuda' && devices + samplers > cudaDevices()) throw tooFewDevices(devices + samplers)
-    const python = this.#options.python ?? (await torchPython())
+    if (!ground.spans && device === 'cuda' && devices + samplers > cudaDevices()) throw tooFewDevices(devices + samplers)
     // processes that all use every core mostly wait for each other
     const threads = Math.max(1, Math.floor(availableParallelism() / (devices + samplers)))
     const env = { ...(device === 'cpu' && samplers > 0 && { OMP_NUM_THREADS: String(threads) }), ...own.env }
-    const limits = { graceMs, timeoutMs, ground }
-    const settings = { python, world: devices, device, log, ...limits, module: this.#module, ...own, env } as const
+    const limits = { graceMs, timeoutMs }
+    const settings = { ground, world: devices, device, log, ...limits, module: this.#module, ...own, env } as const
     return WorkerGroup.start(settings, signal)
   }
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { torchTestPython } from '../../../test/support/python.js'
+import { thisMachine } from '../../machine/ground/this-machine.js'
 import type { Call, Row } from '../contract.js'
 import { TorchEngine } from './engine.js'
 import { type GroupSettings, WorkerGroup } from './group.js'
@@ -200,8 +201,8 @@ describe('workers that cannot start', () => {
     writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 })
     return path
   }
-  const start = (settings: Partial<GroupSettings>) =>
-    WorkerGroup.start({ python: 'python3', world: 1, device: 'cpu', ...settings }, never)
+  const start = ({ python, ...settings }: Partial<GroupSettings> & { python: string }) =>
+    WorkerGroup.start({ ground: thisMachine(python), world: 1, device: 'cpu', ...settings }, never)
 
   it('because there is no Python', async () => {
     await expect(start({ python: join(dir, 'nowhere') })).rejects.toMatchObject({
@@ -226,7 +227,7 @@ describe('workers that cannot start', () => {
   })
   it('because nobody waits for them any more', async () => {
     const python = script('slow', 'sleep 100')
-    const settings = { python, world: 1, device: 'cpu' } as const
+    const settings = { ground: thisMachine(python), world: 1, device: 'cpu' } as const
     await expect(WorkerGroup.start(settings, AbortSignal.timeout(100))).rejects.toThrow(/timeout/)
   })
 

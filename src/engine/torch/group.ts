@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os'
 import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
 import type { Ground, Room, RoomWish } from '../../machine/ground/ground.js'
-import { thisMachine } from '../../machine/ground/this-machine.js'
 import type { Request, WorkerAnswer, WorkerConnection } from './connection.js'
 import { Door } from './door.js'
 import { answeredError, deathOf, hung, logCause, silence, silentOf } from './failure.js'
@@ -12,9 +11,8 @@ import { WorkerProcess } from './process.js'
 import { BEAT_MS } from './pulse.js'
 
 export interface GroupSettings {
-  readonly python: string
-  /** The machines that the workers run on; default this one. */
-  readonly ground?: Ground
+  /** The machines that the workers run on. */
+  readonly ground: Ground
   /** What they are there: default the only trainer. */
   readonly place?: Pick<RoomWish, 'group' | 'of' | 'index'>
   /** Number of workers: one for each device. */
@@ -61,12 +59,11 @@ export class WorkerGroup {
   #state: 'open' | 'ending' | 'ended' = 'open'
 
   private constructor(
-    ground: Ground,
     room: Room,
     workers: readonly WorkerProcess[],
     connection: WorkerConnection,
     hello: Hello,
-    { graceMs = GRACE_MS, timeoutMs = TIMEOUT_MS }: GroupSettings,
+    { ground, graceMs = GRACE_MS, timeoutMs = TIMEOUT_MS }: GroupSettings,
   ) {
     this.ground = ground
     this.#room = room
@@ -85,8 +82,8 @@ export class WorkerGroup {
 
   /** Starts the workers and waits until they can take requests. */
   static async start(settings: GroupSettings, signal: AbortSignal): Promise<WorkerGroup> {
-    const { world, device, python, graceMs = GRACE_MS, startMs = START_MS } = settings
-    const { ground = thisMachine(python), place = { group: 'trainer', of: 1, index: 0 } } = settings
+    const { ground, world, device, graceMs = GRACE_MS, startMs = START_MS } = settings
+    const { place = { group: 'trainer', of: 1, index: 0 } } = settings
     const token = randomBytes(32).toString('hex')
     const door = await Door.open({ token, graceMs })
     const workers: WorkerProcess[] = []
@@ -118,7 +115,7 @@ export class WorkerGroup {
         if (stop.signal.aborted) reject(stop.signal.reason)
       })
       const { connection, frame } = await Promise.race([door.guest, death, stopped])
-      return new WorkerGroup(ground, room, workers, connection, await checkHello(frame, world, workers), settings)
+      return new WorkerGroup(room, workers, connection, await checkHello(frame, world, workers), settings)
     } catch (error) {
       for (const worker of workers) worker.kill()
       room?.close()

@@ -1,4 +1,6 @@
+import { mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { dirname, resolve } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import type { JsonObject } from '../../base/file/json-file.js'
 import type { Ground, Meeting, Program, PythonProgram, Room, RoomWish } from '../ground/ground.js'
@@ -9,6 +11,7 @@ import { Relay } from './relay.js'
 
 /** More than Ray takes to say that there is no room. */
 const ROOM_MS = 300_000
+const TIMELINE_MS = 30_000
 /** A program runs as long as it takes; timers cannot wait longer. */
 const FOREVER_MS = 2 ** 31 - 1
 
@@ -18,6 +21,8 @@ export interface RayGroundSettings {
   readonly namespace: string
   /** With the packages of the workers, and Ray. */
   readonly python: string
+  /** File for Ray's own record of what ran when, written at the end. */
+  readonly timeline?: string
   /** What the driver says. */
   readonly log?: (line: string) => void
 }
@@ -33,19 +38,22 @@ export class RayGround implements Ground {
   readonly #driver: RayDriver
   readonly #harbor: Harbor
   readonly #relay = new Relay()
+  readonly #timeline: string | undefined
   #rooms = 0
 
-  private constructor(driver: RayDriver, harbor: Harbor, cluster: RayCluster) {
+  private constructor(driver: RayDriver, harbor: Harbor, cluster: RayCluster, timeline: string | undefined) {
+    this.#timeline = timeline
     this.#driver = driver
     this.#harbor = harbor
     this.cluster = cluster
   }
 
-  static async open({ address, namespace, python, log }: RayGroundSettings, signal?: AbortSignal): Promise<RayGround> {
+  static async open(settings: RayGroundSettings, signal?: AbortSignal): Promise<RayGround> {
+    const { address, namespace, python, timeline, log } = settings
     const driver = new RayDriver(python, log)
     try {
       const cluster = await driver.connect(address, namespace, {}, signal)
-      return new RayGround(driver, await Harbor.open(cluster.host), cluster)
+      return new RayGround(driver, await Harbor.open(cluster.host), cluster, timeline)
     } catch (error) {
       await driver.close()
       throw error
@@ -71,6 +79,11 @@ export class RayGround implements Ground {
   }
 
   async close(): Promise<void> {
+    if (this.#timeline !== undefined) {
+      await mkdir(dirname(this.#timeline), { recursive: true })
+      // a cluster that is gone has nothing to tell
+      await this.#driver.ask('timeline', { path: resolve(this.#timeline) }, TIMELINE_MS).catch(() => {})
+    }
     this.#harbor.close()
     await this.#driver.close()
   }
