@@ -12,7 +12,7 @@ from vllm.model_executor.layers.vocab_parallel_embedding import ParallelLMHead, 
 from vllm.v1.sample.sampler import Sampler
 from vllm.v1.worker.gpu_model_runner import GPUModelRunner
 
-from .arriving import ArrivingWeights
+from .arriving import ArrivingWeights, Place
 
 _temperature: Tensor | float | None = None
 """By which the logits are divided before the next softmax for log-probs."""
@@ -75,6 +75,7 @@ class TrinityWorker:
     model_runner: Any
     device: torch.device
     rank: int
+    parallel_config: Any
     _arriving: ArrivingWeights | None = None
 
     def trinity_reload(self, path: str) -> None:
@@ -86,7 +87,8 @@ class TrinityWorker:
         """Joins the group that weights travel in."""
         if self._arriving is not None:
             self._arriving.close()
-        self._arriving = ArrivingWeights(self, int(port), int(rank), int(size), float(seconds))
+        place = Place(self.device, self.rank, self.parallel_config.world_size)
+        self._arriving = ArrivingWeights(place, int(port), int(rank), int(size), float(seconds))
 
     def trinity_receive(self, path: str, dtype: str) -> str:
         """Puts the weights aside. Gives their checksum."""

@@ -7,7 +7,7 @@ import { usePlugins } from '../plugin/use.js'
 import type { ExitCode } from './print.js'
 import { typed } from './suggestion.js'
 
-const lookHere = () => examine({ here: engineLookup.all(), elsewhere: engineLookup.allElsewhere() })
+const lookHere = () => examine(engineLookup.all())
 
 export interface DoctorOptions {
   json?: boolean

@@ -75,21 +75,10 @@ export interface IgnoredKeys {
 
 export type EngineRole = 'train' | 'sample' | 'score' | 'reward'
 
-/** An engine that files name and that is not part of this version. */
-export interface EngineElsewhere {
-  readonly name: string
-  readonly title: string
-  /** It would compute on the GPUs of the split. */
-  readonly gpus: boolean
-  claims?(config: Config): boolean
-}
-
 export interface EngineLookup extends Lookup<EngineFacts> {
   /** By name or alias. */
   find(word: string): EngineFacts | undefined
   all(): readonly EngineFacts[]
-  elsewhere(word: string): EngineElsewhere | undefined
-  allElsewhere(): readonly EngineElsewhere[]
 }
 
 export interface AlgorithmFacts {

@@ -7,7 +7,6 @@ export type {
   AlgorithmFacts,
   Catalog,
   Component,
-  EngineElsewhere,
   EngineFacts,
   EngineLookup,
   EngineRole,

@@ -22,14 +22,6 @@ describe('opening an engine', () => {
     }
   })
 
-  it('says of one that a configuration may name what to use instead', () => {
-    for (const name of ['sglang']) {
-      expect(() => engineNamed(name)).toThrowError(
-        expect.objectContaining({ code: 'config/engine', hint: expect.stringContaining('native') }),
-      )
-    }
-  })
-
   it('suggests the nearest name', () => {
     expect(() => engineNamed('natve')).toThrowError(
       expect.objectContaining({ hint: expect.stringContaining("'native'") }),

@@ -3,10 +3,10 @@ import { Registry } from '../base/registry.js'
 import type { Config, EngineLookup } from '../config/index.js'
 import type { Engine } from './contract.js'
 import type { EngineContext, EngineDescription } from './description.js'
-import { engineElsewhere, enginesElsewhere } from './elsewhere.js'
 import { mock } from './mock/description.js'
 import { native } from './native/description.js'
 import { openai } from './openai/description.js'
+import { sglang } from './sglang/description.js'
 import { tinker } from './tinker/description.js'
 import { torch } from './torch/description.js'
 import { vllm } from './vllm/description.js'
@@ -31,6 +31,7 @@ export const engines: Registry<EngineDescription> = new EngineRegistry('engine',
   torch,
   openai,
   vllm,
+  sglang,
   tinker,
   mock,
 })
@@ -55,13 +56,7 @@ export const openEngine: OpenEngine = (name, config, context) => engineNamed(nam
 
 /** The engine of that name; throws for one that is not here. */
 export function engineNamed(name: string): EngineDescription {
-  const missing = engines.has(name) ? undefined : engineElsewhere(name)
-  if (!missing) return engines.get(name)
-  const own = engines.names().filter((one) => engines.get(one).preference !== undefined)
-  throw new TrinityError('config/engine', `the ${missing.title} engine ('${name}') is not part of this version`, {
-    path: 'explorer.rollout_model.engine_type, trainer.trainer_type',
-    hint: `set both to ${own.join(' or ')}, or leave them at auto`,
-  })
+  return engines.get(name)
 }
 
 /** The engines as a configuration is checked against them. */
@@ -70,8 +65,6 @@ export const engineLookup: EngineLookup = {
   names: () => engines.names(),
   find: (word) => engines.find(nameOf(word)) ?? all().find(({ aliases }) => aliases?.includes(word)),
   all,
-  elsewhere: engineElsewhere,
-  allElsewhere: enginesElsewhere,
 }
 
 /** Every word that begins with vllm has always meant vLLM. */

@@ -19,9 +19,8 @@ const TRAINER = 'trainer.trainer_type'
 /** Which engines run: as named, else the best that can run here. An engine that is not here is replaced, with a note. */
 export function resolveEngines(config: Config, scope: Scope): Engines {
   const { engines } = scope.catalog
-  const claimed = [...engines.all(), ...engines.allElsewhere()].find((one) => one.claims?.(config))
-  const forRole = (role: EngineRole) =>
-    claimed && 'roles' in claimed && !claimed.roles.includes(role) ? undefined : claimed?.name
+  const claimed = engines.all().find((one) => one.claims?.(config))
+  const forRole = (role: EngineRole) => (claimed?.roles.includes(role) ? claimed.name : undefined)
   const words = {
     rollout: forRole('sample') ?? config.explorer.rollout_model.engine_type.toLowerCase(),
     trainer: forRole('train') ?? config.trainer.trainer_type.toLowerCase(),
@@ -48,7 +47,7 @@ export function resolveEngines(config: Config, scope: Scope): Engines {
 }
 
 function meansGpus(word: string, { catalog: { engines } }: Scope): boolean {
-  return engines.find(word)?.gpus === 'takes' || engines.elsewhere(word)?.gpus === true
+  return engines.find(word)?.gpus === 'takes'
 }
 
 const DOES: Partial<Record<EngineRole, string>> = { sample: 'samples', train: 'trains' }
@@ -73,8 +72,7 @@ class Choice {
     // an alias means the engine where it can run; its own name means it anyway
     const sure = own?.name === word && !own.replaceable
     if (own && (sure || (own.canRun?.(this.#scope.facts, this.#config) ?? true))) return this.#able(own, key, role)
-    const elsewhere = own ?? engines.elsewhere(word)
-    if (!elsewhere) this.#scope.unknownName(key, 'engine', word, { names: () => [AUTO, ...engines.names()] })
+    if (!own) this.#scope.unknownName(key, 'engine', word, { names: () => [AUTO, ...engines.names()] })
     else this.#missing.set(key, word)
     return undefined
   }

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { type Answer, Answers, servedRequest } from '../served/answers.fixture.js'
-import { SglangApi } from './api.js'
+import { LOADER, SglangApi } from './api.js'
 
 /** An answer as SGLang 0.5.23 gave it, shortened. */
 const recorded = (more: object = {}) => ({
@@ -64,6 +64,75 @@ it('reads a stream, in which each piece holds all that was said so far', async (
   const [sample] = await one.generate(request(), {}, (_, token) => seen.push(token))
   expect(seen).toEqual([42, 392])
   expect([...sample.tokens]).toEqual([42, 392])
+})
+
+/** A server of which the drawn log-probs are at the temperature, as SGLang tells them. */
+const probed =
+  (loaders: string[] = []) =>
+  (route: string, body: Record<string, unknown>): Answer => {
+    if (route === '/model_info') return [200, { model_path: '/m' }]
+    if (route === '/server_info')
+      return [200, { version: '0.5.23', context_length: 256, tp_size: 2, custom_weight_loader: loaders }]
+    if (route !== '/generate') return [200, { success: true, message: 'sum' }]
+    const { temperature } = body.sampling_params as { temperature: number }
+    const by = temperature === 0 ? 1 : 1 / temperature
+    const top = [-0.1, -0.5].map((logprob, i) => [logprob * by, i, null])
+    return [200, recorded({ output_top_logprobs: [top] })]
+  }
+
+it('finds out what log-probs mean, and whether the server is one of ours', async () => {
+  const stock = await (await api(probed())).about({})
+  expect(stock).toEqual({
+    version: '0.5.23',
+    maxModelLen: 256,
+    logprobs: 'model',
+    scoresAnyTemperature: false,
+    extended: false,
+  })
+  answers.close()
+  expect(await (await api(probed([LOADER]))).about({})).toMatchObject({ scoresAnyTemperature: true, extended: true })
+})
+
+it('calls what is added to servers of ours, in the frame that changes of weights need', async () => {
+  const one = await api(probed([LOADER]))
+  await one.about({})
+  asked.length = 0
+  expect(await one.group.receive('/m', 'float32', {})).toBe('sum')
+  await one.group.install('7')
+  expect(asked.map(({ route }) => route)).toEqual([
+    ...['/begin_weight_update', '/update_weights_from_tensor', '/end_weight_update'],
+    ...['/begin_weight_update', '/update_weights_from_tensor', '/end_weight_update'],
+  ])
+  expect(asked[1].body).toEqual({
+    serialized_named_tensors: ['gARdLg==', 'gARdLg=='],
+    load_format: 'trinity {"method":"receive","path":"/m","dtype":"float32"}',
+    flush_cache: false,
+  })
+  expect(asked[4].body).toMatchObject({ flush_cache: true, weight_version: '7' })
+})
+
+it('ends each sample of a request by its own name', async () => {
+  let ended = () => {}
+  const one = await api((route) => {
+    if (route === '/abort_request') ended()
+    return [200, route === '/generate' ? [recorded(), recorded()] : {}]
+  })
+  await one.abort('abc')
+  expect(asked).toEqual([])
+  const told = new Promise<void>((resolve) => {
+    ended = resolve
+  })
+  const generated = one.generate(request({}, { n: 2 }), {})
+  await one.abort('abc')
+  await Promise.all([told, generated])
+  const names = asked.filter(({ route }) => route === '/abort_request').map(({ body }) => body.rid)
+  expect(names.sort()).toEqual(['abc-0', 'abc-1'])
+})
+
+it('tells a draw among one token at its temperature', async () => {
+  const one = await api(() => [200, recorded()])
+  await one.generate(request({ topK: 1 }), {})
+  expect(asked[0].body.sampling_params).toMatchObject([{ temperature: 0.5, top_k: -1, top_p: 1e-9 }])
 })
 
 it('weights that a server does not take, penalties and missing routes are errors', async () => {

@@ -3,13 +3,25 @@ import { HttpError } from '../../base/http/error.js'
 import type { HttpService } from '../../base/http/service.js'
 import type { Caps, InFlight, OnToken } from '../contract.js'
 import { meaningOf } from '../served/meaning.js'
-import type { CallLimits, ServedRequest, ServedSample, ServerApi, ServerFacts } from '../served/server-api.js'
+import type {
+  CallLimits,
+  ServedRequest,
+  ServedSample,
+  ServerApi,
+  ServerFacts,
+  ServerGroup,
+} from '../served/server-api.js'
 import { LONGEST_MS, serverHttp } from '../served/server-http.js'
+import { generateBody, namesOf } from './body.js'
 import { promptScores, sampleOf } from './samples.js'
 import { type Answer, answer, answers, modelInfo, serverInfo, updated } from './wire.js'
 
 const PROBED = 5
 const GENERATE = '/generate'
+/** An empty list, as Python pickles it: what is sent where a call of ours needs no tensors. */
+const NO_TENSORS = Buffer.from([0x80, 4, 0x5d, 0x2e]).toString('base64')
+/** A flag of servers that Trinity has started: they are known by it. */
+export const LOADER = 'trinity_served.sglang_hooks'
 
 /** `retract` gives up what was computed of requests in flight: with other weights it is computed anew. */
 const MODES: Readonly<Record<InFlight, string>> = { finish: 'retract', continue: 'retract', abort: 'abort' }
@@ -17,6 +29,10 @@ const MODES: Readonly<Record<InFlight, string>> = { finish: 'retract', continue:
 /** The routes of an SGLang server. */
 export class SglangApi implements ServerApi {
   readonly #http: HttpService
+  /** Names of samples by the id of their request, while it is under way. */
+  readonly #open = new Map<string, readonly string[]>()
+  #extended = false
+  #ranks = 1
 
   constructor(baseUrl: string, key?: string) {
     this.#http = serverHttp('the SGLang server', 'sglang', baseUrl, key)
@@ -31,13 +47,14 @@ export class SglangApi implements ServerApi {
     const info = await this.#named('/server_info', () =>
       this.#http.json('GET', '/server_info', undefined, serverInfo, limits),
     )
+    this.#extended = info.custom_weight_loader?.includes(LOADER) ?? false
+    this.#ranks = info.tp_size ?? 1
     return {
       version: info.version ?? 'unknown',
       maxModelLen: info.context_length ?? info.max_req_input_len ?? Number.MAX_SAFE_INTEGER,
       logprobs: await this.#meaning(limits),
-      // prompts are scored before the temperature
-      scoresAnyTemperature: false,
-      extended: false,
+      scoresAnyTemperature: this.#extended,
+      extended: this.#extended,
     }
   }
 
@@ -46,16 +63,24 @@ export class SglangApi implements ServerApi {
   }
 
   async generate(request: ServedRequest, limits: CallLimits, onToken?: OnToken): Promise<ServedSample[]> {
-    needPlain(request)
-    const within = { deadlineMs: LONGEST_MS, ...limits }
-    const found: (Answer | undefined)[] = Array.from({ length: request.n })
-    if (!onToken) {
-      const all = await this.#http.json('POST', GENERATE, bodyOf(request), answers, within)
+    if (!this.#extended) needPlain(request)
+    this.#open.set(request.id, namesOf(request))
+    try {
+      const within = { deadlineMs: LONGEST_MS, ...limits }
+      if (onToken) return await this.#streamed(request, within, onToken)
+      const all = await this.#http.json('POST', GENERATE, generateBody(request), answers, within)
       return all.map((one) => sampleOf(request, one))
+    } finally {
+      this.#open.delete(request.id)
     }
+  }
+
+  /** Each piece holds all that was said so far. */
+  async #streamed(request: ServedRequest, limits: CallLimits, onToken: OnToken): Promise<ServedSample[]> {
+    const found: (Answer | undefined)[] = Array.from({ length: request.n })
     const seen = new Array<number>(request.n).fill(0)
     try {
-      for await (const data of this.#http.events(GENERATE, { ...bodyOf(request), stream: true }, within)) {
+      for await (const data of this.#http.events(GENERATE, { ...generateBody(request), stream: true }, limits)) {
         if (data === '[DONE]') break
         const piece = answer.parse(JSON.parse(data))
         const index = piece.index ?? 0
@@ -68,20 +93,21 @@ export class SglangApi implements ServerApi {
         if (limits.signal?.aborted) break
       }
     } catch (error) {
+      // who gives a stream up has what came; the server notices and stops
       if (!limits.signal?.aborted) throw error
     }
     return found.map((one) => sampleOf(request, one ?? NOTHING))
   }
 
   async abort(id: string): Promise<void> {
-    // a request of several samples has a name for each
-    await this.#http.send('POST', '/abort_request', { rid: id })
+    const names = this.#open.get(id) ?? []
+    await Promise.all(names.map((rid) => this.#http.send('POST', '/abort_request', { rid })))
   }
 
-  async score(tokens: Int32Array, _temperature: number, limits: CallLimits): Promise<Float32Array> {
+  async score(tokens: Int32Array, temperature: number, limits: CallLimits): Promise<Float32Array> {
     const body = {
       input_ids: [...tokens],
-      sampling_params: { max_new_tokens: 1, temperature: 0 },
+      sampling_params: { max_new_tokens: 1, temperature },
       return_logprob: true,
       logprob_start_len: 0,
     }
@@ -99,15 +125,46 @@ export class SglangApi implements ServerApi {
 
   async reload(dir: string, version: string, limits: CallLimits): Promise<void> {
     const body = { model_path: dir, weight_version: version, flush_cache: true }
-    const route = '/update_weights_from_disk'
-    const { success, message } = await this.#named(route, () =>
-      this.#http.json('POST', route, body, updated, { deadlineMs: LONGEST_MS, ...limits }),
-    )
-    if (!success) throw new TrinityError('sglang/weights', `the server did not take ${dir}: ${message}`, { path: dir })
+    await this.#change('/update_weights_from_disk', body, limits)
+  }
+
+  readonly group: ServerGroup = {
+    join: async (group, rank, limits) => void (await this.#call('join', { ...group, rank }, limits)),
+    receive: (path, dtype, limits) => this.#call('receive', { path, dtype }, limits),
+    install: async (version) => void (await this.#call('install', {}, {}, version)),
+    save: async (path, limits) => void (await this.#call('save', { path }, limits)),
   }
 
   close(): void {
     this.#http.close()
+  }
+
+  /** Calls what Trinity adds to the servers that it starts: as tensors of a format of our own. */
+  async #call(method: string, args: object, limits: CallLimits, version?: string): Promise<string> {
+    const body = {
+      serialized_named_tensors: new Array(this.#ranks).fill(NO_TENSORS),
+      load_format: `trinity ${JSON.stringify({ method, ...args })}`,
+      flush_cache: version !== undefined,
+      ...(version !== undefined && { weight_version: version }),
+    }
+    await this.#change('/begin_weight_update', {}, limits)
+    try {
+      return await this.#change('/update_weights_from_tensor', body, limits)
+    } finally {
+      await this.#change('/end_weight_update', {}, {})
+    }
+  }
+
+  /** A change of weights that the server says to have made, in these words. */
+  async #change(route: string, body: unknown, limits: CallLimits): Promise<string> {
+    const { success, message } = await this.#named(route, () =>
+      this.#http.json('POST', route, body, updated, { deadlineMs: LONGEST_MS, ...limits }),
+    )
+    if (success) return message
+    throw new TrinityError('sglang/weights', `the SGLang server did not take the weights: ${message}`, {
+      path: this.url,
+      hint: "see the server's own log",
+    })
   }
 
   async #control(route: string, body: unknown, limits: CallLimits = {}): Promise<void> {
@@ -127,7 +184,8 @@ export class SglangApi implements ServerApi {
       const values = one.meta_info.output_top_logprobs?.[0]?.map(([logprob]) => logprob ?? Number.NaN) ?? []
       return Math.max(...values) - Math.min(...values)
     }
-    return meaningOf(await gap({ temperature: 0 }), await gap({ temperature: 0.5, top_k: 1 }))
+    // of a draw among one token SGLang tells log-probs as of a greedy one
+    return meaningOf(await gap({ temperature: 0 }), await gap({ temperature: 0.5, top_k: 2 }))
   }
 
   /** A route that is not there gets an error that says which. */
@@ -148,40 +206,12 @@ export class SglangApi implements ServerApi {
 
 const NOTHING: Answer = { output_ids: [], meta_info: { finish_reason: null } }
 
-/** Each sample is a request of its own with a seed of its own; they share the cache of their prompt. */
-function bodyOf({ id, prompt, n, wish, seed, stop, promptLogprobs }: ServedRequest) {
-  const params = {
-    temperature: wish.greedy ? 0 : 1 / wish.invT,
-    top_k: wish.topK > 0 ? wish.topK : -1,
-    top_p: wish.topP,
-    min_p: wish.minP,
-    max_new_tokens: wish.maxTokens,
-    min_new_tokens: wish.minTokens,
-    // which tokens end an answer is said by the model's directory, as for every engine
-    ignore_eos: true,
-    stop_token_ids: [...new Set([...wish.ends, ...wish.stopIds])],
-    stop: [...stop],
-    no_stop_trim: true,
-  }
-  const of = <T>(make: (i: number) => T): T | T[] => (n === 1 ? make(0) : Array.from({ length: n }, (_, i) => make(i)))
-  return {
-    rid: of((i) => (n === 1 ? id : `${id}-${i}`)),
-    input_ids: of(() => [...prompt]),
-    sampling_params: of((i) => ({ ...params, sampling_seed: (seed + i) % 2 ** 31 })),
-    return_logprob: true,
-    logprob_start_len: promptLogprobs ? 0 : -1,
-    top_logprobs_num: wish.top,
-  }
-}
-
-/** Penalties and bias are part of what SGLang calls the model's log-probs. */
+/** Penalties, bias and ends that come too early are part of what SGLang calls the model's log-probs. */
 function needPlain({ wish }: ServedRequest): void {
-  if (wish.penalty === 1 && wish.presence === 0 && wish.frequency === 0 && wish.biased.length === 0) return
-  throw new TrinityError(
-    'engine/logprobs',
-    'SGLang tells log-probs after penalties and bias: training would go wrong',
-    {
-      hint: 'use neither with engine_type sglang',
-    },
-  )
+  const { penalty, presence, frequency, biased, minTokens } = wish
+  if (penalty === 1 && presence === 0 && frequency === 0 && biased.length === 0 && minTokens === 0) return
+  const what = 'SGLang tells log-probs after penalties, bias and min_tokens: training would go wrong'
+  throw new TrinityError('engine/logprobs', what, {
+    hint: 'let Trinity start the server (no base_url), or use none of them',
+  })
 }

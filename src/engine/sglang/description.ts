@@ -5,7 +5,7 @@ import { serverVerdict } from '../served/python.js'
 import { vllmCaps } from '../vllm/description.js'
 import { SGLANG } from './package.js'
 
-export const sglangCaps = { ...vllmCaps, weights: ['checkpoint'] as const }
+export const sglangCaps = vllmCaps
 
 export const sglang: EngineDescription = {
   name: 'sglang',

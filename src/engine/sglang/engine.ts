@@ -1,4 +1,5 @@
 import type { Config } from '../../config/index.js'
+import { cudaDevices } from '../../machine/python/gpus.js'
 import type { EngineContext } from '../description.js'
 import { ServedEngine } from '../served/engine.js'
 import { type ServerKind, serversOf } from '../served/from-config.js'
@@ -11,10 +12,10 @@ import { SGLANG } from './package.js'
 export const sglangServers: ServerKind = {
   engine: 'sglang',
   package: SGLANG,
-  module: 'sglang.launch_server',
+  module: 'trinity_served.sglang_server',
   newApi: (baseUrl, key) => new SglangApi(baseUrl, key),
   args: (spec, model, port) => [...sglangArgs(spec, model), '--port', String(port)],
-  env: () => ({}),
+  env: () => ({ ...(cudaDevices() === 0 && { SGLANG_USE_CPU_ENGINE: '1' }) }),
 }
 
 /** The SGLang servers that a configuration names or asks for. */

@@ -1,6 +1,11 @@
 import type { InferenceModelConfig } from '../../config/index.js'
+import { cudaDevices } from '../../machine/python/gpus.js'
 import type { SampleSpec } from '../contract.js'
 import { commandLine } from '../served/command-line.js'
+import { LOADER } from './api.js'
+
+/** What runs without kernels for a kind of processor. */
+const ON_PROCESSORS = { device: 'cpu', 'attention-backend': 'torch_native' }
 
 /** The arguments of an SGLang server of ours, out of our keys. */
 export function sglangArgs(spec: SampleSpec, model: InferenceModelConfig): string[] {
@@ -8,8 +13,10 @@ export function sglangArgs(spec: SampleSpec, model: InferenceModelConfig): strin
     {
       'model-path': spec.path,
       host: '127.0.0.1',
-      // seeds of requests count
-      'enable-deterministic-inference': true,
+      ...(cudaDevices() === 0 && ON_PROCESSORS),
+      'custom-weight-loader': LOADER,
+      // the one that draws by the seed of each request
+      'sampling-backend': 'pytorch',
       'tp-size': model.tensor_parallel_size,
       'pp-size': model.pipeline_parallel_size,
       'dp-size': model.data_parallel_size,

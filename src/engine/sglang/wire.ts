@@ -30,5 +30,7 @@ export const serverInfo = z.object({
   version: z.string().nullish(),
   context_length: z.int().nullish(),
   max_req_input_len: z.int().nullish(),
+  tp_size: z.int().nullish(),
+  custom_weight_loader: z.array(z.string()).nullish(),
 })
 export const updated = z.object({ success: z.boolean(), message: z.string() })

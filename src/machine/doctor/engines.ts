@@ -7,16 +7,7 @@ export interface ExaminedEngine {
   verdict?(checks: readonly Check[]): Omit<EngineVerdict, 'engine'>
 }
 
-/** The engines of this version, and those that files may name and that are not part of it. */
-export interface KnownEngines {
-  readonly here: readonly ExaminedEngine[]
-  readonly elsewhere: readonly { readonly name: string }[]
-}
-
 /** Which engines have on this machine everything they need. */
-export function verdicts(checks: readonly Check[], { here, elsewhere }: KnownEngines): EngineVerdict[] {
-  return [
-    ...here.flatMap(({ name, verdict }) => (verdict ? [{ engine: name, ...verdict(checks) }] : [])),
-    ...elsewhere.map(({ name }) => ({ engine: name, ready: false, why: 'not part of this version' })),
-  ]
+export function verdicts(checks: readonly Check[], engines: readonly ExaminedEngine[]): EngineVerdict[] {
+  return engines.flatMap(({ name, verdict }) => (verdict ? [{ engine: name, ...verdict(checks) }] : []))
 }

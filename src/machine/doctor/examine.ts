@@ -9,7 +9,7 @@ import { blocks, type Check, type Report, SECTIONS, type Section } from './check
 import { checkCompiler } from './compiler.js'
 import { describeCuda, findCuda } from './cuda.js'
 import { checkDisk } from './disk.js'
-import { type KnownEngines, verdicts } from './engines.js'
+import { type ExaminedEngine, verdicts } from './engines.js'
 import { checkEnvironment } from './environment.js'
 import { checkHardware } from './hardware.js'
 import { type Host, localHost } from './host.js'
@@ -19,7 +19,7 @@ import { checkRay } from './ray.js'
 import { checkTorchWorker } from './torch.js'
 
 /** Asks everything at once; the whole takes as long as the slowest probe. */
-export async function examine(engines: KnownEngines, host: Host = localHost()): Promise<Report> {
+export async function examine(engines: readonly ExaminedEngine[], host: Host = localHost()): Promise<Report> {
   const probes: Readonly<Record<Section, () => Promise<Check[]>>> = {
     runtime: () => checkRuntime(host),
     cpu: () => checkHardware(host),

@@ -14,7 +14,7 @@ export interface ShownReport {
 /** The doctor starts programs: nobody needs that more often. */
 const FRESH_MS = 30_000
 
-const lookHere = () => examine({ here: engineLookup.all(), elsewhere: engineLookup.allElsewhere() })
+const lookHere = () => examine(engineLookup.all())
 
 /** What this machine can run, and a measurement that was made somewhere. */
 export function machineParts(shown: ShownReport | undefined, look: () => Promise<MachineReport> = lookHere): Part[] {

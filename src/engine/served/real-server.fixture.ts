@@ -4,20 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { withKeys } from '../../../test/config-kit.js'
 import type { LogDir } from '../../base/log/logger.js'
-import { pythonHaving } from '../../machine/python/having.js'
+import { pythonHaving, pythonVariable } from '../../machine/python/having.js'
 import { createModel } from '../../model/index.js'
-import { AttachedServer } from '../served/attached-server.js'
-import { ServedEngine } from '../served/engine.js'
-import { serversOf } from '../served/from-config.js'
-import type { OwnedServer } from '../served/owned-server.js'
-import { VllmApi } from './api.js'
-import { vllmCaps } from './description.js'
-import { vllmServers } from './engine.js'
+import type { Caps } from '../contract.js'
+import { AttachedServer } from './attached-server.js'
+import { ServedEngine } from './engine.js'
+import { type ServerKind, serversOf } from './from-config.js'
+import type { OwnedServer } from './owned-server.js'
+import type { ServerPackage } from './python.js'
 
-/** A Python with vLLM, for tests: TRINITY_VLLM_PYTHON. */
-export function vllmTestPython(): { path: string; absent: boolean; note: string } {
-  const path = pythonHaving('vllm')
-  const note = path === undefined ? ' (skipped: no Python with vLLM, set TRINITY_VLLM_PYTHON)' : ''
+/** A Python with the package of a server, for tests: the one that TRINITY_…_PYTHON names. */
+export function serverTestPython({ module, title }: ServerPackage): { path: string; absent: boolean; note: string } {
+  const path = pythonHaving(module)
+  const note = path === undefined ? ` (skipped: no Python with ${title}, set ${pythonVariable(module)})` : ''
   return { path: path ?? '', absent: path === undefined, note }
 }
 
@@ -39,8 +38,13 @@ export interface TestServer {
 }
 
 /** A real server of a small model on the processor. Heads of 32 numbers: vLLM computes no smaller ones there. */
-export async function startServer(keys: Record<string, unknown> = {}): Promise<TestServer> {
-  const dir = await mkdtemp(join(tmpdir(), 'trinity-vllm-'))
+export async function startServer(
+  kind: ServerKind,
+  caps: Caps,
+  keys: Record<string, unknown> = {},
+): Promise<TestServer> {
+  const { title } = kind.package
+  const dir = await mkdtemp(join(tmpdir(), 'trinity-served-'))
   const path = join(dir, 'model')
   await createModel({
     out: path,
@@ -53,27 +57,27 @@ export async function startServer(keys: Record<string, unknown> = {}): Promise<T
   })
   const config = withKeys(
     {
-      'explorer.rollout_model.engine_type': 'vllm',
+      'explorer.rollout_model.engine_type': kind.engine,
       'explorer.rollout_model.dtype': 'float32',
       'explorer.rollout_model.enforce_eager': true,
       ...keys,
     },
     { hasPackage: () => true },
   )
-  const sources = serversOf(config, { logs: testLogs() }, vllmServers)
-  const [server] = (await sources(0, { path, maxModelLen: 256 })) as OwnedServer[]
+  const sources = serversOf(config, { logs: testLogs() }, kind)
+  const [server] = (await sources({ path, maxModelLen: 256 })) as OwnedServer[]
   const { url: baseUrl } = await server.open(new AbortController().signal)
-  const newApi = (url: string) => new VllmApi(url)
+  const newApi = (url: string) => kind.newApi(url, undefined)
   return {
     baseUrl,
     path,
     server,
     engine: () =>
       new ServedEngine({
-        name: 'vllm',
-        title: 'vLLM',
-        caps: vllmCaps,
-        sources: async () => [new AttachedServer({ title: 'vLLM', baseUrl, newApi })],
+        name: kind.engine,
+        title,
+        caps,
+        sources: async () => [new AttachedServer({ title, baseUrl, newApi })],
       }),
     close: async () => {
       await server.close()
