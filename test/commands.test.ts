@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { createProgram } from '../src/cli/program.js'
+import { projectFiles } from '../src/init/project.js'
 import { blocksOf, pages, root } from './support/doc-blocks.js'
 
 /** The commands that the pages show are understood; nothing of them is run here. */
@@ -67,8 +68,11 @@ describe('the commands of the pages', () => {
     expect(problems.filter(([, , problem]) => problem !== undefined)).toEqual([])
   })
 
-  it('of npm are scripts of the package', () => {
-    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  it('of npm are scripts of the package, or of a new project', async () => {
+    const [manifest] = await projectFiles({ have: 'nothing', sdk: 'none', where: 'cpu' }, { dir: 'a', dependency: '1' })
+    const scripts = [readFileSync(join(root, 'package.json'), 'utf8'), 'text' in manifest ? manifest.text : '']
+      .map((text) => JSON.parse(text).scripts)
+      .reduce((all, some) => ({ ...all, ...some }))
     const named = pages.flatMap((page) =>
       [...readFileSync(join(root, page), 'utf8').matchAll(/\bnpm run ([\w:]+)/g)].map(([, name]) => name),
     )

@@ -2,7 +2,7 @@ import { TrinityError } from './error.js'
 
 /** Areas and codes that mean: what was asked for has to change, or what was named is not there, before anything can run. */
 const WRONG_USE = [
-  /^(args|cli|config|dataset|model|plugin|registry|verl)\//,
+  /^(args|cli|config|dataset|init|model|plugin|registry|verl)\//,
   /^(explorer|trainer)\/nothing-usable$/,
   /^workflow\/args$/,
   /^checkpoint\/other-job$/,

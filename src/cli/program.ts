@@ -35,6 +35,18 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .action(async (options) => done(await (await import('./run.js')).run(options)))
 
   program
+    .command('init')
+    .description('a small project that trains at once: an agent or a data set, a reward with tests, a configuration')
+    .argument('[folder]', 'where to put it', '.')
+    .option('--have <what>', 'nothing, agent or data')
+    .option('--sdk <name>', 'openai, ai-sdk, openai-agents, anthropic, langgraph, mastra or none')
+    .option('--where <what>', 'cpu or gpu')
+    .option('--data <file>', 'questions and answers, one JSON object in each line')
+    .option('--model <dir>', 'the model to train: a directory, or an id on a hub')
+    .option('--package <spec>', 'version, path or tarball of trinity-rft that the project asks for')
+    .action(async (folder, options) => done(await (await import('./init.js')).init(folder, options)))
+
+  program
     .command('sweep')
     .description('several runs, one table: configurations, values of keys, and seeds; the same command goes on')
     .argument('[file]', 'sweep file (docs/sweep.md)')
@@ -82,7 +94,10 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .command('debug')
     .description('keep the models of a configuration open and run single tasks against them')
     .requiredOption('-c, --config <file>', 'YAML configuration')
-    .requiredOption('-m, --module <name>', 'inference_model: open the models and serve them; workflow: run one task')
+    .requiredOption(
+      '-m, --module <name>',
+      'inference_model: open the models and serve them; workflow: run one task; viewer: look at what it made',
+    )
     .option('--plugin-dir <dir>', 'load workflows and other plugins from here (may be repeated)', collect)
     .option('--set <key=value>', 'override a key of the configuration (may be repeated)', collect)
     .option('-t, --task <n>', 'number of the task in the first task set, from 0', '0')
@@ -90,6 +105,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--output-file <file>', 'write the experiences to this database instead')
     .option('--disable-overwrite', 'if the folder is not empty, use one with the time in its name')
     .option('--enable-profiling', 'write workflow.cpuprofile beside the experiences')
+    .option('-p, --port <n>', 'with viewer: port; 0 is any that is free', '8502')
     .action(async (options) => done(await (await import('./debug.js')).debug(options)))
 
   program
@@ -128,6 +144,26 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--schema <name>', 'experience, or sft: conversations first', 'experience')
     .option('-p, --port <n>', 'port; 0 is any that is free', '8502')
     .action(async (options) => done(await (await import('./view.js')).view(options)))
+
+  const perf = program.command('perf').description('measure some steps of a job, and look at the result')
+  perf
+    .command('run')
+    .description('run some steps and write down how long they took, how fast they were, and what they used')
+    .requiredOption('-c, --config <file>', 'YAML configuration')
+    .option('-m, --module <name>', 'explorer: rollouts alone; both: rollouts and training', 'explorer')
+    .option('-o, --output-path <file>', 'where the report goes', './perf/output.json')
+    .option('--monitor-interval <seconds>', 'how often CPU, memory and GPUs are looked at', '2')
+    .option('--total-steps <n>', 'steps to measure', '5')
+    .option('--timeout <seconds>', 'give up after this time')
+    .option('--plugin-dir <dir>', 'load workflows and other plugins from here (may be repeated)', collect)
+    .option('--set <key=value>', 'override a key of the configuration (may be repeated)', collect)
+    .action(async (options) => done(await (await import('./perf.js')).perfRun(options)))
+  perf
+    .command('view')
+    .description('show a report in a browser')
+    .requiredOption('-r, --report <file>', 'what perf run has written')
+    .option('-p, --port <n>', 'port; 0 is any that is free', '8503')
+    .action(async (options) => done(await (await import('./perf.js')).perfView(options)))
 
   const config = program.command('config').description('check configurations and describe every key')
   config

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 
 /** What a reward function may look at. A workflow fills in what it knows. */
 export interface RewardInput {
@@ -40,7 +40,7 @@ export interface RewardFn {
 }
 
 /**
- * Gives `score` the type of its own arguments.
+ * Gives `score` the type of its own arguments; without `args` it takes none.
  * @example
  * import { rewardFn, rewardFns, z } from 'trinity-rft'
  *
@@ -50,11 +50,11 @@ export interface RewardFn {
  *   score: ({ response }, { limit }) => ({ short: response.length <= limit ? 1 : 0 }),
  * }))
  */
-export function rewardFn<S extends z.ZodObject>(fn: {
+export function rewardFn<S extends z.ZodObject = z.ZodObject<Record<never, never>>>(fn: {
   doc: string
   needsTruth?: boolean
-  args: S
+  args?: S
   score(input: RewardInput, args: z.output<S>): RewardParts | Promise<RewardParts>
 }): RewardFn {
-  return fn
+  return { ...fn, args: fn.args ?? z.strictObject({}) }
 }

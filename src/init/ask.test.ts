@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { answersOf } from './ask.js'
+
+/** Somebody who types these lines, one after the other. */
+function person(...lines: string[]) {
+  const asked: string[] = []
+  return {
+    asked,
+    ask: async (text: string) => {
+      asked.push(text)
+      return lines.shift() ?? ''
+    },
+  }
+}
+
+describe('what a project is made from', () => {
+  it('is the defaults where nobody is there to ask', async () => {
+    expect(await answersOf({})).toEqual({ have: 'nothing', sdk: 'none', where: 'cpu' })
+    expect(await answersOf({ have: 'agent' })).toMatchObject({ have: 'agent', sdk: 'openai' })
+  })
+
+  it('is asked in three questions, by number, name or beginning', async () => {
+    const one = person('2', 'mas', '')
+    expect(await answersOf({}, one.ask)).toEqual({ have: 'agent', sdk: 'mastra', where: 'cpu' })
+    expect(one.asked).toHaveLength(3)
+    expect(one.asked[0]).toContain('2 an agent')
+  })
+
+  it('is not asked again', async () => {
+    const one = person('')
+    expect(await answersOf({ have: 'agent', sdk: 'openai' }, one.ask)).toMatchObject({ where: 'cpu' })
+    expect(one.asked).toHaveLength(1)
+  })
+
+  it('has a model where the small one would learn nothing', async () => {
+    expect(await answersOf({ where: 'gpu', have: 'nothing' }, person('org/model').ask)).toMatchObject({
+      model: 'org/model',
+    })
+    expect(await answersOf({ data: 'rows.jsonl' })).toMatchObject({
+      have: 'data',
+      data: 'rows.jsonl',
+      model: undefined,
+    })
+  })
+
+  it.each([
+    [{ have: 'cat' }, /'cat' is no answer to: What do you have\?/],
+    [{ have: 'agent', sdk: 'open' }, /'open' is no answer to: Which SDK\?/],
+    [{ where: '' }, /'' is no answer/],
+  ])('refuses %j', async (given, message) => {
+    await expect(answersOf(given)).rejects.toThrow(message)
+  })
+})

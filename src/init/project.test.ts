@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { root } from '../../test/support/doc-blocks.js'
+import type { Answers } from './answers.js'
+import { projectFiles } from './project.js'
+import { writeProject } from './write.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'trinity-init-'))
+const place = { dir: join(dir, 'My Project'), dependency: '^1.0.0' }
+const plain: Answers = { have: 'nothing', sdk: 'none', where: 'cpu' }
+
+function rows(text: string): string {
+  const file = join(dir, `${Math.random()}.jsonl`)
+  writeFileSync(file, text)
+  return file
+}
+
+describe('a project', () => {
+  it('has a package of its own, with the SDK that was chosen', async () => {
+    const files = await projectFiles({ ...plain, have: 'agent', sdk: 'anthropic' }, place)
+    const manifest = JSON.parse(textOf(files, 'package.json'))
+    expect(manifest.name).toBe('my-project')
+    expect(Object.keys(manifest.dependencies)).toEqual(['@anthropic-ai/sdk', 'trinity-rft'])
+    expect(files).toContainEqual({ path: 'agent.ts', from: 'templates/agent/anthropic.ts' })
+  })
+
+  it('of data takes the columns by their names', async () => {
+    const data = rows('{"id": 1, "problem": "1+1", "solution": "2"}\n{"broken')
+    const text = textOf(await projectFiles({ ...plain, have: 'data', data, model: 'org/m: x' }, place), 'trinity.yaml')
+    expect(text).toContain('{ prompt_key: problem, response_key: solution }')
+    expect(text).toContain('model_path: "org/m: x"')
+    expect(text).not.toContain('eval_tasksets')
+  })
+
+  it.each([
+    ['[1]', /is no JSON object/],
+    ['', /is no JSON object/],
+    ['{"text": "a", "answer": "b"}', /is known to hold questions: text, answer/],
+    ['{"question": "a", "reply": "b"}', /is known to hold answers: question, reply/],
+  ])('of data that begins with %j is refused', async (text, message) => {
+    const answers: Answers = { ...plain, have: 'data', data: rows(text), model: 'm' }
+    await expect(projectFiles(answers, place)).rejects.toThrow(message)
+  })
+
+  it('wants a model where the small one would learn nothing', async () => {
+    await expect(projectFiles({ ...plain, where: 'gpu' }, place)).rejects.toThrow(/knows nothing but sums/)
+    await expect(projectFiles({ ...plain, have: 'data', data: rows('{}') }, place)).rejects.toThrow(/nothing but sums/)
+  })
+
+  it('is written whole or not at all', async () => {
+    const files = await projectFiles(plain, place)
+    await writeProject(place.dir, files, root)
+    expect(readFileSync(join(place.dir, '.gitignore'), 'utf8')).toContain('node_modules')
+    expect(JSON.parse(readFileSync(join(place.dir, 'model/config.json'), 'utf8'))).toHaveProperty('vocab_size')
+    const other = join(dir, 'other')
+    mkdirSync(other)
+    writeFileSync(join(other, 'trinity.yaml'), 'mine')
+    await expect(writeProject(other, files, root)).rejects.toThrow(/has trinity\.yaml already/)
+    expect(readFileSync(join(other, 'trinity.yaml'), 'utf8')).toBe('mine')
+    await expect(async () => readFileSync(join(other, 'package.json'))).rejects.toThrow()
+  })
+})
+
+function textOf(files: Awaited<ReturnType<typeof projectFiles>>, path: string): string {
+  const file = files.find((one) => one.path === path)
+  return file && 'text' in file ? file.text : ''
+}

@@ -1,0 +1,105 @@
+import { basename, relative } from 'node:path'
+import { TrinityError } from '../base/error.js'
+import type { Answers } from './answers.js'
+import { columnsOf } from './columns.js'
+
+/** A file of a project: what it holds, or the file or folder of this package that it is a copy of. */
+export type ProjectFile = { readonly path: string } & ({ readonly text: string } | { readonly from: string })
+
+export interface ProjectPlace {
+  readonly dir: string
+  /** How the project asks for this package. */
+  readonly dependency: string
+}
+
+/** Packages of an SDK, at the versions that its agent was tried with. */
+const PACKAGES: Readonly<Record<Answers['sdk'], Readonly<Record<string, string>>>> = {
+  none: {},
+  openai: { openai: '^7.53.0' },
+  'ai-sdk': { ai: '^7.0.0', '@ai-sdk/openai-compatible': '^3.0.0' },
+  'openai-agents': { '@openai/agents': '^0.20.0', zod: '^4.0.0' },
+  anthropic: { '@anthropic-ai/sdk': '^1.8.0' },
+  langgraph: { '@langchain/core': '^1.0.0', '@langchain/langgraph': '^1.4.0', '@langchain/openai': '^1.0.0' },
+  mastra: { '@mastra/core': '^1.71.0' },
+}
+
+/** The files of a small project that trains at once. */
+export async function projectFiles(answers: Answers, { dir, dependency }: ProjectPlace): Promise<ProjectFile[]> {
+  const { have, sdk, where, data, model } = answers
+  if (model === undefined && (where === 'gpu' || data !== undefined)) {
+    throw new TrinityError('init/model', 'the small model that comes with a project knows nothing but sums', {
+      path: '--model',
+      hint: `${where === 'gpu' ? 'training on a GPU' : 'data of your own'} needs one that can begin to answer: --model DIR, or an id on a hub`,
+    })
+  }
+  const name =
+    basename(dir)
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9._-]+/g, '-') || 'project'
+  const plugin = have === 'data' ? 'reward.ts' : 'agent.ts'
+  const graded = data === undefined ? 'countdown' : 'text'
+  const manifest = {
+    name,
+    private: true,
+    type: 'module',
+    scripts: {
+      train: `trinity run -c trinity.yaml --plugin-dir ${plugin}`,
+      test: 'node --import tsx --test grade.test.ts',
+      chat: 'trinity chat trinity.yaml',
+    },
+    dependencies: { ...PACKAGES[sdk], 'trinity-rft': dependency },
+    devDependencies: { '@types/node': '^20.0.0', tsx: '^4.20.0', typescript: '^5.9.0' },
+  }
+  return [
+    { path: 'package.json', text: `${JSON.stringify(manifest, null, 2)}\n` },
+    { path: 'tsconfig.json', from: 'templates/project/tsconfig.json' },
+    { path: '.gitignore', from: 'templates/project/gitignore' },
+    { path: 'trinity.yaml', text: await yaml(answers, name, dir) },
+    { path: 'grade.ts', from: `templates/${graded}/grade.ts` },
+    { path: 'grade.test.ts', from: `templates/${graded}/grade.test.ts` },
+    have === 'data'
+      ? { path: plugin, from: 'templates/data/reward.ts' }
+      : { path: plugin, from: `templates/agent/${sdk}.ts` },
+    ...(data === undefined ? [{ path: 'tasks', from: 'examples/quickstart/countdown' }] : []),
+    ...(model === undefined ? [{ path: 'model', from: 'examples/quickstart/model' }] : []),
+  ]
+}
+
+async function yaml({ have, data, model }: Answers, name: string, dir: string): Promise<string> {
+  const isSample = data === undefined
+  const path = `path: \${config.dir:${isSample ? 'tasks' : relative(dir, data)}}`
+  // an agent gets rows as they are
+  const format = have === 'data' ? [await formatOf(data)] : []
+  const lines = [
+    `project: ${JSON.stringify(name)}`,
+    'name: solve',
+    'checkpoint_root_dir: ./checkpoints',
+    'algorithm:',
+    ...(have === 'data'
+      ? ['  algorithm_type: grpo']
+      : ['  algorithm_type: multi_step_grpo # conversations of several calls too', '  sample_strategy: whole_step']),
+    '  repeat_times: 8 # answers to each task, which are compared',
+    '  kl_loss_fn: none',
+    `  optimizer: { lr: ${model === undefined ? '2e-4' : '1e-5'} }`,
+    'model:',
+    `  model_path: ${model === undefined ? `\${config.dir:model}` : JSON.stringify(model)}`,
+    `  max_model_len: ${model === undefined ? 64 : 1024}`,
+    'buffer:',
+    `  batch_size: ${model === undefined ? 16 : 8} # tasks in a step`,
+    '  total_steps: 100',
+    '  explorer_input:',
+    `    default_workflow_type: ${have === 'data' ? 'simple_workflow' : 'solve # agent.ts'}`,
+    ...(have === 'data' ? ['    default_reward_fn_type: grade # reward.ts'] : []),
+    '    taskset:',
+    ...[path, ...format].map((line) => `      ${line}`),
+    ...(isSample ? ['    eval_tasksets:', '      - name: held-out'] : []),
+    ...(isSample ? [path, 'split: test', ...format].map((line) => `        ${line}`) : []),
+    ...(isSample ? ['explorer:', '  eval_interval: 25'] : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+async function formatOf(data: string | undefined): Promise<string> {
+  const { prompt, response } = data === undefined ? { prompt: 'question', response: 'answer' } : await columnsOf(data)
+  return `format: { prompt_key: ${prompt}, response_key: ${response} }`
+}

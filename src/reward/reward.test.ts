@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest'
+import { prepareReward } from './prepare.js'
+import { rewardFn } from './reward.js'
+
+it('a reward function without arguments takes none', async () => {
+  const fn = rewardFn({ doc: '1 for an answer', score: ({ response }) => ({ said: response === '' ? 0 : 1 }) })
+  expect(await prepareReward(fn)({ response: 'a' })).toEqual({ reward: 1, parts: { said: 1 } })
+  expect(() => prepareReward(fn, { limit: 3 })).toThrow(/limit/)
+})

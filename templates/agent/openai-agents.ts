@@ -1,0 +1,11 @@
+import { Agent, run, setTracingDisabled } from '@openai/agents'
+import { agent } from 'trinity-rft'
+import { grade } from './grade.js'
+
+setTracingDisabled(true) // else it sends traces to OpenAI
+const solver = new Agent({ name: 'Solver', model: 'gpt-4o-mini' })
+
+export default agent('solve', async ({ question, answer }) => {
+  const { finalOutput } = await run(solver, question)
+  return grade(finalOutput ?? '', answer)
+})
