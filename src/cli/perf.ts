@@ -32,7 +32,10 @@ export async function perfRun(options: PerfRunOptions): Promise<ExitCode> {
   const intervalSeconds = decimal('--monitor-interval', options.monitorInterval, 2) || 0.1
   const timeout = options.timeout === undefined ? undefined : decimal('--timeout', options.timeout, 0)
   await usePlugins(options.pluginDir)
-  const parsed = readConfig(options.config, { set: [...(options.set ?? []), ...keysOf(module, steps)] })
+  const set = [...(options.set ?? []), ...keysOf(module, steps)]
+  const { name } = readConfig(options.config, { set }).stages[0].config
+  // what is measured is not the job itself, which may have been trained for days
+  const parsed = readConfig(options.config, { set: [...set, `name=${name}_perf`] })
   const resolved = resolveConfig(parsed, machineFacts(), await loadCatalog([parsed]))
   if (resolved.stages.length > 1) {
     throw new TrinityError('perf/stages', 'a configuration with stages is measured one stage at a time', {

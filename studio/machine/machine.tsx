@@ -75,7 +75,7 @@ function Row({ check: { name, status, found, fix } }: { check: Check }) {
   const tone = status === 'ok' ? 'good' : status === 'wrong' ? 'bad' : ''
   return (
     <tr>
-      <th scope="row">{name}</th>
+      <td>{name}</td>
       <td>
         <small class={`tag ${tone}`}>{WORDS[status]}</small>
       </td>

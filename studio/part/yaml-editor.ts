@@ -123,7 +123,7 @@ function open(host: HTMLElement, text: string, more: Extension): EditorView {
       extensions: [
         [lineNumbers(), foldGutter(), yaml(), syntaxHighlighting(colors), look],
         [search({ top: true }), highlightSelectionMatches(), keymap.of([...searchKeymap, ...foldKeymap])],
-        [EditorView.contentAttributes.of({ 'aria-label': 'configuration' }), more],
+        [EditorView.contentAttributes.of({ 'aria-label': 'configuration', tabindex: '0' }), more],
       ],
     }),
   })

@@ -47,9 +47,12 @@ function Cards({ report }: { report: PerfReport }) {
     ['Steps', String(steps.length)],
     ['Prompt tokens/s', number(timing.prompt_tokens_per_second)],
     ['Response tokens/s', number(timing.response_tokens_per_second)],
-    ['API prompt tokens/s', number(timing.api_call_prompt_tokens_per_second)],
-    ['API response tokens/s', number(timing.api_call_response_tokens_per_second)],
   ]
+  const calls: [string, number | null][] = [
+    ['API prompt tokens/s', timing.api_call_prompt_tokens_per_second],
+    ['API response tokens/s', timing.api_call_response_tokens_per_second],
+  ]
+  for (const [name, value] of calls) if (value !== null) cards.push([name, number(value)])
   return (
     <dl class="cards">
       {cards.map(([name, value]) => (
@@ -70,7 +73,9 @@ function Resources({ report }: { report: PerfReport }) {
       <h2>What the run used</h2>
       <div class="charts">
         {charts.map(({ title, curves }) => (
-          <Chart key={title} title={title} curves={curves} view={view} onZoom={() => undefined} />
+          <div class="chart-place" key={title}>
+            <Chart title={title} curves={curves} view={view} onZoom={() => undefined} />
+          </div>
         ))}
       </div>
     </section>

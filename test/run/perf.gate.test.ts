@@ -22,6 +22,7 @@ describe('trinity perf run', () => {
       expect(report.status).toMatchObject({ success: true, error: null, tensorboard_metrics_available: true })
       expect(report.step_metrics.map(({ step }) => step)).toEqual([1, 2])
       expect('actor/loss' in report.step_metrics[0]).toBe(module === 'both')
+      expect(report.artifacts.checkpoint_job_dir).toContain('countdown_perf')
       const { timing } = report
       expect(timing.response_tokens_per_second).toBeGreaterThan(1)
       expect(timing.total_time_sec).toBeCloseTo(timing.startup_time_sec + timing.execution_time_sec)

@@ -40,6 +40,8 @@ describe.skipIf(noChromium)(`runs that are large${chromiumNote}`, () => {
     )
     await db.close()
     person = await Person.open({ folders: [dir] })
+    // the first look at a million rows takes seconds
+    person.context.setDefaultTimeout(60_000)
   }, 600_000)
   afterAll(() => person?.close())
 

@@ -3,12 +3,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { PerfReport } from '../../src/perf/report.js'
+import { timingOf } from '../../src/perf/timing.js'
 import { runId } from '../../src/studio/run/find.js'
 import { trinity } from '../run/cli-kit.js'
 import { chromiumNote, NARROW, noChromium, Person, WIDE } from './browser-kit.js'
-import { hostileRun } from './hostile-run.js'
+import { EVIL, hostileRun } from './hostile-run.js'
 
 const config = fileURLToPath(new URL('../../examples/quickstart/quickstart.yaml', import.meta.url))
+const used = { cpu_percent: 150, memory_rss_mb: 100, memory_percent: 1, gpu_metrics: [] }
+const measured: PerfReport = {
+  run_meta: {
+    ...{ module: 'both', config_path: 'a.yaml', explorer_name: 'explorer', monitor_interval_sec: 2 },
+    ...{ hostname: 'here', pid: 1, generated_at: 1.7e9 },
+  },
+  timing: timingOf(1, 2, []),
+  resource_timeline: [1, 2, 3].map((timestamp) => ({ timestamp, ...used })),
+  step_metrics: [1, 2].map((step) => ({ step, 'time/step': step })),
+  artifacts: { checkpoint_job_dir: null, tensorboard_dir: null, log_dir: null, output_json: 'output.json' },
+  status: { success: false, error: EVIL, gpu_metrics_available: false, tensorboard_metrics_available: true },
+}
 const STORE = 'store=buffer%2Fexperience_buffer.jsonl'
 
 describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
@@ -41,7 +55,7 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
       '{"step":1,"time":1,"metrics":{"a":1}}\n{"step":2,"ti',
     )
     writeFileSync(join(job('broken'), 'best_eval.json'), '{"first": ')
-    person = await Person.open({ folders: [dir] })
+    person = await Person.open({ folders: [dir], report: { path: 'output.json', report: measured } })
   }, 60_000)
   afterAll(async () => {
     await person?.close()
@@ -55,7 +69,9 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
 
   it('finds a run by keyboard and shows how it goes on', async () => {
     const { page } = person
-    await page.waitForSelector('tr[data-run]:has-text("live") .badge:has-text("running")')
+    // a report that Studio was asked to show comes first
+    await page.waitForSelector('.cards')
+    await person.visit('', 'tr[data-run]:has-text("live") .badge:has-text("running")')
     await page.keyboard.press('/')
     await page.keyboard.type('live')
     await expect.poll(() => page.locator('tr[data-run]').count()).toBe(1)
@@ -156,6 +172,8 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
       [`${run}/checkpoints`, '.checkpoints'],
       [`${run}/configuration`, '.cm-content'],
       [`compare?runs=${runId(job('hostile'))}+${runId(job('done'))}`, '.chart canvas'],
+      ['machine', '.checks'],
+      ['perf', '.cards'],
     ]
     for (const [view, shows] of views) {
       await page.emulateMedia({ colorScheme: 'light' })
