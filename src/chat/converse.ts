@@ -1,7 +1,8 @@
 import { commandHelp, commandOf, unknownCommand } from '../base/colon-command.js'
 import { columns } from './columns.js'
+import type { Reply } from './reply.js'
 import { probabilityTable } from './spoken-token.js'
-import type { Reply, Talk } from './talk.js'
+import type { Talk } from './talk.js'
 
 /** Where a person sits: lines come in, text goes out. */
 export interface Desk {

@@ -31,6 +31,7 @@
  * | /api/file                              | { file }                             | SourceText      |
  * | /api/runs/:run/source                  |                                      | SourceText      |
  * | /api/started                           |                                      | StartedList     |
+ * | /api/models                            |                                      | ModelList       |
  *
  * | POST, by the page alone                | body                                 | answer          |
  * |----------------------------------------|--------------------------------------|-----------------|
@@ -39,12 +40,16 @@
  * | /api/save                              | SaveQuery                            | SaveAnswer      |
  * | /api/start                             | StartQuery                           | Started         |
  * | /api/runs/:run/stop                    | StopQuery                            | StopAnswer      |
+ * | /api/chat                              | ChatQuery                            | ChatReply       |
+ * | /api/try                               | TryQuery                             | TryAnswer       |
+ * | /api/models/close                      | CloseQuery                           | {}              |
  *
  * `:run` is `RunSummary.id`. Lists in a query are written by repeating the key (`name=a&name=b`). An error has a status
  * of 400 and above and the body `ApiError`. A page without a cookie gets 401: the person opens the printed address again.
  */
 
 export type * from './api-machine.js'
+export type * from './api-playground.js'
 export type * from './api-rollout.js'
 export type * from './api-write.js'
 

@@ -4,6 +4,8 @@ import { machineParts, type ShownReport } from './machine/parts.js'
 import type { MetricsTables } from './metrics/tables.js'
 import { timelineOf } from './metrics/timeline.js'
 import type { Part } from './part.js'
+import { playgroundParts } from './playground/parts.js'
+import type { Players } from './playground/players.js'
 import { rolloutParts } from './rollout/parts.js'
 import type { Shelf } from './rollout/shelf.js'
 import { runParts } from './run/parts.js'
@@ -19,7 +21,7 @@ export interface PartNeeds {
   readonly report?: ShownReport
   readonly version: string
   /** Absent: runs are only looked at. */
-  readonly writes?: Omit<WriteNeeds, 'runs'>
+  readonly writes?: Omit<WriteNeeds, 'runs'> & { readonly players: Players }
   /** Ends every stream. */
   readonly signal: AbortSignal
 }
@@ -30,7 +32,7 @@ export function partsOf(needs: PartNeeds): Part[] {
   return [
     ...(opens ? [{ path: `/runs/${opens.run}`, answer: async () => viewed(opens.run) }] : []),
     ...runParts(needs),
-    ...(writes ? writeParts({ runs, ...writes }) : []),
+    ...(writes ? [...writeParts({ runs, ...writes }), ...playgroundParts(runs, writes.players)] : []),
     ...logParts(needs),
     ...rolloutParts(shelf),
     ...machineParts(report),

@@ -9,6 +9,7 @@ import { Door } from './door.js'
 import type { ShownReport } from './machine/parts.js'
 import { MetricsTables } from './metrics/tables.js'
 import { partsOf } from './parts.js'
+import { openPlayers, type Players } from './playground/players.js'
 import { runShelf } from './rollout/shelf.js'
 import { Stores } from './rollout/stores.js'
 import { TokenTexts } from './rollout/token-text.js'
@@ -35,6 +36,8 @@ export interface StudioOptions {
   readonly pluginDirs?: readonly string[]
   /** What checks configurations; default a process of its own. */
   readonly desk?: Worker
+  /** What holds models; default a process for each. */
+  readonly players?: Players
   /** Instead of the rollouts of runs: those of one table. */
   readonly view?: ViewOptions
   /** Of `trinity perf run`, to be shown first. */
@@ -68,17 +71,18 @@ export class Studio {
     const stores = new Stores()
     const { program, pluginDirs = [] } = options
     const desk = options.desk ?? openDesk(pluginDirs)
+    const players = options.players ?? openPlayers(pluginDirs)
     const parts = partsOf({
       ...{ runs, tables: new MetricsTables(), version, signal: end.signal, report: options.report },
       shelf: view ?? runShelf(runs, stores, new TokenTexts(folders)),
-      writes: program && { desk, starter: new Starter({ program, pluginDirs }), stopper: new Stopper() },
+      writes: program && { desk, players, starter: new Starter({ program, pluginDirs }), stopper: new Stopper() },
       opens: view && { run: VIEW, store: view.store.id, schema: options.view?.schema ?? 'experience' },
     })
     const app = studioApp({ door, host, page, parts })
     // Hono would else put its own Request and Response in place of everybody's.
     server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }))
     const at = isEverywhere(host) ? '127.0.0.1' : hostInUrl(host)
-    return new Studio(server, `http://${at}:${bound}/?token=${door.token}`, end, [view ?? stores, desk])
+    return new Studio(server, `http://${at}:${bound}/?token=${door.token}`, end, [view ?? stores, desk, players])
   }
 
   async close(): Promise<void> {

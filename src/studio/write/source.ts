@@ -62,7 +62,8 @@ export async function runText(folders: readonly string[], run: FoundRun): Promis
   return { text: printConfig(sparse(config)), from: 'what the run has recorded', notes: notesOn(config) }
 }
 
-async function isReadable(folders: readonly string[], file: string): Promise<boolean> {
+/** Below the folders, or among the examples of the package. */
+export async function isReadable(folders: readonly string[], file: string): Promise<boolean> {
   return (await isBelow(folders, file)) || (await isBelow([EXAMPLES], file))
 }
 

@@ -158,7 +158,12 @@ describe('what is written', () => {
 
   it('comes from the page of this server alone', async () => {
     const body = { folder, path: 'c.yaml', text: '' }
-    for (const headers of [{ origin: 'http://evil.example' }, { 'content-type': 'text/plain' }, { origin: 'null' }]) {
+    const wrong: Record<string, string>[] = [
+      { origin: 'http://evil.example' },
+      { 'content-type': 'text/plain' },
+      { origin: 'null' },
+    ]
+    for (const headers of wrong) {
       expect((await visitor.act('/save', body, headers)).status).toBe(403)
     }
     expect((await visitor.act('/save', body, { cookie: '' })).status).toBe(401)
