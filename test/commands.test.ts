@@ -70,14 +70,13 @@ describe('the commands of the pages', () => {
 
   it('of npm are scripts of the package, or of a new project', async () => {
     const [manifest] = await projectFiles({ have: 'nothing', sdk: 'none', where: 'cpu' }, { dir: 'a', dependency: '1' })
-    const scripts = [readFileSync(join(root, 'package.json'), 'utf8'), 'text' in manifest ? manifest.text : '']
-      .map((text) => JSON.parse(text).scripts)
-      .reduce((all, some) => ({ ...all, ...some }))
+    const manifests = [readFileSync(join(root, 'package.json'), 'utf8'), 'text' in manifest ? manifest.text : '']
+    const scripts = manifests.flatMap((text) => Object.keys(JSON.parse(text).scripts))
     const named = pages.flatMap((page) =>
       [...readFileSync(join(root, page), 'utf8').matchAll(/\bnpm run ([\w:]+)/g)].map(([, name]) => name),
     )
     expect(named.length).toBeGreaterThan(3)
-    expect(named.filter((name) => !(name in scripts))).toEqual([])
+    expect(named.filter((name) => !scripts.includes(name))).toEqual([])
   })
 
   it('a wrong one is found', async () => {
