@@ -39,12 +39,15 @@ def check_fused(device: str, dtype: torch.dtype, tolerance: float) -> None:
     other = residual.clone()
     wanted = fused.norm_plain((residual.cpu() + x.cpu().sum(0).to(dtype)), weight.cpu(), 1e-6)
     near("add_norm", fused.add_norm(x, other, weight, 1e-6), wanted, tolerance)
-    near("norm", fused.norm(residual, weight, 1e-6), fused.norm_plain(residual.cpu(), weight.cpu(), 1e-6), tolerance)
+    for unit in (0.0, 1.0):
+        wanted = fused.norm_plain(residual.cpu(), weight.cpu(), 1e-6, unit)
+        near("norm", fused.norm(residual, weight, 1e-6, unit), wanted, tolerance)
     x = torch.randn(2, tokens, 2 * hidden, device=device)
-    near("gated", fused.gated(x, dtype), fused.gated_plain(x.cpu(), dtype), tolerance)
+    for gelu in (False, True):
+        near("gated", fused.gated(x, dtype, gelu), fused.gated_plain(x.cpu(), dtype, gelu), tolerance)
     x = torch.randn(2, tokens, width, device=device)
-    angles = torch.outer(torch.arange(64.0), torch.rand(size // 2))
-    for bias, norm in ((False, False), (True, False), (False, True)):
+    for bias, norm, pairs, unit in ((0, 0, 12, 0.0), (1, 0, 12, 0.0), (0, 1, 12, 1.0), (0, 0, 9, 0.0), (1, 1, 9, 1.0)):
+        angles = torch.outer(torch.arange(64.0), torch.rand(pairs))
         parts = [
             x, torch.randn(width, **here) if bias else None,
             torch.rand(size, **here) if norm else None, torch.rand(size, **here) if norm else None, 1e-6,
@@ -53,9 +56,9 @@ def check_fused(device: str, dtype: torch.dtype, tolerance: float) -> None:
         ]  # fmt: skip
         pages = [torch.zeros(4, kv, page, size, **here) for _ in range(2)]
         plain = [p.cpu().clone() for p in pages]
-        q = fused.rope_write(*parts, *pages, heads)
+        q = fused.rope_write(*parts, *pages, heads, unit)
         cpu = [tuple(t.cpu() for t in p) if isinstance(p, tuple) else p.cpu() if isinstance(p, Tensor) else p for p in parts]
-        near("rope", q, fused.rope_write_plain(*cpu, *plain, heads), tolerance)
+        near("rope", q, fused.rope_write_plain(*cpu, *plain, heads, unit), tolerance)
         near("keys", pages[0], plain[0], tolerance)
         near("values", pages[1], plain[1], tolerance)
 
@@ -79,7 +82,7 @@ def check_product(device: str, dtype: torch.dtype, tolerance: float) -> None:
             assert torch.equal(total.to(dtype), whole[0, :count]), f"a product changed with the batch ({count} of 300)"
 
 
-def check_attention(device: str, dtype: torch.dtype, tolerance: float, window: int = 0) -> None:
+def check_attention(device: str, dtype: torch.dtype, tolerance: float, window: int = 0, cap: float = 0.0) -> None:
     torch.manual_seed(0)
     heads, kv, size, page = 6, 2, 24, 32
     tables = torch.randperm(60)[:54].view(3, 18).int().to(device)
@@ -92,13 +95,13 @@ def check_attention(device: str, dtype: torch.dtype, tolerance: float, window: i
 
     one = tiles([0, 1, 0, 2], [0, 1, 2, 3], [1, 1, 0, 1], [0, 299, 5, 569])
     cpu = paged.Tiles(*(t.cpu() for t in (one.slot, one.first, one.count, one.position)), 1)
-    wanted = paged.attend_plain(q.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2, window)
-    joined = paged.attend(q, keys, values, tables, one, 0.2, window=window)
+    wanted = paged.attend_plain(q.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2, window, cap)
+    joined = paged.attend(q, keys, values, tables, one, 0.2, window=window, cap=cap)
     some = [0, 1, 3]
     near("attention", joined[some], wanted[some], tolerance)
     for lanes in (1, 2, 3):
         room = torch.full((4, 4, heads, size + 2), float("nan"), device=device)
-        apart = paged.attend(q, keys, values, tables, one, 0.2, room, lanes, window)
+        apart = paged.attend(q, keys, values, tables, one, 0.2, room, lanes, window, cap)
         assert torch.equal(apart[some], joined[some]), "attention depends on where its spans are computed"
     # a prompt: the last query of every tile is the single one from above
     longest = paged.tile_tokens(heads // kv)
@@ -107,8 +110,9 @@ def check_attention(device: str, dtype: torch.dtype, tolerance: float, window: i
     q2[4], q2[9] = q[1], q[3]
     many = tiles([1, 2], [0, 5], [5, 5], [295, 565], longest=longest)
     cpu = paged.Tiles(*(t.cpu() for t in (many.slot, many.first, many.count, many.position)), longest)
-    found = paged.attend(q2, keys, values, tables, many, 0.2, window=window)
-    near("prompt", found, paged.attend_plain(q2.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2, window), tolerance)
+    found = paged.attend(q2, keys, values, tables, many, 0.2, window=window, cap=cap)
+    wanted = paged.attend_plain(q2.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2, window, cap)
+    near("prompt", found, wanted, tolerance)
     assert torch.equal(found[4], joined[1]) and torch.equal(found[9], joined[3]), "a prompt gives other bits than a new token"
     assert max(lengths) <= 18 * page
 
@@ -223,5 +227,6 @@ def check_all(device: str, dtype: torch.dtype, tolerance: float) -> None:
     check_product(device, dtype, tolerance)
     check_attention(device, dtype, tolerance)
     check_attention(device, dtype, tolerance, window=40)
+    check_attention(device, dtype, tolerance, window=40, cap=0.7)
     check_draw(device)
     check_limits(device)

@@ -7,7 +7,8 @@ import tempfile
 
 import torch
 from transformers import (
-    LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
+    Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig,
+    MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
     Qwen3ForCausalLM, SmolLM3Config, SmolLM3ForCausalLM,
 )  # fmt: skip
 
@@ -17,17 +18,57 @@ SIZES = dict(
     vocab_size=61, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
     num_key_value_heads=2, max_position_embeddings=128, head_dim=8,
 )
+# the special tokens of some families lie beyond so small a vocabulary
+TOKENS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 FAMILIES = {
     "llama": (LlamaConfig, LlamaForCausalLM, {}),
     "qwen2": (Qwen2Config, Qwen2ForCausalLM, {"tie_word_embeddings": True}),
     "qwen3": (Qwen3Config, Qwen3ForCausalLM, {}),
     "mistral": (MistralConfig, MistralForCausalLM, {"sliding_window": 9}),
     "windowed": (Qwen2Config, Qwen2ForCausalLM, {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1}),
-    # the family's own special tokens lie beyond so small a vocabulary
-    "smollm3": (
-        SmolLM3Config,
-        SmolLM3ForCausalLM,
-        {"no_rope_layer_interval": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2},
+    "smollm3": (SmolLM3Config, SmolLM3ForCausalLM, {"no_rope_layer_interval": 2, **TOKENS}),
+    "olmo2": (Olmo2Config, Olmo2ForCausalLM, TOKENS),
+    "phi3": (
+        Phi3Config,
+        Phi3ForCausalLM,
+        {
+            "sliding_window": 20,
+            "original_max_position_embeddings": 128,
+            "rope_parameters": {
+                "rope_type": "longrope",
+                "rope_theta": 10000.0,
+                "partial_rotary_factor": 0.75,
+                "short_factor": [1.0, 1.2, 1.5],
+                "long_factor": [2.0, 3.0, 4.0],
+                "attention_factor": 1.1,
+            },
+            **TOKENS,
+        },
+    ),
+    "gemma2": (
+        Gemma2Config,
+        Gemma2ForCausalLM,
+        {
+            "sliding_window": 9,
+            "query_pre_attn_scalar": 5,
+            "attn_logit_softcapping": 2.0,
+            "final_logit_softcapping": 5.0,
+            **TOKENS,
+        },
+    ),
+    "gemma3": (
+        Gemma3TextConfig,
+        Gemma3ForCausalLM,
+        {
+            "sliding_window": 9,
+            "query_pre_attn_scalar": 5,
+            "layer_types": ["sliding_attention", "full_attention"],
+            "rope_parameters": {
+                "full_attention": {"rope_type": "linear", "factor": 4.0, "rope_theta": 50000.0},
+                "sliding_attention": {"rope_type": "default", "rope_theta": 100.0},
+            },
+            **TOKENS,
+        },
     ),
 }
 

@@ -27,6 +27,7 @@ def packed_attention(
     scaling: float | None = None,
     dropout: float = 0.0,
     sliding_window: int | None = None,
+    softcap: float | None = None,
     bounds: Tensor | None = None,
     longest: int = 0,
     sequence_group: dist.ProcessGroup | None = None,
@@ -41,7 +42,10 @@ def packed_attention(
     q, k, v = (x[0].transpose(0, 1) for x in (query, key, value))
     if sequence_group is not None:
         q, k, v = ulysses.to_heads(q, k, v, sequence_group)
-    if by_cudnn and sliding_window is None and scaling is not None:
+    if softcap is not None:
+        # no kernel of PyTorch caps scores
+        out = each_sequence(q, k, v, bounds, scaling, sliding_window, softcap)
+    elif by_cudnn and sliding_window is None and scaling is not None:
         out = cudnn_attention.attend(q, k, v, bounds, longest, scaling)
     elif q.is_cuda and q.dtype in (torch.bfloat16, torch.float16):
         left = None if sliding_window is None else sliding_window - 1
@@ -57,23 +61,34 @@ def packed_attention(
 
 
 def each_sequence(
-    q: Tensor, k: Tensor, v: Tensor, bounds: Tensor, scaling: float | None, window: int | None
+    q: Tensor, k: Tensor, v: Tensor, bounds: Tensor, scaling: float | None, window: int | None, cap: float | None = None
 ) -> Tensor:
-    """The same, one sequence at a time: for float32 and for the CPU, where there is no kernel for it."""
+    """The same, one sequence at a time: where there is no kernel for it, as on the CPU, in float32, with capped scores."""
     ends = bounds.tolist()
     parts = []
     for a, b in zip(ends, ends[1:]):
         qs, ks, vs = (x[a:b].transpose(0, 1)[None] for x in (q, k, v))
         mask = None
-        if window is not None and window < b - a:
+        if cap is not None or (window is not None and window < b - a):
             at = torch.arange(b - a, device=q.device)
-            mask = (at[:, None] >= at) & (at[:, None] - at < window)
+            mask = (at[:, None] >= at) & (at[:, None] - at < (window or b - a))
+        if cap is not None:
+            assert mask is not None
+            parts.append(capped(qs[0], ks[0], vs[0], mask, scaling or q.shape[-1] ** -0.5, cap).transpose(0, 1))
+            continue
         parts.append(
             F.scaled_dot_product_attention(
                 qs, ks, vs, attn_mask=mask, is_causal=mask is None, scale=scaling, enable_gqa=True
             )[0].transpose(0, 1)
         )
     return torch.cat(parts)
+
+
+def capped(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float, cap: float) -> Tensor:
+    """[heads, T, size], of k and v fewer heads: scores become cap · tanh(score / cap)."""
+    k, v = (x.repeat_interleave(q.shape[0] // k.shape[0], 0) for x in (k, v))
+    scores = torch.tanh(q @ k.transpose(1, 2) * (scale / cap)) * cap
+    return scores.float().masked_fill(~mask, float("-inf")).softmax(-1).to(q.dtype) @ v
 
 
 # Parameters of a layer from which on cuDNN's attention is the faster one. Starting it takes the CPU 0.1 ms longer than PyTorch's,

@@ -24,10 +24,12 @@ class Targets:
     inverse_temperature: Tensor
     # by name of the score: other tokens whose log-probs are asked for
     others: dict[str, Tensor] = field(default_factory=dict)
+    # logits become cap · tanh(logit / cap) before anything else; 0: they stay
+    cap: float = 0.0
 
     def cut(self, a: int, b: int) -> Targets:
         others = {kind: ids[a:b] for kind, ids in self.others.items()}
-        return Targets(self.ids[a:b], self.inverse_temperature[a:b], others)
+        return Targets(self.ids[a:b], self.inverse_temperature[a:b], others, self.cap)
 
     @property
     def kinds(self) -> list[str]:
@@ -64,7 +66,7 @@ def chunk_rows(vocabulary: int) -> int:
     return max(128, CHUNK // vocabulary)
 
 
-def logits_of(hidden: Tensor, head: Head) -> Tensor:
+def logits_of(hidden: Tensor, head: Head, cap: float = 0.0) -> Tensor:
     """Always float32: rounding logits to bfloat16 would cost more than everything before them."""
     if hidden.is_cuda and hidden.dtype != torch.float32:
         logits = torch.mm(hidden, head.weight.t(), out_dtype=torch.float32)
@@ -72,7 +74,12 @@ def logits_of(hidden: Tensor, head: Head) -> Tensor:
         logits = (hidden @ head.weight.t()).float()
     if head.low is not None and head.factor is not None:
         logits.addmm_(head.low.float(), head.factor.float().t())
-    return logits
+    return logits.div_(cap).tanh_().mul_(cap) if cap else logits
+
+
+def through_cap(d: Tensor, logits: Tensor, cap: float) -> Tensor:
+    """From the derivative by capped logits to that by the logits themselves; `logits`: the capped ones, which are used up."""
+    return d * (1.0 - logits.div_(cap).square_()).to(d.dtype) if cap else d
 
 
 def named(logits: Tensor, found: softmax.Scores, targets: Targets) -> dict[str, Tensor]:
@@ -90,7 +97,7 @@ def score(hidden: Tensor, head: Head, targets: Targets) -> dict[str, Tensor]:
     parts: list[dict[str, Tensor]] = []
     for a, b in _cuts(hidden.shape[0], chunk_rows(head.weight.shape[0])):
         part = targets.cut(a, b)
-        logits = logits_of(hidden[a:b], head.cut(a, b))
+        logits = logits_of(hidden[a:b], head.cut(a, b), targets.cap)
         parts.append(named(logits, softmax.scores(logits, part.ids, part.inverse_temperature), part))
         del logits
     return {kind: torch.cat([one[kind] for one in parts]) for kind in targets.kinds}
@@ -156,12 +163,13 @@ class FusedLoss(torch.autograd.Function):
         for chunk, size in enumerate(sizes):
             b = a + size
             part = targets.cut(a, b)
-            logits = logits_of(hidden[a:b], head.cut(a, b))
+            logits = logits_of(hidden[a:b], head.cut(a, b), part.cap)
             found = softmax.scores(logits, part.ids, part.inverse_temperature)
             scores = named(logits, found, part)
             loss, grads = loss_of(chunk, scores)
             pulls = part.pulls({**grads})
             d = softmax.backward(logits, part.ids, part.inverse_temperature, found, pulls, hidden.dtype, part.table())
+            d = through_cap(d, logits, part.cap)
             del logits
             sums.add(a, b, d)
             for kind, values in scores.items():
@@ -206,11 +214,12 @@ class Scores(torch.autograd.Function):
         sums = Sums(hidden, head, ctx.needs_input_grad[1])
         for a, b in _cuts(hidden.shape[0], chunk_rows(weight.shape[0])):
             part = ctx.targets.cut(a, b)
-            logits = logits_of(hidden[a:b], head.cut(a, b))
+            logits = logits_of(hidden[a:b], head.cut(a, b), part.cap)
             found = softmax.scores(logits, part.ids, part.inverse_temperature)
             d = softmax.backward(
                 logits, part.ids, part.inverse_temperature, found, pulls.cut(a, b), hidden.dtype, part.table()
             )
+            d = through_cap(d, logits, part.cap)
             del logits
             sums.add(a, b, d)
         return *sums.grads(), None

@@ -38,6 +38,7 @@ class Network(nn.Module):
         self.hf = hf
         self.kind = kind
         self.logit_scale = _logit_scale(hf.config) if kind == "lm" else 1.0
+        self.logit_cap: float = getattr(hf.config, "final_logit_softcapping", None) or 0.0
 
     @property
     def config(self) -> Any:
@@ -76,7 +77,7 @@ class Network(nn.Module):
         return Pick.apply(self.body(pack), pack.at)
 
     def targets(self, pack: Pack) -> head.Targets:
-        return head.Targets(pack.targets, pack.inverse_temperature * self.logit_scale, pack.others)
+        return head.Targets(pack.targets, pack.inverse_temperature * self.logit_scale, pack.others, self.logit_cap)
 
     def values(self, hidden: Tensor) -> Tensor:
         """In float32: a critic's regression needs more than eight bits."""
@@ -128,8 +129,6 @@ def load(path: str, kind: str, seed: int) -> Network:
 
 
 def _logit_scale(config: Any) -> float:
-    if getattr(config, "final_logit_softcapping", None):
-        raise WorkerError("engine/unsupported", f"{config.model_type} caps its logits, which this engine does not do")
     if getattr(config, "logits_scaling", None):
         return 1.0 / float(config.logits_scaling)
     return float(getattr(config, "logit_scale", None) or 1.0)

@@ -16,30 +16,34 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..errors import WorkerError
 from ..network.linear import joined
-from ..network.lora_modules import LoraLinear
 from . import fused, product
+from .family import check, turns, windows
 
 if TYPE_CHECKING:
     from .split import Split
 
-FAMILIES = ("llama", "qwen2", "qwen3", "mistral", "smollm3")
-ROPES = ("default", "linear", "llama3", "yarn")
+
+@dataclass
+class Around:
+    """Norms of what a part of a layer takes, and of what it gives."""
+
+    before: Tensor | None
+    after: Tensor | None
 
 
 @dataclass
 class Layer:
-    before: Tensor  # norm
+    attention: Around
+    feed: Around
     qkv: Tensor
     bias: Tensor | None
     q_norm: Tensor | None
     k_norm: Tensor | None
     o: Tensor
-    after: Tensor  # norm
     gate_up: Tensor
     down: Tensor
-    turned: bool  # whether queries and keys are rotated
+    turn: str  # which rotation of queries and keys it has
     window: int  # tokens that it sees, its own included; 0: all
 
 
@@ -54,7 +58,7 @@ class Decoder:
     """
 
     def __init__(self, hf: Any, max_len: int, exact: bool, split: Split | None = None):
-        check(hf)
+        check(hf, max_len)
         config = hf.config
         self.split = split
         self.exact = exact
@@ -63,43 +67,59 @@ class Decoder:
         self.heads: int = config.num_attention_heads
         self.kv: int = config.num_key_value_heads
         self.size: int = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        self.scale = self.size**-0.5
+        base: Any = hf.base_model
+        self.scale: float = base.layers[0].self_attn.scaling
+        gemma = config.model_type.startswith("gemma")
+        # added to the weights of norms
+        self.unit = 1.0 if gemma else 0.0
+        self.gelu = gemma
+        self.cap: float = (config.attn_logit_softcapping or 0.0) if config.model_type == "gemma2" else 0.0
+        self.logit_cap: float = getattr(config, "final_logit_softcapping", None) or 0.0
         self.eps: float = config.rms_norm_eps
         self.vocabulary: int = config.vocab_size
         # every parameter with the place that this decoder reads it from
         self.places: list[tuple[nn.Parameter, Tensor]] = []
-        base: Any = hf.base_model
         self.embedding = self._own(base.embed_tokens.weight)
-        self.layers = [self._layer(layer, window) for layer, window in zip(base.layers, windows(config))]
+        kinds = getattr(config, "layer_types", None) or [""] * config.num_hidden_layers
+        self.layers = [self._layer(*one) for one in zip(base.layers, windows(config), kinds)]
         self.last = self._own(base.norm.weight)
         output = hf.get_output_embeddings().weight
         self.head = self.embedding if output is base.embed_tokens.weight else self._own(output)
         self.dtype, self.device = self.embedding.dtype, self.embedding.device
-        angles = torch.outer(torch.arange(max_len, dtype=torch.float32), base.rotary_emb.inv_freq.float().cpu())
-        strength = float(getattr(base.rotary_emb, "attention_scaling", 1.0))
-        # in the type of the model, as Transformers rounds them
-        put = lambda x: (x * strength).to(self.device, self.dtype).contiguous()  # noqa: E731
-        self.turn: tuple[Tensor, Tensor] = (put(angles.cos()), put(angles.sin()))
-        # for layers without positions
-        still = (torch.ones_like(self.turn[0]), torch.zeros_like(self.turn[1]))
-        self.still: tuple[Tensor, Tensor] = self.turn if all(layer.turned for layer in self.layers) else still
+        # as Transformers rounds it
+        self.embed_scale = float(torch.tensor(self.hidden**0.5).to(self.dtype)) if gemma else 1.0
+        self.turns = turns(base.rotary_emb, {layer.turn for layer in self.layers}, max_len, self.device, self.dtype)
 
     def body(self, ids: Tensor, attend: Attend) -> Tensor:
         """Hidden states [tokens, hidden] after the last norm."""
         x = F.embedding(ids, self.embedding)
-        h = fused.norm(x, self.layers[0].before, self.eps)
+        if self.embed_scale != 1.0:
+            x *= self.embed_scale
+        first = self.layers[0].attention.before
+        h = x if first is None else fused.norm(x, first, self.eps, self.unit)
         for i, layer in enumerate(self.layers):
             mixed = attend(i, product.parts(h, layer.qkv, self.exact))
-            h = fused.add_norm(self._sum(mixed, layer.o), x, layer.after, self.eps)
-            inner = fused.gated(product.parts(h, layer.gate_up, self.exact), self.dtype)
-            following = self.layers[i + 1].before if i + 1 < len(self.layers) else self.last
-            h = fused.add_norm(self._sum(inner, layer.down), x, following, self.eps)
+            h = self._add(self._sum(mixed, layer.o), x, layer.attention.after, layer.feed.before)
+            inner = fused.gated(product.parts(h, layer.gate_up, self.exact), self.dtype, self.gelu)
+            following = self.layers[i + 1].attention.before if i + 1 < len(self.layers) else self.last
+            h = self._add(self._sum(inner, layer.down), x, layer.feed.after, following)
         return h
+
+    def _add(self, parts: Tensor, x: Tensor, after: Tensor | None, following: Tensor | None) -> Tensor:
+        """Adds what a part of a layer gives, or its norm, to `x` in place; what the next part takes."""
+        if after is not None:
+            parts = fused.norm(fused.total(parts, self.dtype), after, self.eps, self.unit)[None]
+        if following is None:
+            x += fused.total(parts, self.dtype)
+            return x
+        return fused.add_norm(parts, x, following, self.eps, self.unit)
 
     def logits(self, hidden: Tensor) -> Tensor:
         if self.split is None:
-            return product.logits(hidden, self.head, self.exact)
-        return self.split.join(product.logits(hidden, self.split.rows(self.head), self.exact), self.vocabulary)
+            found = product.logits(hidden, self.head, self.exact)
+        else:
+            found = self.split.join(product.logits(hidden, self.split.rows(self.head), self.exact), self.vocabulary)
+        return torch.tanh(found / self.logit_cap) * self.logit_cap if self.logit_cap else found
 
     def _sum(self, x: Tensor, weight: Tensor) -> Tensor:
         """The product with a weight that ranks have parts of the columns of."""
@@ -108,10 +128,20 @@ class Decoder:
 
     def queries(self, i: int, qkv: Tensor, positions: Tensor, places: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         layer = self.layers[i]
-        turn = self.turn if layer.turned else self.still
+        q_norm, k_norm = layer.q_norm, layer.k_norm
+        if q_norm is not None and k_norm is not None and q_norm.numel() != self.size:
+            qkv = self._norm_whole(fused.total(qkv, self.dtype), q_norm, k_norm)[None]
+            q_norm = k_norm = None
+        turn = self.turns[layer.turn]
         return fused.rope_write(
-            qkv, layer.bias, layer.q_norm, layer.k_norm, self.eps, turn, positions, places, keys, values, self.heads
+            qkv, layer.bias, q_norm, k_norm, self.eps, turn, positions, places, keys, values, self.heads, self.unit
         )
+
+    def _norm_whole(self, qkv: Tensor, q_norm: Tensor, k_norm: Tensor) -> Tensor:
+        """Queries and keys normed over all their heads together."""
+        q, k, v = qkv.split((q_norm.numel(), k_norm.numel(), k_norm.numel()), 1)
+        q, k = (fused.norm(x.contiguous(), w, self.eps) for x, w in ((q, q_norm), (k, k_norm)))
+        return torch.cat([q, k, v], 1)
 
     def refresh(self) -> None:
         """Somebody may have given a parameter other memory: its numbers come here, and it reads them from here."""
@@ -123,22 +153,33 @@ class Decoder:
     def bytes(self) -> int:
         return sum(place.nbytes for _, place in self.places)
 
-    def _layer(self, layer: Any, window: int) -> Layer:
+    def _layer(self, layer: Any, window: int, kind: str) -> Layer:
         attention, mlp = layer.self_attn, layer.mlp
-        three = [attention.q_proj, attention.k_proj, attention.v_proj]
+        three = modules(attention, "qkv_proj", "q_proj", "k_proj", "v_proj")
+        attention_norms, feed_norms = self._norms(layer)
         return Layer(
-            self._own(layer.input_layernorm.weight),
+            attention_norms,
+            feed_norms,
             self._own(*(m.weight for m in three)),
             None if three[0].bias is None else self._own(*(m.bias for m in three)),
-            self._own(attention.q_norm.weight) if hasattr(attention, "q_norm") else None,
-            self._own(attention.k_norm.weight) if hasattr(attention, "k_norm") else None,
+            self._norm(attention, "q_norm"),
+            self._norm(attention, "k_norm"),
             self._own(attention.o_proj.weight),
-            self._own(layer.post_attention_layernorm.weight),
-            self._own(mlp.gate_proj.weight, mlp.up_proj.weight),
+            self._own(*(m.weight for m in modules(mlp, "gate_up_proj", "gate_proj", "up_proj"))),
             self._own(mlp.down_proj.weight),
-            bool(getattr(attention, "use_rope", True)),
+            kind if getattr(attention, "use_rope", True) else "none",
             window,
         )
+
+    def _norms(self, layer: Any) -> tuple[Around, Around]:
+        norm = lambda name: self._norm(layer, name + "_layernorm")  # noqa: E731
+        if not hasattr(layer, "post_feedforward_layernorm"):
+            return Around(norm("input"), None), Around(norm("post_attention"), None)
+        return Around(norm("input"), norm("post_attention")), Around(norm("pre_feedforward"), norm("post_feedforward"))
+
+    def _norm(self, owner: Any, name: str) -> Tensor | None:
+        found = getattr(owner, name, None)
+        return None if found is None else self._own(found.weight)
 
     def _own(self, *parameters: nn.Parameter) -> Tensor:
         """One tensor that holds the rows of all of them, and that they become views of."""
@@ -153,40 +194,6 @@ class Decoder:
         return whole
 
 
-def windows(config: Any) -> list[int]:
-    """Of each layer how many tokens it sees; 0: all."""
-    layers, window = config.num_hidden_layers, getattr(config, "sliding_window", None) or 0
-    if config.model_type == "mistral":
-        return [window] * layers
-    types = getattr(config, "layer_types", None) or ["full_attention"] * layers
-    return [window if kind == "sliding_attention" else 0 for kind in types]
-
-
-def check(hf: Any) -> None:
-    """Refuses what this decoder would compute wrongly."""
-    config = hf.config
-
-    def refuse(what: str) -> None:
-        raise WorkerError(
-            "engine/unsupported",
-            f"the torch sampler does not know {what}",
-            f"models of these families can be sampled: {', '.join(FAMILIES)}; others can be trained and scored",
-        )
-
-    kind = config.model_type
-    if kind not in FAMILIES:
-        refuse(f"models of type '{kind}' (it knows {', '.join(FAMILIES)})")
-    rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
-    if rope.get("rope_type", "default") not in ROPES:
-        refuse(f"rotary embeddings of type '{rope['rope_type']}' (it knows {', '.join(ROPES)})")
-    for layer_type in getattr(config, "layer_types", None) or []:
-        if layer_type not in ("full_attention", "sliding_attention"):
-            refuse(f"layers of type '{layer_type}'")
-    if config.hidden_act != "silu":
-        refuse(f"the activation '{config.hidden_act}'")
-    layer = hf.base_model.layers[0]
-    if layer.self_attn.o_proj.bias is not None or layer.mlp.down_proj.bias is not None:
-        refuse("biases in the attention's output or the feed-forward part")
-    for module in (layer.self_attn.q_proj, layer.mlp.up_proj):
-        if not isinstance(module, nn.Linear) or isinstance(module, LoraLinear):
-            refuse(f"linear modules of type {type(module).__name__}")
+def modules(owner: Any, joint: str, *apart: str) -> list[Any]:
+    """The module that holds a product whole, or those that hold its parts."""
+    return [getattr(owner, joint)] if hasattr(owner, joint) else [getattr(owner, name) for name in apart]

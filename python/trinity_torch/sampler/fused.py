@@ -13,47 +13,56 @@ from torch import Tensor
 from .kernels import fast, power, tl, triton
 
 
-def norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
-    """RMS norm of [tokens, width]."""
+def total(parts: Tensor, dtype: torch.dtype) -> Tensor:
+    """The parts added up, always in the same order."""
+    first, *others = parts
+    for other in others:
+        first = first + other
+    return first.to(dtype)
+
+
+def norm(x: Tensor, weight: Tensor, eps: float, unit: float = 0.0) -> Tensor:
+    """RMS norm of [tokens, width], times `unit` + weight."""
     if not fast(x):
-        return norm_plain(x, weight, eps)
+        return norm_plain(x, weight, eps, unit)
     out = torch.empty_like(x)
     width = x.shape[1]
-    _norm[(x.shape[0],)](x, x, weight, out, x.shape[0], width, 1, eps, ADD=False, BLOCK=power(width), num_warps=4)
+    _norm[(x.shape[0],)](x, x, weight, out, x.shape[0], width, 1, eps, unit, ADD=False, BLOCK=power(width), num_warps=4)
     return out
 
 
-def add_norm(parts: Tensor, residual: Tensor, weight: Tensor, eps: float) -> Tensor:
+def add_norm(parts: Tensor, residual: Tensor, weight: Tensor, eps: float, unit: float = 0.0) -> Tensor:
     """Adds to `residual` in place, and gives the norm of the sum."""
     if not fast(residual):
         residual += parts.sum(0).to(residual.dtype)
-        return norm_plain(residual, weight, eps)
+        return norm_plain(residual, weight, eps, unit)
     tokens, width = residual.shape
     out = torch.empty_like(residual)
     _norm[(tokens,)](
-        parts, residual, weight, out, tokens, width, parts.shape[0], eps, ADD=True, BLOCK=power(width), num_warps=4
+        parts, residual, weight, out, tokens, width, parts.shape[0], eps, unit, ADD=True, BLOCK=power(width), num_warps=4
     )
     return out
 
 
-def norm_plain(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+def norm_plain(x: Tensor, weight: Tensor, eps: float, unit: float = 0.0) -> Tensor:
     v = x.float()
-    return (v * torch.rsqrt(v.square().mean(-1, keepdim=True) + eps) * weight.float()).to(x.dtype)
+    return (v * torch.rsqrt(v.square().mean(-1, keepdim=True) + eps) * (unit + weight.float())).to(x.dtype)
 
 
-def gated(parts: Tensor, dtype: torch.dtype) -> Tensor:
-    """silu(gate) * up, where gate and up are the halves of the last dimension."""
+def gated(parts: Tensor, dtype: torch.dtype, gelu: bool = False) -> Tensor:
+    """silu(gate) * up, where gate and up are the halves of the last dimension; `gelu`: that by tanh in place of silu."""
     count, tokens, width = parts.shape
     if not fast(parts):
-        return gated_plain(parts, dtype)
+        return gated_plain(parts, dtype, gelu)
     out = torch.empty(tokens, width // 2, dtype=dtype, device=parts.device)
-    _gated[(tokens, triton.cdiv(width // 2, 1024))](parts, out, tokens, width // 2, count, BLOCK=1024, num_warps=4)
+    _gated[(tokens, triton.cdiv(width // 2, 1024))](parts, out, tokens, width // 2, count, GELU=gelu, BLOCK=1024, num_warps=4)
     return out
 
 
-def gated_plain(parts: Tensor, dtype: torch.dtype) -> Tensor:
+def gated_plain(parts: Tensor, dtype: torch.dtype, gelu: bool = False) -> Tensor:
     gate, up = parts.sum(0).to(dtype).float().chunk(2, -1)
-    return (torch.nn.functional.silu(gate) * up).to(dtype)
+    F = torch.nn.functional
+    return ((F.gelu(gate, approximate="tanh") if gelu else F.silu(gate)) * up).to(dtype)
 
 
 def rope_write(
@@ -68,22 +77,24 @@ def rope_write(
     keys: Tensor,
     values: Tensor,
     heads: int,
+    unit: float = 0.0,
 ) -> Tensor:
     """
     Queries [tokens, heads, size] of the product [q; k; v], turned by their positions; keys and values go into the pages
-    [pages, kv heads, page, size]. `places`: page * page size + slot of each token, -1: nowhere.
+    [pages, kv heads, page, size]. `turn`: of the pairs of each head that are turned, from its start; the rest stays. `places`: page * page size + slot of each token, -1: nowhere.
     """
     _, kv, page, size = keys.shape
     count, tokens, width = parts.shape
     cos, sin = turn
     if not fast(keys):
-        return rope_write_plain(parts, bias, q_norm, k_norm, eps, turn, positions, places, keys, values, heads)
+        return rope_write_plain(parts, bias, q_norm, k_norm, eps, turn, positions, places, keys, values, heads, unit)
     out = torch.empty(tokens, heads, size, dtype=keys.dtype, device=keys.device)
     none = keys
     _rope_write[(tokens, heads + 2 * kv)](
         parts, none if bias is None else bias, none if q_norm is None else q_norm, none if k_norm is None else k_norm,
-        cos, sin, positions, places, keys, values, out, eps, tokens, width, count, heads, kv,
-        PAGE=page, SIZE=size, HALF=power(size // 2), BIAS=bias is not None, NORM=q_norm is not None, num_warps=1,
+        cos, sin, positions, places, keys, values, out, eps, unit, tokens, width, count, heads, kv,
+        PAGE=page, SIZE=size, PAIRS=cos.shape[1], HALF=power(cos.shape[1]), REST=power(max(1, size - 2 * cos.shape[1])),
+        BIAS=bias is not None, NORM=q_norm is not None, num_warps=1,
     )  # fmt: skip
     return out
 
@@ -100,9 +111,10 @@ def rope_write_plain(
     keys: Tensor,
     values: Tensor,
     heads: int,
+    unit: float = 0.0,
 ) -> Tensor:
     _, kv, page, _ = keys.shape
-    q, k, v = split_heads(parts, bias, q_norm, k_norm, eps, heads, kv, keys.dtype)
+    q, k, v = split_heads(parts, bias, q_norm, k_norm, eps, heads, kv, keys.dtype, unit)
     cos, sin = (x[positions.long()] for x in turn)
     some = places >= 0
     at = places[some].long()
@@ -120,6 +132,7 @@ def split_heads(
     heads: int,
     kv: int,
     dtype: torch.dtype,
+    unit: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values by head, with bias and norm, not turned yet."""
     x = parts.sum(0).to(dtype)
@@ -128,21 +141,22 @@ def split_heads(
     x = x.view(x.shape[0], heads + 2 * kv, -1)
     q, k, v = x.split((heads, kv, kv), 1)
     if q_norm is not None and k_norm is not None:
-        q, k = norm_plain(q, q_norm, eps), norm_plain(k, k_norm, eps)
+        q, k = norm_plain(q, q_norm, eps, unit), norm_plain(k, k_norm, eps, unit)
     return q, k, v
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotary embedding of [tokens, heads, size], with cos and sin [tokens, size / 2]."""
-    a, b = x.float().chunk(2, -1)
+    """Rotary embedding of [tokens, heads, size], with cos and sin [tokens, pairs]."""
+    pairs = cos.shape[-1]
+    a, b, rest = x.float().split((pairs, pairs, x.shape[-1] - 2 * pairs), -1)
     c, s = cos.float()[:, None], sin.float()[:, None]
-    return torch.cat([a * c - b * s, b * c + a * s], -1).to(x.dtype)
+    return torch.cat([a * c - b * s, b * c + a * s, rest], -1).to(x.dtype)
 
 
 if triton is not None:
 
     @triton.jit
-    def _norm(x, residual, weight, out, tokens, width, parts, eps, ADD: tl.constexpr, BLOCK: tl.constexpr):
+    def _norm(x, residual, weight, out, tokens, width, parts, eps, unit, ADD: tl.constexpr, BLOCK: tl.constexpr):
         token = tl.program_id(0).to(tl.int64)
         at = tl.arange(0, BLOCK)
         inside = at < width
@@ -160,10 +174,10 @@ if triton is not None:
             v = tl.load(x + here, mask=inside, other=0.0).to(tl.float32)
         scale = tl.rsqrt(tl.sum(v * v, 0) / width + eps)
         w = tl.load(weight + at, mask=inside, other=0.0).to(tl.float32)
-        tl.store(out + here, (v * scale * w).to(out.dtype.element_ty), mask=inside)
+        tl.store(out + here, (v * scale * (unit + w)).to(out.dtype.element_ty), mask=inside)
 
     @triton.jit
-    def _gated(x, out, tokens, width, parts, BLOCK: tl.constexpr):
+    def _gated(x, out, tokens, width, parts, GELU: tl.constexpr, BLOCK: tl.constexpr):
         token = tl.program_id(0).to(tl.int64)
         at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
         inside = at < width
@@ -176,19 +190,28 @@ if triton is not None:
             up += tl.load(here + width, mask=inside, other=0.0).to(tl.float32)
         gate = gate.to(out.dtype.element_ty).to(tl.float32)
         up = up.to(out.dtype.element_ty).to(tl.float32)
-        y = gate / (1.0 + tl.exp(-gate)) * up
+        slope = gate
+        if GELU:
+            # (1 + tanh x) / 2 is the sigmoid of 2 x
+            slope = 1.5957691216057308 * (gate + 0.044715 * gate * gate * gate)
+        y = gate / (1.0 + tl.exp(-slope)) * up
         tl.store(out + token * width + at, y.to(out.dtype.element_ty), mask=inside)
 
     @triton.jit
     def _rope_write(
-        x, bias, q_norm, k_norm, cos, sin, positions, places, keys, values, out, eps, tokens, width, parts, heads, kv,
-        PAGE: tl.constexpr, SIZE: tl.constexpr, HALF: tl.constexpr, BIAS: tl.constexpr, NORM: tl.constexpr,
+        x, bias, q_norm, k_norm, cos, sin, positions, places, keys, values, out, eps, unit, tokens, width, parts, heads, kv,
+        PAGE: tl.constexpr, SIZE: tl.constexpr, PAIRS: tl.constexpr, HALF: tl.constexpr, REST: tl.constexpr, BIAS: tl.constexpr,
+        NORM: tl.constexpr,
     ):  # fmt: skip
         token = tl.program_id(0).to(tl.int64)
         head = tl.program_id(1)
-        half: tl.constexpr = SIZE // 2
+        half: tl.constexpr = PAIRS
+        whole: tl.constexpr = 2 * PAIRS == SIZE
         at = tl.arange(0, HALF)
         inside = at < half
+        # what is behind the pairs
+        more = tl.arange(0, REST)
+        left = more < SIZE - 2 * PAIRS
         here = x + token * width + head * SIZE + at
         a = tl.load(here, mask=inside, other=0.0).to(tl.float32)
         b = tl.load(here + half, mask=inside, other=0.0).to(tl.float32)
@@ -198,6 +221,16 @@ if triton is not None:
             b += tl.load(here + half, mask=inside, other=0.0).to(tl.float32)
         a = a.to(out.dtype.element_ty).to(tl.float32)
         b = b.to(out.dtype.element_ty).to(tl.float32)
+        if not whole:
+            here = x + token * width + head * SIZE + 2 * half + more
+            z = tl.load(here, mask=left, other=0.0).to(tl.float32)
+            for part in range(1, parts):
+                here += tl.cast(tokens, tl.int64) * width
+                z += tl.load(here, mask=left, other=0.0).to(tl.float32)
+            z = z.to(out.dtype.element_ty).to(tl.float32)
+            if BIAS:
+                z += tl.load(bias + head * SIZE + 2 * half + more, mask=left, other=0.0).to(tl.float32)
+                z = z.to(out.dtype.element_ty).to(tl.float32)
         if BIAS:
             a += tl.load(bias + head * SIZE + at, mask=inside, other=0.0).to(tl.float32)
             b += tl.load(bias + head * SIZE + half + at, mask=inside, other=0.0).to(tl.float32)
@@ -205,12 +238,17 @@ if triton is not None:
             b = b.to(out.dtype.element_ty).to(tl.float32)
         if head < heads + kv:
             if NORM:
-                scale = tl.rsqrt((tl.sum(a * a, 0) + tl.sum(b * b, 0)) / SIZE + eps)
+                squares = tl.sum(a * a, 0) + tl.sum(b * b, 0)
+                if not whole:
+                    squares += tl.sum(z * z, 0)
+                scale = tl.rsqrt(squares / SIZE + eps)
                 weight = k_norm
                 if head < heads:
                     weight = q_norm
-                a = a * scale * tl.load(weight + at, mask=inside, other=0.0).to(tl.float32)
-                b = b * scale * tl.load(weight + half + at, mask=inside, other=0.0).to(tl.float32)
+                a = a * scale * (unit + tl.load(weight + at, mask=inside, other=0.0).to(tl.float32))
+                b = b * scale * (unit + tl.load(weight + half + at, mask=inside, other=0.0).to(tl.float32))
+                if not whole:
+                    z = z * scale * (unit + tl.load(weight + 2 * half + more, mask=left, other=0.0).to(tl.float32))
                 a = a.to(out.dtype.element_ty).to(tl.float32)
                 b = b.to(out.dtype.element_ty).to(tl.float32)
             position = tl.load(positions + token).to(tl.int64)
@@ -218,9 +256,11 @@ if triton is not None:
             s = tl.load(sin + position * half + at, mask=inside, other=0.0).to(tl.float32)
             a, b = a * c - b * s, b * c + a * s
         if head < heads:
-            to = out + (token * heads + head) * SIZE + at
-            tl.store(to, a.to(out.dtype.element_ty), mask=inside)
-            tl.store(to + half, b.to(out.dtype.element_ty), mask=inside)
+            base = out + (token * heads + head) * SIZE
+            tl.store(base + at, a.to(out.dtype.element_ty), mask=inside)
+            tl.store(base + half + at, b.to(out.dtype.element_ty), mask=inside)
+            if not whole:
+                tl.store(base + 2 * half + more, z.to(out.dtype.element_ty), mask=left)
         else:
             place = tl.load(places + token).to(tl.int64)
             if place >= 0:
@@ -228,6 +268,8 @@ if triton is not None:
                 base = keys
                 if head >= heads + kv:
                     base = values
-                to = base + (((place // PAGE) * kv + chosen) * PAGE + place % PAGE) * SIZE + at
-                tl.store(to, a.to(out.dtype.element_ty), mask=inside)
-                tl.store(to + half, b.to(out.dtype.element_ty), mask=inside)
+                base += (((place // PAGE) * kv + chosen) * PAGE + place % PAGE) * SIZE
+                tl.store(base + at, a.to(out.dtype.element_ty), mask=inside)
+                tl.store(base + half + at, b.to(out.dtype.element_ty), mask=inside)
+                if not whole:
+                    tl.store(base + 2 * half + more, z.to(out.dtype.element_ty), mask=left)

@@ -22,6 +22,8 @@ KEYS, STAGES, WARPS = 128, 4, 4
 ROWS = 16
 # Spans of all sequences that can be computed apart from each other; beyond, one program joins them as it goes.
 ROOM = 8192
+# exponents are taken to the base of two
+LOG2E = 1.4426950408889634
 
 
 @dataclass
@@ -52,13 +54,15 @@ def attend(
     room: Tensor | None = None,
     lanes: int = 1,
     window: int = 0,
+    cap: float = 0.0,
 ) -> Tensor:
     """
     q [tokens, heads, size] → the same shape. `room` [tiles, spans, heads, size + 2]: spans are computed by `lanes` programs
     and joined by a second kernel. `window`: tokens that a query sees, its own included; 0: all.
+    `cap`: scores become cap · tanh(score / cap); 0: they stay.
     """
     if not fast(q):
-        return attend_plain(q, keys, values, tables, tiles, scale, window)
+        return attend_plain(q, keys, values, tables, tiles, scale, window, cap)
     heads, size = q.shape[1:]
     kv, page = keys.shape[1:3]
     group = heads // kv
@@ -68,8 +72,8 @@ def attend(
     wide = power(size, 16)
     _attend[(len(tiles), kv, lanes if apart else 1)](
         q, keys, values, tables, tiles.slot, tiles.first, tiles.count, tiles.position, out, room if room is not None else out,
-        scale * 1.4426950408889634, tables.stride(0), room.shape[1] if room is not None else 0, kv, window,
-        WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=KEYS, SPAN=SPAN, APART=apart,
+        scale * LOG2E * (2.0 / cap if cap else 1.0), tables.stride(0), room.shape[1] if room is not None else 0, kv, window, cap * LOG2E,
+        CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=KEYS, SPAN=SPAN, APART=apart,
         EXACT="ieee" if q.dtype == torch.float32 else "tf32", num_warps=WARPS,
         num_stages=STAGES if q.dtype != torch.float32 else 1,
     )  # fmt: skip
@@ -81,8 +85,9 @@ def attend(
 
 
 def attend_plain(
-    q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float, window: int = 0
-) -> Tensor:
+    q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float, window: int = 0,
+    cap: float = 0.0,
+) -> Tensor:  # fmt: skip
     out = torch.zeros_like(q)
     page = keys.shape[2]
     group = q.shape[1] // keys.shape[1]
@@ -94,6 +99,8 @@ def attend_plain(
         k, v = (x[pages].transpose(1, 2).reshape(-1, x.shape[1], x.shape[3])[:end].transpose(0, 1) for x in (keys, values))
         here = q[first : first + count].transpose(0, 1).unflatten(0, (-1, group)).float()
         scores = here @ k[:, None].float().transpose(-1, -2) * scale
+        if cap > 0:
+            scores = cap * torch.tanh(scores / cap)
         at = torch.arange(end)
         if count > 1:
             scores.masked_fill_(at[None, :] > at[position:, None], float("-inf"))
@@ -109,8 +116,8 @@ if triton is not None:
     @triton.jit
     def _attend(
         q, keys, values, tables, tile_slot, tile_first, tile_count, tile_position, out, room,
-        scale, stride, spans, kv, window,
-        WINDOW: tl.constexpr, GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, ROWS: tl.constexpr,
+        scale, stride, spans, kv, window, cap,
+        CAPPED: tl.constexpr, WINDOW: tl.constexpr, GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, ROWS: tl.constexpr,
         KEYS: tl.constexpr, SPAN: tl.constexpr, APART: tl.constexpr, EXACT: tl.constexpr,
     ):  # fmt: skip
         tile = tl.program_id(0).to(tl.int64)
@@ -148,6 +155,9 @@ if triton is not None:
                     k = tl.load(keys + base[None, :] + d[:, None], mask=inside[None, :] & fits[:, None], other=0.0)
                     v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None] & fits[None, :], other=0.0)
                     s = tl.dot(query, k, input_precision=EXACT) * scale
+                    if CAPPED:
+                        # tanh x is 1 - 2 / (e^2x + 1)
+                        s = cap - 2.0 * cap / (tl.exp2(s) + 1.0)
                     s = tl.where((key[None, :] <= sees[:, None]) & inside[None, :], s, float("-inf"))
                     if WINDOW:
                         s = tl.where(key[None, :] > sees[:, None] - window, s, float("-inf"))

@@ -154,7 +154,9 @@ class Runner:
             keys, values = self.keys[i], self.values[i]
             q = self.decoder.queries(i, qkv, positions, places, keys, values)
             window = self.decoder.layers[i].window
-            return paged.attend(q, keys, values, self.tables, tiles, self.decoder.scale, room, lanes, window).flatten(1)
+            return paged.attend(
+                q, keys, values, self.tables, tiles, self.decoder.scale, room, lanes, window, self.decoder.cap
+            ).flatten(1)
 
         logits = self.decoder.logits(self.decoder.body(ids, attend))
         out = self.out_of(batch)
@@ -187,7 +189,9 @@ class Runner:
             keys, values = self.keys[i], self.values[i]
             q = self.decoder.queries(i, qkv, positions, where, keys, values)
             window = self.decoder.layers[i].window
-            return paged.attend(q, keys, values, self.tables, tiles, self.decoder.scale, window=window).flatten(1)
+            return paged.attend(
+                q, keys, values, self.tables, tiles, self.decoder.scale, window=window, cap=self.decoder.cap
+            ).flatten(1)
 
         hidden = self.decoder.body(ids.long(), attend)
         ending = [i for i, c in enumerate(chunks) if c.draws]
