@@ -39,7 +39,11 @@ function View() {
   if (page === undefined || (page === 'runs' && run === undefined)) return <Runs />
   if (page === 'runs') return <Run key={run} id={run} />
   if (page === 'compare') return <Compare />
-  if (page === 'new') return <Later load={() => import('./write/write.js').then(({ Write }) => Write)} />
+  if (page === 'new') return <Later key="new" load={() => import('./write/write.js').then(({ Write }) => Write)} />
+  if (page === 'playground')
+    return (
+      <Later key="playground" load={() => import('./playground/playground.js').then(({ Playground }) => Playground)} />
+    )
   if (page === 'machine') return <Later load={() => import('./machine/machine.js').then(({ Machine }) => Machine)} />
   if (page === 'perf') return <Later load={() => import('./perf/perf.js').then(({ Perf }) => Perf)} />
   return (

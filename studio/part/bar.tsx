@@ -9,7 +9,8 @@ const SIGNS = { system: '◐', light: '○', dark: '●' }
 
 /** Where one is, and what holds everywhere. */
 export function Bar() {
-  const [page, run] = place.value.path
+  const [page, second] = place.value.path
+  const run = page === 'runs' ? second : undefined
   const name = runs.value?.find(({ id }) => id === run)?.name ?? detail.value?.name
   const title = TITLES[page ?? ''] ?? (run === undefined ? undefined : name)
   useEffect(() => {

@@ -1,6 +1,8 @@
 import type { CheckpointInfo, RunDetail } from '../../src/studio/api.js'
 import { now } from '../base/clock.js'
 import { ago, bytes, moment, number } from '../base/format.js'
+import { writes } from '../base/live.js'
+import { linkTo } from '../base/place.js'
 import { Copy } from '../part/copy.js'
 import { Empty } from '../part/empty.js'
 
@@ -23,6 +25,9 @@ export function Checkpoints({ run }: { run?: RunDetail }) {
             <th>Saved</th>
             <th>Holds</th>
             <th>Weights</th>
+            <th>
+              <span class="hidden">Talk</span>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -53,6 +58,13 @@ function Row({ checkpoint }: { checkpoint: CheckpointInfo }) {
       <td>{full ? 'everything to resume' : 'weights'}</td>
       <td class="path">
         <Copy text={weights ?? path} />
+      </td>
+      <td>
+        {weights !== undefined && writes.value && (
+          <a class="button quiet" href={linkTo(['playground'], { a: weights })}>
+            Talk to it
+          </a>
+        )}
       </td>
     </tr>
   )

@@ -1,0 +1,40 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { shadeOf } from './reply-tokens.js'
+import { Side } from './side.js'
+
+afterEach(() => vi.unstubAllGlobals())
+
+const HOW = { system: 'Be brief.', isPlain: false, sampling: { temperature: 0 } }
+const answering = (lines: object[]) => {
+  const bodies: { messages: { role: string; content: string }[] }[] = []
+  vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) => {
+    bodies.push(JSON.parse(body))
+    return new Response(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  })
+  return bodies
+}
+
+it('what is said belongs to what is asked next', async () => {
+  const reply = { text: 'yes', tokens: [], end: 'stop', seconds: 1 }
+  const bodies = answering([{ part: { note: 'loading' } }, { part: { text: 'ye' } }, { result: reply }])
+  const side = new Side('m')
+  await side.ask('really?', HOW)
+  await side.ask('sure?', HOW)
+  expect(side.said.value.map(({ text }) => text)).toEqual(['really?', 'yes', 'sure?', 'yes'])
+  expect(bodies[1].messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
+  expect(side.busy.value).toBeUndefined()
+})
+
+it('a question that was not answered has not been asked', async () => {
+  answering([{ part: { text: 'ye' } }, { error: { code: 'x', message: 'no memory', hint: 'use less' } }])
+  const side = new Side('m')
+  await side.ask('really?', HOW)
+  expect([side.said.value, side.problem.value?.message]).toEqual([[], 'no memory'])
+  answering([])
+  await side.ask('really?', HOW)
+  expect(side.problem.value?.message).toContain('broke off')
+})
+
+it('what is unlikely stands out', () => {
+  expect([shadeOf(1), shadeOf(0.5), shadeOf(0.01), shadeOf(0)]).toEqual(['', 'h1', 'h7', 'h8'])
+})

@@ -1,0 +1,159 @@
+import { useSignal } from '@preact/signals'
+import type { ChatPart, ModelChoice, TryAnswer } from '../../src/studio/api.js'
+import { number } from '../base/format.js'
+import { runs } from '../base/live.js'
+import { numberOf, query, setQuery } from '../base/place.js'
+import { postLines, Refusal } from '../base/server.js'
+import { Empty } from '../part/empty.js'
+import { Chat } from '../rollouts/chat.js'
+import { messagesOf } from '../rollouts/message.js'
+import { Tokens } from '../rollouts/tokens.js'
+import { ModelSelect } from './model-select.js'
+
+/** One task of a run through its workflow, by any model, and what it is worth. */
+export function TryView({ models }: { models: readonly ModelChoice[] }) {
+  const { run = '', model = '', task = '0', set = '' } = query.value
+  const busy = useSignal<string | undefined>(undefined)
+  const problem = useSignal<Refusal | undefined>(undefined)
+  const answer = useSignal<TryAnswer | undefined>(undefined)
+  const known = (runs.value ?? []).filter(({ mode }) => mode !== undefined && mode !== 'train')
+  const go = async () => {
+    busy.value = 'opening the models'
+    problem.value = undefined
+    try {
+      const body = {
+        run,
+        task: numberOf(task) ?? 0,
+        ...(model === '' ? {} : { model }),
+        ...(set === '' ? {} : { evaluation: 0 }),
+      }
+      answer.value = await postLines<TryAnswer, ChatPart>('try', body, ({ note }) => {
+        if (note !== undefined) busy.value = note
+      })
+    } catch (error) {
+      problem.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+    } finally {
+      busy.value = undefined
+    }
+  }
+  if (known.length === 0)
+    return (
+      <Empty title="No run with tasks yet">
+        <p>A run brings the tasks, the workflow and the reward. Start one, and try its tasks here one by one.</p>
+      </Empty>
+    )
+  return (
+    <div class="try">
+      <form
+        class="tools"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void go()
+        }}
+      >
+        <select aria-label="run" value={run} onChange={(event) => setQuery({ run: event.currentTarget.value })}>
+          <option value="">Choose a run</option>
+          {known.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <ModelSelect
+          models={models}
+          value={model}
+          label="model"
+          none="its first model"
+          onChange={(next) => setQuery({ model: next })}
+        />
+        <select aria-label="task set" value={set} onChange={(event) => setQuery({ set: event.currentTarget.value })}>
+          <option value="">training tasks</option>
+          <option value="eval">evaluation tasks</option>
+        </select>
+        <label>
+          Task
+          <input
+            class="task"
+            inputMode="numeric"
+            value={task}
+            onInput={(event) => setQuery({ task: event.currentTarget.value })}
+          />
+        </label>
+        <button type="submit" class="primary" disabled={run === '' || busy.value !== undefined}>
+          {answer.value === undefined ? 'Try' : 'Try again'}
+        </button>
+        <button
+          type="button"
+          disabled={busy.value !== undefined}
+          onClick={() => setQuery({ task: String((numberOf(task) ?? 0) + 1) })}
+        >
+          Next task
+        </button>
+        {busy.value !== undefined && (
+          <span class="muted" role="status">
+            {busy.value}…
+          </span>
+        )}
+      </form>
+      {problem.value !== undefined && (
+        <p class="bad" role="alert">
+          {problem.value.message} {problem.value.hint}
+        </p>
+      )}
+      {answer.value !== undefined && <Tried answer={answer.value} />}
+    </div>
+  )
+}
+
+function Tried({ answer }: { answer: TryAnswer }) {
+  const [first] = answer.rollouts
+  const isTokens = query.value.show === 'tokens'
+  const facts: [string, string][] = [
+    ['reward', number(first?.reward)],
+    ['task set', answer.taskset],
+    ['workflow', answer.workflow],
+    ['experiences', String(answer.rollouts.length)],
+    ['seconds', number(answer.seconds)],
+    ...Object.entries(answer.metrics)
+      .filter(([name]) => name !== 'reward')
+      .map(([name, value]): [string, string] => [name, number(value)]),
+  ]
+  return (
+    <>
+      <dl class="facts">
+        {facts.slice(0, 12).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {answer.failure !== undefined && <pre class="failure">{answer.failure}</pre>}
+      <div class="switch">
+        <button type="button" aria-pressed={!isTokens} onClick={() => setQuery({ show: '' })}>
+          Chat
+        </button>
+        <button type="button" aria-pressed={isTokens} onClick={() => setQuery({ show: 'tokens' })}>
+          Tokens
+        </button>
+      </div>
+      {answer.rollouts.map((rollout) =>
+        isTokens ? (
+          <Tokens key={rollout.id} rollout={rollout} />
+        ) : (
+          <Chat key={rollout.id} messages={messagesOf(rollout)} />
+        ),
+      )}
+      <details class="plan">
+        <summary>Row</summary>
+        <pre>{JSON.stringify(answer.row, null, 2)}</pre>
+      </details>
+      {answer.log.length > 0 && (
+        <details class="plan">
+          <summary>Log</summary>
+          <pre>{answer.log.join('\n')}</pre>
+        </details>
+      )}
+    </>
+  )
+}
