@@ -1,6 +1,7 @@
 import type { TrinityError } from '../base/error.js'
 import type { LogDir } from '../base/log/logger.js'
 import type { Config, EngineFacts, PlanLine } from '../config/index.js'
+import type { Card } from '../machine/doctor/cards.js'
 import type { Check, EngineVerdict } from '../machine/doctor/check.js'
 import type { ModelConfig } from '../model/config.js'
 import type { Caps, Engine } from './contract.js'
@@ -52,11 +53,7 @@ export interface TrainingNeeds {
 /** Configurations of models by `model_path`. */
 export type ReadModel = (path: string) => Promise<ModelConfig>
 
-/** A GPU as nvidia-smi, or a person, describes it. */
-export interface Card {
-  readonly name: string
-  readonly bytes: number
-}
+export type { Card } from '../machine/doctor/cards.js'
 
 export interface MemoryWords {
   readonly lines: PlanLine[]

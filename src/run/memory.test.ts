@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { withKeys } from '../../test/config-kit.js'
 import { configJson } from '../../test/support/model-shapes.js'
-import { cardOf, memoryOf, visibleCards } from './memory.js'
+import { cardOf, memoryOf } from './memory.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'trinity-memory-'))
 const model = join(dir, 'model')
@@ -61,22 +61,5 @@ describe('the size of a GPU', () => {
     expect(await cardOf('80')).toEqual({ name: 'as given', bytes: 80e9 })
     expect((await cardOf('40 GiB'))?.bytes).toBe(40 * 2 ** 30)
     await expect(cardOf('large')).rejects.toThrowError(/'large' is not a memory size/)
-  })
-
-  it('is what nvidia-smi says of those that may be used', async () => {
-    const stdout =
-      '0, GPU-aa1, NVIDIA H200, 143771, 143000, 580.1, 9.0\n1, GPU-bb2, NVIDIA L4, 23034, 23000, 580.1, 8.9\n\n'
-    const exec = async () => ({ status: 'ok', stdout, stderr: '' }) as const
-    const [first, second] = await visibleCards({ env: {}, exec })
-    expect([first, second.name]).toEqual([{ name: 'NVIDIA H200', bytes: 143771 * 2 ** 20 }, 'NVIDIA L4'])
-    expect((await visibleCards({ env: { CUDA_VISIBLE_DEVICES: '1' }, exec })).map(({ name }) => name)).toEqual([
-      'NVIDIA L4',
-    ])
-    expect((await visibleCards({ env: { CUDA_VISIBLE_DEVICES: 'GPU-aa' }, exec })).map(({ name }) => name)).toEqual([
-      'NVIDIA H200',
-    ])
-    expect(await visibleCards({ env: { CUDA_VISIBLE_DEVICES: '' }, exec })).toEqual([])
-    const missing = async () => ({ status: 'missing', stdout: '', stderr: '' }) as const
-    expect(await visibleCards({ env: {}, exec: missing })).toEqual([])
   })
 })

@@ -5,8 +5,7 @@ import type { Config } from '../config/index.js'
 import type { Card, MemoryWords } from '../engine/description.js'
 import { engines } from '../engine/registry.js'
 import { openRepo } from '../hub/index.js'
-import { findCuda } from '../machine/doctor/cuda.js'
-import { type Host, localHost } from '../machine/doctor/host.js'
+import { smallestCard } from '../machine/doctor/cards.js'
 import type { ModelConfig } from '../model/config.js'
 import { readModelConfig } from '../model/index.js'
 import { trainerNeeds } from '../trainer/index.js'
@@ -18,29 +17,21 @@ export async function memoryOf(config: Config, card: Card | undefined): Promise<
   try {
     return (await planned?.memory?.(config, trainerNeeds(config), readLocal, card)) ?? { lines: [], warnings: [] }
   } catch (error) {
-    if (!(error instanceof TrinityError)) throw error
+    // what is wrong with the configuration stops a run as well
+    if (!(error instanceof TrinityError) || error.code.startsWith('args/')) throw error
     return { lines: [['memory', `not planned: ${error.message}`]], warnings: [] }
   }
 }
 
 /** The smallest of the GPUs that may be used, or the one that a person describes: 80GB, 40 GiB, 24. */
 export async function cardOf(given: string | undefined): Promise<Card | undefined> {
-  if (given === undefined) {
-    const [first, ...rest] = await visibleCards()
-    return rest.reduce((least, one) => (one.bytes < least.bytes ? one : least), first)
-  }
+  if (given === undefined) return smallestCard()
   const found = /^\s*(\d+(?:\.\d+)?)\s*(G|GB|GiB|)\s*$/i.exec(given)
   const size = Number(found?.[1])
   if (size > 0) return { name: 'as given', bytes: size * (/^gib$/i.test(found?.[2] ?? '') ? 2 ** 30 : 1e9) }
   throw new TrinityError('cli/gpu-memory', `'${given}' is not a memory size`, {
     hint: 'such as --gpu-memory 80GB',
   })
-}
-
-/** The GPUs that may be used, with all their memory; none where the driver's own tool is not there or finds none. */
-export async function visibleCards(host: Pick<Host, 'env' | 'exec'> = localHost()): Promise<Card[]> {
-  const { visible } = await findCuda(host)
-  return visible.flatMap(({ name, memoryBytes }) => (memoryBytes ? [{ name, bytes: memoryBytes }] : []))
 }
 
 /** Of a model that is on this machine: a dry run downloads nothing. */

@@ -120,6 +120,8 @@ class Split:
                 "the weights are from another kind of model",
                 folder,
             )
+        if cut and len(whole) == 1 and not name.endswith(".bias"):
+            raise unsupported(f"a norm over all heads, '{name}'")
 
     def load(self, path: str, device: torch.device, dtype: torch.dtype) -> Network:
         """This rank's part of a model, read as such: no rank ever holds the whole."""
@@ -129,7 +131,7 @@ class Split:
         self._cut(config)
         with _without_memory():
             hf = AutoModelForCausalLM.from_config(config, attn_implementation=attention.NAME, dtype=torch.float32)
-        _check_modules(hf, config)
+        _check_modules(hf)
         places = dict(hf.named_parameters())
         owners: dict[int, list[tuple[nn.Module, str]]] = {}
         for module in hf.modules():
@@ -162,16 +164,20 @@ class Split:
             setattr(config, name, count // self.size)
 
 
-def _check_modules(hf: Any, config: Any) -> None:
+def _check_modules(hf: Any) -> None:
     for name, module in hf.named_modules():
         last = name.rpartition(".")[2]
         if last in FUSED or (last == "experts" and any(True for _ in module.parameters())):
-            raise WorkerError(
-                "engine/unsupported",
-                f"the torch sampler cannot split models of type '{config.model_type}' over GPUs ('{name}')",
-                f"set {KEY} to 1, or use engine_type: vllm",
-                KEY,
-            )
+            raise unsupported(f"'{name}'")
+
+
+def unsupported(what: str) -> WorkerError:
+    return WorkerError(
+        "engine/unsupported",
+        f"the torch sampler cannot split this model over GPUs: it has {what}",
+        f"set {KEY} to 1, or use engine_type: vllm",
+        KEY,
+    )
 
 
 def _files(folder: str) -> dict[str, str]:

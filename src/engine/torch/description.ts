@@ -1,6 +1,7 @@
+import { smallestCard } from '../../machine/doctor/cards.js'
 import type { Caps } from '../contract.js'
 import type { EngineDescription } from '../description.js'
-import { torchOptions } from './from-config.js'
+import { checkOneMachine, notesOfReplicas, torchOptions } from './from-config.js'
 import { idleKeys } from './idle-keys.js'
 import { memoryWords, torchNeeds } from './memory-of-config.js'
 import { verdict } from './verdict.js'
@@ -40,8 +41,12 @@ export const torch: EngineDescription = {
   async open(config, context) {
     const { TorchEngine } = await import('./engine.js')
     const { onRay } = await import('./on-ray.js')
-    const options = { ...torchOptions(config, context.logs), memory: await torchNeeds(config, context) }
-    return new TorchEngine({ ...options, ...(await onRay(config, context)) })
+    const { memory, tooLarge } = await torchNeeds(config, context, await smallestCard())
+    for (const note of notesOfReplicas(config, tooLarge)) context.note(note)
+    const options = { ...torchOptions(config, context.logs, tooLarge), memory }
+    const ray = await onRay(config, context)
+    if (!ray.ground) checkOneMachine(config)
+    return new TorchEngine({ ...options, ...ray })
   },
   memory: memoryWords,
   verdict,

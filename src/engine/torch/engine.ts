@@ -29,6 +29,7 @@ import type { TorchModelOptions, TorchOptions } from './options.js'
 import { TorchRewardModel } from './reward.js'
 import { samplerSpec, TorchSampleModel } from './sampler.js'
 import { TorchScoreModel } from './score.js'
+import { type Site, Sites } from './sites.js'
 import { TorchTrainModel } from './train.js'
 import type { OpenWorkerModel, TorchModel } from './worker-model.js'
 
@@ -45,24 +46,32 @@ export class TorchEngine implements Engine {
   readonly name = 'torch'
   readonly caps: Caps
   readonly #options: TorchOptions
+  readonly #sites: Sites
   readonly #module: string | undefined
   readonly #closing = new AbortController()
   #group: Promise<WorkerGroup> | undefined
-  /** Of samplers alone. */
-  readonly #others: Promise<WorkerGroup>[] = []
-  #opened = 0
+  /** Of samplers alone, by what they are and their number. */
+  readonly #others = new Map<string, Promise<WorkerGroup>>()
+  /** Samplers that were opened of each model. */
+  readonly #opened = new Map<number | undefined, number>()
 
   /** `module`: what the workers run instead of trinity_torch. */
   constructor(options: TorchOptions = {}, module?: string) {
     this.#options = options
+    this.#sites = new Sites(options)
     this.#module = module
-    const weights: Caps['weights'] = options.samplers ? ['nccl', 'checkpoint'] : torchCaps.weights
+    const apart = this.#sites.of().length > 0
+    const weights: Caps['weights'] = apart ? ['nccl', 'checkpoint'] : torchCaps.weights
     this.caps = {
       ...torchCaps,
       weights,
-      replicas: options.samplers !== undefined && options.samplers > 0,
+      replicas: apart,
       batchInvariant: options.exact === true && onCuda(options),
     }
+  }
+
+  samplers(auxiliary?: number): number {
+    return Math.max(1, this.#sites.of(auxiliary).length)
   }
 
   openTrain(spec: ModelSpec, call: Call): Promise<TrainModel> {
@@ -78,19 +87,24 @@ export class TorchEngine implements Engine {
 
   openReward(spec: ModelSpec, call: Call): Promise<RewardModel> {
     const reward: ModelSpec = { ...spec, head: 'reward', lora: undefined }
-    return this.#opening(call, reward, 'reward', this.#options.reference, TorchRewardModel)
+    const devices = spec.auxiliary === undefined ? [] : this.#sites.of(spec.auxiliary).flat()
+    const more = { apart: devices.length > 0 ? this.#startOther(spec.auxiliary, 1, 0, devices) : undefined }
+    return this.#opening(call, reward, 'reward', this.#options.reference, TorchRewardModel, more)
   }
 
   async openSample(spec: SampleSpec, call: Call): Promise<SampleModel> {
     checkHead(spec, ['lm'])
     const source = spec.shareWith
     if (source && !(source instanceof TorchTrainModel)) throw foreignModel('shareWith')
-    const { policy, memoryFraction, eager, shareStorage, exact, samplers = 0 } = this.#options
+    const { policy, shareStorage, auxiliary = [] } = this.#options
+    const given = spec.auxiliary === undefined ? this.#options : (auxiliary[spec.auxiliary] ?? {})
+    const { memoryFraction, eager, exact, maxBatch } = given
     const options = { dtype: policy?.dtype, memoryFraction, eager, shareStorage, exact }
     const ends = await endTokens(spec.path)
-    const apart = samplers > 0 ? this.#sampler(this.#opened++ % samplers) : undefined
+    const apart = this.#apart(spec)
     const more = { endTokens: ends, apart, args: apart || !source ? undefined : { shareWith: source.handle } }
-    const sampler = await this.#opening(call, samplerSpec(spec), 'sample', options, TorchSampleModel, more)
+    const sized = samplerSpec({ ...spec, maxBatch: spec.maxBatch ?? maxBatch })
+    const sampler = await this.#opening(call, sized, 'sample', options, TorchSampleModel, more)
     // a trainer may have other weights than the folder
     if (apart && source) await broadcast(source.sender, [sampler.receiver], -1, 'finish', call)
     return sampler
@@ -104,7 +118,7 @@ export class TorchEngine implements Engine {
   /** Ends the workers, and with them every model; calls under way fail. */
   async close(): Promise<void> {
     this.#closing.abort(new TrinityError('engine/closed', 'the torch engine is closed'))
-    const groups = [this.#group, ...this.#others]
+    const groups = [this.#group, ...this.#others.values()]
     await Promise.all(groups.map(async (group) => (await group?.catch(() => undefined))?.close()))
     await this.#options.ground?.close()
   }
@@ -121,7 +135,9 @@ export class TorchEngine implements Engine {
       const group = await (apart ?? this.#workers(signal))
       // a processor without matrix units gains nothing from bfloat16
       const dtype = options?.dtype ?? (group.hello.device.type === 'cuda' ? 'bfloat16' : 'float32')
-      const need = apart ? this.#options.memory?.sampler : this.#options.memory?.trainer
+      const needs = this.#options.memory
+      const own = spec.auxiliary === undefined ? needs?.sampler : needs?.auxiliary?.[spec.auxiliary]
+      const need = apart ? own : needs?.trainer
       const args = { kind, spec: { ...spec }, options: { ...options, dtype, memory: need }, ...more }
       const { result } = await group.request({ op: 'open', args }, signal)
       const { model, info, memory } = result as JsonObject & { model: number; info: ModelInfo; memory: MemoryReport }
@@ -155,30 +171,44 @@ export class TorchEngine implements Engine {
     }
   }
 
-  /** The worker of one sampler, on the device that comes after the trainer's and other samplers'. */
-  #sampler(index: number): Promise<WorkerGroup> {
-    const { devices = 1, samplers = 0, log } = this.#options
-    const rank = devices + index
+  /** The workers of the next sampler of a model, where it has some for itself. */
+  #apart(spec: SampleSpec): Promise<WorkerGroup> | undefined {
+    const sites = this.#sites.of(spec.auxiliary)
+    if (sites.length === 0) return undefined
+    const opened = this.#opened.get(spec.auxiliary) ?? 0
+    this.#opened.set(spec.auxiliary, opened + 1)
+    const index = opened % sites.length
+    return this.#startOther(spec.auxiliary, sites.length, index, sites[index])
+  }
+
+  #startOther(auxiliary: number | undefined, of: number, index: number, devices: Site): Promise<WorkerGroup> {
+    const group = auxiliary === undefined ? 'rollout' : `auxiliary_${auxiliary}`
+    const key = `${group} ${index}`
+    const { log } = this.#options
+    const before = this.#sites.before(index, auxiliary)
     const own = {
-      world: 1,
-      place: { group: 'rollout', of: samplers, index },
-      env: { LOCAL_RANK: String(rank) },
-      log: log && ((_: number, line: string) => log(rank, line)),
+      world: devices.length,
+      devices,
+      place: { group, of, index },
+      log: log && ((rank: number, line: string) => log(before + rank, line)),
     }
-    this.#others[index] ??= this.#startWorkers(this.#closing.signal, own)
+    const started = this.#others.get(key) ?? this.#startWorkers(this.#closing.signal, own)
+    this.#others.set(key, started)
     // a start that failed may be tried again
-    this.#others[index].catch(() => delete this.#others[index])
-    return this.#others[index]
+    started.catch(() => this.#others.delete(key))
+    return started
   }
 
   async #startWorkers(signal: AbortSignal, own: Partial<GroupSettings> = {}): Promise<WorkerGroup> {
-    const { devices = 1, samplers = 0, log, graceMs, timeoutMs } = this.#options
+    const { devices = 1, log, graceMs, timeoutMs } = this.#options
     const { ground = thisMachine(this.#options.python ?? (await torchPython())) } = this.#options
+    const { processes } = this.#sites
     const device = onCuda(this.#options) ? 'cuda' : 'cpu'
-    if (!ground.spans && device === 'cuda' && devices + samplers > cudaDevices()) throw tooFewDevices(devices + samplers)
+    if (!ground.spans && device === 'cuda' && this.#sites.devices > cudaDevices())
+      throw tooFewDevices(this.#sites.devices)
     // processes that all use every core mostly wait for each other
-    const threads = Math.max(1, Math.floor(availableParallelism() / (devices + samplers)))
-    const env = { ...(device === 'cpu' && samplers > 0 && { OMP_NUM_THREADS: String(threads) }), ...own.env }
+    const threads = Math.max(1, Math.floor(availableParallelism() / processes))
+    const env = { ...(device === 'cpu' && processes > devices && { OMP_NUM_THREADS: String(threads) }), ...own.env }
     const limits = { graceMs, timeoutMs }
     const settings = { ground, world: devices, device, log, ...limits, module: this.#module, ...own, env } as const
     return WorkerGroup.start(settings, signal)

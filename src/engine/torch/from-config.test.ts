@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { withKeys } from '../../../test/config-kit.js'
-import { torchOptions } from './from-config.js'
+import { checkOneMachine, notesOfReplicas, torchOptions } from './from-config.js'
 
 const TORCH = {
   'explorer.rollout_model.engine_type': 'torch',
@@ -18,7 +18,12 @@ describe('options of the torch engine', () => {
   it('one worker for each GPU of the trainer', () => {
     expect(options({}, 4).devices).toBe(4)
     expect(options({ 'cluster.node_num': 1, 'cluster.gpu_per_node': 2 }, 4).devices).toBe(2)
-    expect(() => options({ 'cluster.node_num': 2, 'cluster.gpu_per_node': 8 })).toThrowError(/spans 2 machines/)
+    const nodes = { 'cluster.node_num': 2, 'cluster.gpu_per_node': 8 }
+    expect(options(nodes).devices).toBe(16)
+    expect(() => checkOneMachine(withKeys({ ...TORCH, ...nodes }))).toThrowError(
+      expect.objectContaining({ code: 'engine/machines', path: 'cluster.node_num' }),
+    )
+    expect(() => checkOneMachine(withKeys(TORCH, { gpus: 8, pytorch: true }))).not.toThrow()
   })
   it('of trainer count for every model, those of the tree for their own', () => {
     const tree = 'trainer.trainer_config.actor_rollout_ref'
@@ -51,11 +56,49 @@ describe('options of the torch engine', () => {
     const of = (keys: Record<string, unknown>) =>
       torchOptions(withKeys({ ...both, ...keys }, { gpus: 4, pytorch: true }))
     const four = { 'cluster.node_num': 1, 'cluster.gpu_per_node': 4 }
-    expect(of({ ...four, 'explorer.rollout_model.engine_num': 2 })).toMatchObject({ devices: 2, samplers: 2 })
-    expect(of({ ...four, mode: 'train', 'buffer.train_batch_size': 8 })).toMatchObject({ devices: 4, samplers: 0 })
-    expect(() => of({ ...four, 'explorer.rollout_model.tensor_parallel_size': 2 })).toThrowError(/takes one GPU/)
-    const exact = { 'explorer.rollout_model.extra_engine_args': { batch_invariant: true } }
-    expect(of({ ...four, ...exact }).exact).toBe(true)
+    expect(of({ ...four, 'explorer.rollout_model.engine_num': 2 })).toMatchObject({ devices: 2, samplers: [[2], [3]] })
+    expect(of({ ...four, mode: 'train', 'buffer.train_batch_size': 8 })).toMatchObject({
+      devices: 4,
+      samplers: undefined,
+    })
+    for (const mode of ['explore', 'bench'])
+      expect(of({ ...four, mode, 'explorer.rollout_model.engine_num': 3 }).samplers).toEqual([[0], [1], [2]])
+    expect(of({ mode: 'explore' }).samplers).toEqual([[0]])
+    const one = { mode: 'colocate', 'cluster.node_num': 1, 'cluster.gpu_per_node': 1 }
+    expect(of(one).samplers).toBeUndefined()
+  })
+  it('make several samplers of an engine with several GPUs, unless its model is too large for one', () => {
+    const config = withKeys(
+      {
+        mode: 'explore',
+        'explorer.rollout_model.tensor_parallel_size': 4,
+        'explorer.auxiliary_models': [{ model_path: 'j', engine_num: 2, data_parallel_size: 2 }],
+      },
+      { gpus: 8, pytorch: true },
+    )
+    const judge = [[4], [5], [6], [7]]
+    expect(torchOptions(config)).toMatchObject({ samplers: [[0], [1], [2], [3]], auxiliary: [{ samplers: judge }] })
+    const large = torchOptions(config, undefined, new Set(['rollout', 0] as const))
+    expect(large).toMatchObject({ samplers: [[0, 1, 2, 3]], auxiliary: [{ samplers: judge }] })
+    expect(notesOfReplicas(config, new Set())).toEqual([
+      expect.stringMatching(/^explorer\.rollout_model\.tensor_parallel_size: .* 4 samplers, which is faster \(4 samp/),
+      expect.stringMatching(/^explorer\.auxiliary_models\[0\].* 2 samplers, which is faster \(4 samplers in all\)$/),
+    ])
+    expect(notesOfReplicas(config, new Set(['rollout', 0] as const))).toEqual([])
+  })
+  it('read arguments of the sampler, each model its own, and refuse what makes no sense with the key', () => {
+    const args = (given: Record<string, unknown>) => ({ 'explorer.rollout_model.extra_engine_args': given })
+    expect(options(args({ batch_invariant: true, max_num_seqs: 7, enforce: 1 }))).toMatchObject({
+      exact: true,
+      maxBatch: 7,
+    })
+    for (const max_num_seqs of [0, 1.5, 'many'])
+      expect(() => options(args({ max_num_seqs }))).toThrowError(
+        expect.objectContaining({
+          code: 'args/invalid',
+          path: 'explorer.rollout_model.extra_engine_args.max_num_seqs',
+        }),
+      )
   })
   it('let samplers read the weights in place only where sampling and training alternate', () => {
     const of = (keys: Record<string, unknown>) => options({ mode: 'both', ...keys }, 2).shareStorage

@@ -1,57 +1,100 @@
 import { TrinityError } from '../../base/error.js'
 import type { LogDir } from '../../base/log/logger.js'
-import { type Config, type TrainerTree, trainerTree } from '../../config/index.js'
+import {
+  type Config,
+  type Gpu,
+  type GpuPlan,
+  type InferenceModelConfig,
+  planGpus,
+  type TrainerTree,
+  trainerTree,
+} from '../../config/index.js'
 import { alternates } from '../spec.js'
-import type { TorchModelOptions, TorchOptions } from './options.js'
+import type { SamplerOptions, TorchModelOptions, TorchOptions } from './options.js'
+import { samplerArgs } from './sampler-args.js'
+import type { Site } from './sites.js'
 
 type Fsdp = TrainerTree['critic']['fsdp']
 
+/** Which models lie on several GPUs each, because one is too small: that of the rollouts, and auxiliary ones by number. */
+export type TooLarge = ReadonlySet<'rollout' | number>
+
 /** What a configuration says about the torch engine: `trainer`, `cluster`, and veRL's tree below trainer_config. */
-export function torchOptions(config: Config, logs?: LogDir): TorchOptions {
+export function torchOptions(config: Config, logs?: LogDir, tooLarge: TooLarge = new Set()): TorchOptions {
   const { trainer, cluster, explorer } = config
-  if (cluster.trainer_node_num > 1) {
-    throw new TrinityError('config/engine', `the trainer spans ${cluster.trainer_node_num} machines`, {
-      path: 'cluster.node_num',
-      hint: 'the torch engine uses the GPUs of one machine: set cluster.node_num to 1',
-    })
-  }
-  const { batch_invariant: batchInvariant } = explorer.rollout_model.extra_engine_args
   const { actor_rollout_ref: policy, critic } = trainerTree(config)
   const options = (part: { use_torch_compile: boolean | null }, fsdp: Fsdp, key: string): TorchModelOptions => ({
     ...fsdpOptions(trainer, fsdp, `trainer.trainer_config.${key}.fsdp_config`),
     ulysses: trainer.ulysses_sequence_parallel_size,
     compile: part.use_torch_compile ?? undefined,
   })
+  const placed = planOfApart(config)
   return {
     devices: Math.max(1, cluster.trainer_gpu_num),
-    samplers: samplersApart(config),
+    ...samplerOptions(explorer.rollout_model, 'explorer.rollout_model', placed?.rollout, tooLarge.has('rollout')),
+    auxiliary: explorer.auxiliary_models.map((one, i) =>
+      samplerOptions(one, `explorer.auxiliary_models[${i}]`, placed?.auxiliary[i], tooLarge.has(i)),
+    ),
     policy: options(policy.actor, policy.actor.fsdp_config, 'actor_rollout_ref.actor'),
     reference: options(policy.ref, policy.ref.fsdp_config, 'actor_rollout_ref.ref'),
     critic: options(critic, merged([critic.fsdp_config, critic.model.fsdp_config, critic.fsdp]), 'critic'),
-    memoryFraction: explorer.rollout_model.gpu_memory_utilization,
-    eager: explorer.rollout_model.enforce_eager,
-    exact: batchInvariant === true || undefined,
     shareStorage: alternates(config),
     timeoutMs: policy.nccl_timeout * 1000,
     log: logs && logLines(logs),
   }
 }
 
-/** Samplers with processes of their own, where the plan gives rollout and trainer different GPUs. */
-function samplersApart({ mode, cluster, explorer }: Config): number {
-  const { engine_type, engine_num, gpu_per_engine } = explorer.rollout_model
-  if (mode === 'train' || engine_type !== 'torch') return 0
-  if (gpu_per_engine > 1) {
-    throw new TrinityError(
-      'config/engine',
-      `a rollout engine of the torch engine takes one GPU, not ${gpu_per_engine}`,
-      {
-        path: 'explorer.rollout_model.tensor_parallel_size',
-        hint: 'set tensor_parallel_size to 1, and engine_num to the number of GPUs',
-      },
-    )
+/** Where samplers have processes and GPUs of their own; undefined: they share those of the trainer, or there are no GPUs. */
+function planOfApart(config: Config): GpuPlan | undefined {
+  const { mode, cluster } = config
+  return mode === 'train' || mode === 'colocate' || cluster.total_gpu_num === 0 ? undefined : planGpus(config)
+}
+
+function samplerOptions(
+  model: InferenceModelConfig,
+  key: string,
+  engines: readonly (readonly Gpu[])[] | undefined,
+  tooLarge: boolean,
+): SamplerOptions {
+  const args = samplerArgs(model.extra_engine_args, `${key}.extra_engine_args`)
+  const together = tooLarge ? model.tensor_parallel_size * model.pipeline_parallel_size : 1
+  return {
+    samplers: model.engine_type === 'torch' ? engines?.flatMap((gpus) => sitesOf(gpus, together)) : undefined,
+    memoryFraction: model.gpu_memory_utilization,
+    eager: model.enforce_eager,
+    exact: args.batch_invariant || undefined,
+    maxBatch: args.max_num_seqs,
   }
-  return mode === 'both' && cluster.rollout_gpu_num > 0 && cluster.trainer_gpu_num > 0 ? engine_num : 0
+}
+
+/** Without Ray there is this machine alone. */
+export function checkOneMachine({ cluster }: Config): void {
+  if (cluster.node_num < 2) return
+  throw new TrinityError('engine/machines', `GPUs of ${cluster.node_num} nodes are planned, and no Ray reaches them`, {
+    path: 'cluster.node_num',
+    hint: 'start Ray on every node (ray start) and name it in cluster.ray_address, or set cluster.node_num to 1',
+  })
+}
+
+/** Where an engine of several GPUs became several samplers. */
+export function notesOfReplicas({ mode, explorer }: Config, tooLarge: TooLarge): string[] {
+  const told = (model: InferenceModelConfig, key: string, who: 'rollout' | number) => {
+    const { engine_type, gpu_per_engine: gpus, engine_num } = model
+    if (engine_type !== 'torch' || gpus < 2 || tooLarge.has(who)) return []
+    const one = `the model fits one GPU, so the ${gpus} GPUs of an engine are ${gpus} samplers, which is faster`
+    return [`${key}.tensor_parallel_size: ${one} (${engine_num * gpus} samplers in all)`]
+  }
+  if (mode === 'train') return []
+  return [
+    ...told(explorer.rollout_model, 'explorer.rollout_model', 'rollout'),
+    ...explorer.auxiliary_models.flatMap((one, i) => told(one, `explorer.auxiliary_models[${i}]`, i)),
+  ]
+}
+
+/** The GPUs of an engine: one for each sampler, or so many together as its model needs. */
+function sitesOf(gpus: readonly Gpu[], together: number): Site[] {
+  const indices = gpus.map(({ index }) => index)
+  return Array.from({ length: indices.length / together }, (_, i) => indices.slice(i * together, (i + 1) * together))
 }
 
 /** The critic's settings stand in three places in files of different ages: the first that says something counts. */

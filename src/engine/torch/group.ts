@@ -17,6 +17,8 @@ export interface GroupSettings {
   readonly place?: Pick<RoomWish, 'group' | 'of' | 'index'>
   /** Number of workers: one for each device. */
   readonly world: number
+  /** Which devices of the machine these are; default the first ones. */
+  readonly devices?: readonly number[]
   readonly device: 'cuda' | 'cpu'
   /** Each line that a worker writes. */
   readonly log?: (rank: number, line: string) => void
@@ -184,13 +186,13 @@ export class WorkerGroup {
 }
 
 function workerEnv(
-  { world, device, timeoutMs = TIMEOUT_MS }: GroupSettings,
+  { world, device, devices, timeoutMs = TIMEOUT_MS }: GroupSettings,
   rank: number,
   master: number,
 ): Record<string, string> {
   const env: Record<string, string> = {
     RANK: String(rank),
-    LOCAL_RANK: String(rank),
+    LOCAL_RANK: String(devices?.[rank] ?? rank),
     WORLD_SIZE: String(world),
     MASTER_ADDR: '127.0.0.1',
     MASTER_PORT: String(master),

@@ -39,6 +39,15 @@ describe('keys that the torch engine does not read', () => {
       'model.trust_remote_code',
     ])
   })
+  it('are arguments of other engines as well', () => {
+    const args = { swap_space: 4, max_num_seqs: 8 }
+    const found = remarks({ 'explorer.rollout_model.extra_engine_args': args }).filter(
+      ({ code }) => code === 'no-effect',
+    )
+    expect(found.map(({ key, message }) => `${key}: ${message}`)).toEqual([
+      'explorer.rollout_model.extra_engine_args.swap_space: the torch engine has no such argument',
+    ])
+  })
   it('are not mentioned when nobody sets them, or sets what is the case', () => {
     expect(remarks({ 'trainer.balance_batch': true }).filter(({ code }) => code === 'no-effect')).toEqual([])
   })

@@ -1,6 +1,7 @@
 import type { IgnoredKeys } from '../../config/catalog.js'
 import { type Config, ENGINE_TREE_KEYS } from '../../config/index.js'
 import { UNREAD } from '../gpu-keys.js'
+import { unreadArgs } from './sampler-args.js'
 
 /** The keys of veRL's tree that this engine does read. */
 const READ =
@@ -15,7 +16,12 @@ export const TORCH_IDLE_KEYS: readonly string[] = [
 ]
 
 /** `trainer_strategy: megatron` as well: the others mean what this engine does anyway. */
-export function idleKeys({ trainer }: Config): readonly IgnoredKeys[] {
+export function idleKeys({ trainer, explorer }: Config): readonly IgnoredKeys[] {
   const megatron = trainer.trainer_strategy === 'megatron' ? ['trainer.trainer_strategy'] : []
-  return [{ keys: [...megatron, ...TORCH_IDLE_KEYS], why: 'packs, balances and shards (FSDP2) by itself' }, UNREAD]
+  const args = unreadArgs(explorer.rollout_model.extra_engine_args, 'explorer.rollout_model.extra_engine_args')
+  return [
+    { keys: [...megatron, ...TORCH_IDLE_KEYS], why: 'packs, balances and shards (FSDP2) by itself' },
+    UNREAD,
+    { keys: args, why: 'has no such argument' },
+  ]
 }

@@ -5,8 +5,8 @@ import type { Config } from '../../config/index.js'
 import { trainerNeeds } from '../../trainer/needs.js'
 import { adviceFor } from './memory-advice.js'
 import { total } from './memory-model.js'
-import { planTorch, torchNeeds } from './memory-of-config.js'
-import { phasesOf } from './memory-plan.js'
+import { memoryWords, planTorch, tooLargeOf, torchNeeds } from './memory-of-config.js'
+import { type MemoryPlan, phasesOf } from './memory-plan.js'
 
 const TORCH = {
   'explorer.rollout_model.engine_type': 'torch',
@@ -93,15 +93,53 @@ describe('what a configuration takes of the GPUs', () => {
   it('alone a trainer has no cache and an explorer nothing else', async () => {
     const train = (await plansOf({ mode: 'train', 'buffer.train_batch_size': 8 }))!.trainer!
     expect(phasesOf(train).map(({ name }) => name)).toEqual(['training'])
-    const explore = (await plansOf({ mode: 'explore' }))!.trainer!
+    const { trainer, sampler: explore } = (await plansOf({ mode: 'explore' })) as {
+      trainer?: MemoryPlan
+      sampler: MemoryPlan
+    }
+    expect(trainer).toBeUndefined()
     expect(phasesOf(explore).map(({ name }) => name)).toEqual(['rollout'])
     expect(explore.samplers[0].copies).toBe(1)
     expect(await planOf(withKeys({ 'model.model_path': '1.5b' }))).toBeUndefined()
   })
 
+  const judged = {
+    mode: 'explore',
+    'cluster.node_num': 1,
+    'cluster.gpu_per_node': 8,
+    'explorer.rollout_model.tensor_parallel_size': 4,
+    'explorer.auxiliary_models': [
+      { model_path: '0.5b', name: 'judge', gpu_memory_utilization: 0.5, extra_engine_args: { max_num_seqs: 8 } },
+    ],
+  }
+
+  it('auxiliary models have plans of their own', async () => {
+    const { sampler, auxiliary } = (await plansOf(judged, 8))!
+    expect(sampler!.samplers).toMatchObject([{ name: 'sampler', parts: 1 }])
+    expect(auxiliary).toMatchObject([{ share: 0.5, samplers: [{ name: 'judge', maxBatch: 8 }] }])
+    const one = auxiliary![0]!.cache!
+    expect(one.most).toBe(8 * one.least)
+  })
+
+  it('a model that a GPU is too small for lies on all that an engine has, and only then', async () => {
+    const large = { ...judged, 'model.model_path': '7b' }
+    const config = configOf(large, 8)
+    const chosen = (gib: number) => tooLargeOf(config, trainerNeeds(config), read, { name: 'a', bytes: gib * 2 ** 30 })
+    expect([...(await chosen(40))]).toEqual([])
+    expect([...(await chosen(10))]).toEqual(['rollout'])
+    expect([...(await tooLargeOf(config, trainerNeeds(config), read, undefined))]).toEqual([])
+    const { sampler } = (await planTorch(config, trainerNeeds(config), read, await chosen(10)))!
+    const whole = (await plansOf(large, 8))!.sampler!
+    expect(sampler!.samplers).toMatchObject([{ parts: 4 }])
+    expect(sampler!.cache!.perToken).toBe(whole.cache!.perToken / 4)
+    expect(total(sampler!.standing)).toBeLessThan(0.6 * total(whole.standing))
+    const { lines } = await memoryWords(config, trainerNeeds(config), read, { name: 'a', bytes: 10 * 2 ** 30 })
+    expect(lines[0][1]).toMatch(/^each of 4 GPUs of a sampler, about: /)
+  })
+
   it('goes to the workers', async () => {
     const config = configOf({}, 1)
-    const needs = await torchNeeds(config, { needs: trainerNeeds(config), readModel: read, note: () => {} })
+    const { memory: needs } = await torchNeeds(config, { needs: trainerNeeds(config), readModel: read, note: () => {} })
     expect(needs?.trainer?.phases.map(({ name, share }) => [name, share])).toEqual([
       ['training', 1],
       ['rollout', 0.9],

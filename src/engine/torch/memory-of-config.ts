@@ -1,20 +1,22 @@
 import { TrinityError } from '../../base/error.js'
-import { type Config, type PlanLine, trainsIn } from '../../config/index.js'
+import { type Config, type InferenceModelConfig, type PlanLine, trainsIn } from '../../config/index.js'
 import type { ModelConfig } from '../../model/config.js'
 import type { Card, EngineContext, MemoryWords, ReadModel, TrainingNeeds } from '../description.js'
 import { loraSpec, recomputes } from '../spec.js'
-import { torchOptions } from './from-config.js'
+import { type TooLarge, torchOptions } from './from-config.js'
 import { adviceFor } from './memory-advice.js'
 import type { PlannedModel } from './memory-model.js'
 import { type MemoryPlan, needOf, type PlannedSampler, planMemory } from './memory-plan.js'
 import { memoryText, misfits } from './memory-text.js'
-import type { TorchOptions } from './options.js'
+import type { MemoryNeeds, TorchOptions } from './options.js'
 import { REWARD_TOKENS } from './reward.js'
+import { Sites } from './sites.js'
 
-/** Of the GPUs that train, or that everybody shares; and of those that samplers have for themselves. */
+/** Of the GPUs that train, or that everybody shares; of those that samplers have for themselves; of each auxiliary model's. */
 export interface MemoryPlans {
   readonly trainer?: MemoryPlan
   readonly sampler?: MemoryPlan
+  readonly auxiliary?: readonly (MemoryPlan | undefined)[]
 }
 
 /** The device memory that a configuration will take on the torch engine; undefined: it does not run there. */
@@ -22,36 +24,81 @@ export async function planTorch(
   config: Config,
   needs: TrainingNeeds,
   read: ReadModel,
+  tooLarge?: TooLarge,
 ): Promise<MemoryPlans | undefined> {
   const { trains, samples } = sides(config)
-  if (!trains && !samples) return undefined
-  const options = torchOptions(config)
-  const policy = await read(config.model.model_path)
-  const apart = (options.samplers ?? 0) > 0
-  const models = trains ? await trainedModels(config, options, policy, needs, read) : []
-  const auxiliary = samples ? await auxiliaryModels(config, options, read) : { samplers: [], rewards: [] }
-  const own = samples ? [rolloutSampler(config, options, policy, trains), ...auxiliary.samplers] : []
+  const options = torchOptions(config, undefined, tooLarge)
+  const others = config.mode === 'train' ? [] : await auxiliaryModels(config, options, read)
+  if (!trains && !samples && !others.some(Boolean)) return undefined
+  const policy = trains || samples ? await read(config.model.model_path) : undefined
+  const sites = new Sites(options)
+  const models = policy && trains ? await trainedModels(config, options, policy, needs, read) : []
+  const own = policy && samples ? [rolloutSampler(config, options, policy, trains)] : []
+  const apart = sites.of().length > 0
   const common = { share: options.memoryFraction ?? 0.9, turns: trains && options.shareStorage !== false }
-  const trainer = planMemory({
+  const alone = { turns: false, ranks: 1, models: [], samplers: [] }
+  const shared = others.filter((one, i) => one && sites.of(i).length === 0)
+  const here = {
+    rewards: shared.flatMap((one) => one?.reward ?? []),
+    samplers: shared.flatMap((one) => one?.sampler ?? []),
+  }
+  const inTrainer = {
     ...common,
     ranks: trains ? (options.devices ?? 1) : 1,
-    models: [...models, ...auxiliary.rewards],
-    samplers: apart ? [] : own,
-  })
-  if (!apart) return { trainer }
-  return { trainer, sampler: planMemory({ ...common, turns: false, ranks: 1, models: [], samplers: own }) }
+    models: [...models, ...here.rewards],
+    samplers: [...(apart ? [] : own), ...here.samplers],
+  }
+  return {
+    ...(inTrainer.models.length + inTrainer.samplers.length > 0 && { trainer: planMemory(inTrainer) }),
+    ...(apart && own.length > 0 && { sampler: planMemory({ ...common, ...alone, samplers: own }) }),
+    auxiliary: others.map((one, i) => {
+      const places = sites.of(i)
+      if (!one || places.length === 0) return undefined
+      const share = options.auxiliary?.[i]?.memoryFraction ?? 0.9
+      if (one.sampler) return planMemory({ ...alone, share, samplers: [one.sampler] })
+      return planMemory({ ...alone, share, ranks: places.flat().length, models: one.reward ? [one.reward] : [] })
+    }),
+  }
 }
 
-/** What the workers have to find free; undefined for models that the plan cannot read, though Transformers may. */
-export async function torchNeeds(config: Config, context: EngineContext): Promise<TorchOptions['memory']> {
+/** Models that one GPU is too small for, of those that have several for each engine. Without a known GPU none is. */
+export async function tooLargeOf(
+  config: Config,
+  needs: TrainingNeeds,
+  read: ReadModel,
+  card: Card | undefined,
+): Promise<TooLarge> {
+  const found = new Set<'rollout' | number>()
+  const several = ({ gpu_per_engine: gpus, data_parallel_size: copies }: InferenceModelConfig) => gpus / copies > 1
+  const { rollout_model: rollout, auxiliary_models: others } = config.explorer
+  if (!card || ![rollout, ...others].some(several)) return found
+  const plans = await planTorch(config, needs, read)
+  const misfit = (plan: MemoryPlan | undefined) => plan && plan.samplers.length > 0 && misfits(plan, card).length > 0
+  if (several(rollout) && misfit(plans?.sampler)) found.add('rollout')
+  for (const [i, one] of others.entries()) if (several(one) && misfit(plans?.auxiliary?.[i])) found.add(i)
+  return found
+}
+
+/** What the workers have to find free; nothing for models that the plan cannot read, though Transformers may. */
+export async function torchNeeds(
+  config: Config,
+  { needs, readModel, note }: Pick<EngineContext, 'needs' | 'readModel' | 'note'>,
+  card?: Card,
+): Promise<{ memory?: MemoryNeeds; tooLarge: TooLarge }> {
   try {
-    const plans = await planTorch(config, context.needs, context.readModel)
+    const tooLarge = await tooLargeOf(config, needs, readModel, card)
+    const plans = await planTorch(config, needs, readModel, tooLarge)
     const need = (plan: MemoryPlan | undefined) => plan && needOf(plan, adviceFor(plan))
-    return plans && { trainer: need(plans.trainer), sampler: need(plans.sampler) }
+    const memory = plans && {
+      trainer: need(plans.trainer),
+      sampler: need(plans.sampler),
+      auxiliary: plans.auxiliary?.map(need),
+    }
+    return { memory, tooLarge }
   } catch (error) {
     if (!(error instanceof TrinityError && error.code.startsWith('model/'))) throw error
-    context.note(`GPU memory is not planned: ${error.message}`)
-    return undefined
+    note(`GPU memory is not planned: ${error.message}`)
+    return { tooLarge: new Set() }
   }
 }
 
@@ -62,20 +109,34 @@ export async function memoryWords(
   read: ReadModel,
   card?: Card,
 ): Promise<MemoryWords> {
-  const plans = await planTorch(config, needs, read)
+  const plans = await planTorch(config, needs, read, await tooLargeOf(config, needs, read, card))
   if (!plans) return { lines: [], warnings: [] }
+  const { trainer, sampler, auxiliary = [] } = plans
+  const named = [
+    ['trainer', trainer],
+    ['sampler', sampler],
+    ...auxiliary.map((plan, i) => [config.explorer.auxiliary_models[i].name ?? `auxiliary model ${i}`, plan] as const),
+  ] as const
+  const parts = named.flatMap(([part, plan]) => (plan ? [{ part, plan }] : []))
   const lines: PlanLine[] = []
   const warnings: string[] = []
-  for (const [part, plan] of Object.entries(plans)) {
-    const whose = plan.ranks > 1 ? `each of ${plan.ranks} GPUs` : plans.sampler ? `a GPU of the ${part}` : 'one GPU'
+  for (const { part, plan } of parts) {
     const [first, ...rest] = memoryText(plan, card)
-    lines.push(['memory', `${whose}, about: ${first}`], ...rest.map((text): PlanLine => ['', text]))
+    lines.push(['memory', `${whose(part, plan, parts.length)}, about: ${first}`])
+    lines.push(...rest.map((text): PlanLine => ['', text]))
     for (const { phase, text } of card ? misfits(plan, card) : []) warnings.push(`${text} (${adviceFor(plan)(phase)})`)
   }
   if (!card) {
     lines.push(['', 'not compared: no GPU is visible here (--gpu-memory 80GB compares with one of that size)'])
   }
   return { lines, warnings }
+}
+
+function whose(part: string, { ranks, samplers }: MemoryPlan, count: number): string {
+  const parts = samplers[0]?.parts ?? 1
+  if (parts > 1) return `each of ${parts} GPUs of a ${part}`
+  if (ranks > 1) return `each of ${ranks} GPUs`
+  return count > 1 ? `a GPU of the ${part}` : 'one GPU'
 }
 
 function sides({ mode, trainer, explorer }: Config): { trains: boolean; samples: boolean } {
@@ -132,29 +193,45 @@ function rolloutSampler(config: Config, options: TorchOptions, policy: ModelConf
   const { max_model_len } = config.explorer.rollout_model
   const merged = (config.model.lora_configs?.length ?? 0) > 0 || options.policy?.paramOffload === true
   const shares = trains && options.shareStorage !== false && !merged
+  const sites = new Sites(options).of()
   return {
     name: 'sampler',
     config: policy,
     options: { dtype: options.policy?.dtype },
-    copies: (options.samplers ?? 0) > 0 ? 2 : shares ? 0 : 1,
+    // those of a trainer elsewhere come by files, through main memory
+    copies: sites.length > 0 ? (config.mode === 'both' ? 2 : 1) : shares ? 0 : 1,
     maxModelLen: Math.min(max_model_len ?? policy.maxPositions, policy.maxPositions),
+    maxBatch: options.maxBatch,
+    parts: sites[0]?.length,
   }
 }
 
-async function auxiliaryModels(config: Config, options: TorchOptions, read: ReadModel) {
-  const samplers: PlannedSampler[] = []
-  const rewards: PlannedModel[] = []
-  for (const [i, one] of config.explorer.auxiliary_models.entries()) {
-    if (one.engine_type !== 'torch') continue
-    const model = await read(one.model_path ?? '')
-    const name = one.name ?? `auxiliary model ${i}`
-    if (model.head === 'lm') {
+interface PlannedAuxiliary {
+  readonly sampler?: PlannedSampler
+  readonly reward?: PlannedModel
+}
+
+/** Undefined where a model is not one of this engine. */
+function auxiliaryModels(
+  config: Config,
+  options: TorchOptions,
+  read: ReadModel,
+): Promise<(PlannedAuxiliary | undefined)[]> {
+  const sites = new Sites(options)
+  return Promise.all(
+    config.explorer.auxiliary_models.map(async (one, i): Promise<PlannedAuxiliary | undefined> => {
+      if (one.engine_type !== 'torch') return undefined
+      const model = await read(one.model_path ?? '')
+      const name = one.name ?? `auxiliary model ${i}`
+      if (model.head !== 'lm') {
+        const size = { tokens: REWARD_TOKENS, longest: REWARD_TOKENS }
+        return { reward: { name, config: model, head: 'reward', options: options.reference ?? {}, ...size } }
+      }
       const maxModelLen = Math.min(one.max_model_len ?? model.maxPositions, model.maxPositions)
-      samplers.push({ name, config: model, options: { dtype: options.policy?.dtype }, copies: 1, maxModelLen })
-    } else {
-      const size = { tokens: REWARD_TOKENS, longest: REWARD_TOKENS }
-      rewards.push({ name, config: model, head: 'reward', options: options.reference ?? {}, ...size })
-    }
-  }
-  return { samplers, rewards }
+      const { maxBatch } = options.auxiliary?.[i] ?? {}
+      const parts = sites.of(i)[0]?.length
+      const how = { options: { dtype: options.policy?.dtype }, copies: 1, maxModelLen, maxBatch, parts } as const
+      return { sampler: { name, config: model, ...how } }
+    }),
+  )
 }

@@ -11,6 +11,10 @@ export interface PlannedSampler {
   /** Sets of weights of its own: none where it reads the trainer's, two where new ones arrive beside those in use. */
   readonly copies: 0 | 1 | 2
   readonly maxModelLen: number
+  /** Sequences of a decode step; default what the sampler takes by itself. */
+  readonly maxBatch?: number
+  /** Devices that share its layers and its cache; default 1. */
+  readonly parts?: number
 }
 
 export interface PlanInput {
@@ -54,7 +58,7 @@ export const PREFILL = 8192
 export function planMemory(input: PlanInput): MemoryPlan {
   const { ranks, models, samplers } = input
   const trained = models.filter(({ trains }) => trains).map((model) => trainingOf(model, ranks))
-  const linked = ranks > 1 || samplers.some(({ copies }) => copies === 2)
+  const linked = ranks > 1 || samplers.some(({ copies, parts = 1 }) => copies === 2 || parts > 1)
   return {
     ...input,
     standing: [
@@ -69,18 +73,20 @@ export function planMemory(input: PlanInput): MemoryPlan {
   }
 }
 
-function samplerWeights({ name, config, options, copies }: PlannedSampler): MemoryItem[] {
-  const bytes = sizeOf(options) * parameterCount(config, 'lm')
+function samplerWeights({ name, config, options, copies, parts = 1 }: PlannedSampler): MemoryItem[] {
+  // embedding and head are whole on every device
+  const ends = (config.tieEmbeddings ? 1 : 2) * config.vocabSize * config.hiddenSize
+  const bytes = sizeOf(options) * (ends + (parameterCount(config, 'lm') - ends) / parts)
   const own = copies > 0 ? [{ what: `${name}: weights`, bytes }] : []
   return copies > 1 ? [...own, { what: 'new weights that arrive', bytes }] : own
 }
 
 /** A piece of prompts on its way through a layer, and logits of a decode step with what drawing makes of them. */
 function rolloutOf(samplers: readonly PlannedSampler[]): MemoryItem[] {
-  const sizes = samplers.map(({ config, options }) => {
+  const sizes = samplers.map(({ config, options, maxBatch = MAX_BATCH, parts = 1 }) => {
     const heads = (config.heads + 2 * config.kvHeads) * config.headDim
-    const prefill = PREFILL * sizeOf(options) * (3 * config.intermediateSize + heads + 4 * config.hiddenSize)
-    return prefill + 2 * MAX_BATCH * config.vocabSize * 4
+    const inner = (3 * config.intermediateSize + heads) / parts
+    return PREFILL * sizeOf(options) * (inner + 4 * config.hiddenSize) + 2 * maxBatch * config.vocabSize * 4
   })
   const [first, ...others] = samplers
   return [
@@ -89,9 +95,9 @@ function rolloutOf(samplers: readonly PlannedSampler[]): MemoryItem[] {
   ]
 }
 
-function cacheOf({ config, options, maxModelLen }: PlannedSampler): PlannedCache {
-  const perToken = 2 * config.layers * config.kvHeads * config.headDim * sizeOf(options)
-  return { perToken, least: perToken * maxModelLen, most: perToken * maxModelLen * MAX_BATCH }
+function cacheOf({ config, options, maxModelLen, maxBatch = MAX_BATCH, parts = 1 }: PlannedSampler): PlannedCache {
+  const perToken = (2 * config.layers * config.kvHeads * config.headDim * sizeOf(options)) / parts
+  return { perToken, least: perToken * maxModelLen, most: perToken * maxModelLen * maxBatch }
 }
 
 export interface Phase {

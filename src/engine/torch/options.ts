@@ -1,4 +1,5 @@
 import type { Ground } from '../../machine/ground/ground.js'
+import type { Site } from './sites.js'
 
 /** How a model lies on the devices. */
 export interface TorchModelOptions {
@@ -30,8 +31,32 @@ export interface MemoryNeed {
   }[]
 }
 
-/** Devices, processes and numbers of the torch engine. */
-export interface TorchOptions {
+/** By whose processes they are. */
+export interface MemoryNeeds {
+  readonly trainer?: MemoryNeed
+  readonly sampler?: MemoryNeed
+  readonly auxiliary?: readonly (MemoryNeed | undefined)[]
+}
+
+/** How a model is sampled from. */
+export interface SamplerOptions {
+  /**
+   * Worker processes for samplers alone, by the devices of each: `[[2], [3]]` are two samplers, `[[2, 3]]` is one whose weights
+   * lie on two (tensor parallel). A number: so many, on the devices after the trainer's. Default none: they share the trainer's.
+   */
+  readonly samplers?: number | readonly Site[]
+  /** Every number of a sample depends on its own request alone, to the last bit; large batches are slower. */
+  readonly exact?: boolean
+  /** Share of the device's memory that a sampler may fill. */
+  readonly memoryFraction?: number
+  /** Sample without CUDA graphs. */
+  readonly eager?: boolean
+  /** Sequences of a decode step; default 1024 on a GPU, 256 on processors. */
+  readonly maxBatch?: number
+}
+
+/** Devices, processes and numbers of the torch engine. Those of a sampler are those of the rollouts. */
+export interface TorchOptions extends SamplerOptions {
   /** Number of devices, one worker process each; default 1. */
   readonly devices?: number
   /** Default: cuda where this machine has such a device, else cpu. */
@@ -39,21 +64,15 @@ export interface TorchOptions {
   readonly policy?: TorchModelOptions
   readonly reference?: TorchModelOptions
   readonly critic?: TorchModelOptions
-  /** Worker processes for samplers alone, on the devices after the trainer's; default 0: they share the trainer's. */
-  readonly samplers?: number
-  /** Every number of a sample depends on its own request alone, to the last bit; large batches are slower. */
-  readonly exact?: boolean
-  /** Share of the device's memory that a sampler may fill. */
-  readonly memoryFraction?: number
-  /** What everything that will be opened takes; of samplers with processes of their own apart from the rest. */
-  readonly memory?: { readonly trainer?: MemoryNeed; readonly sampler?: MemoryNeed }
+  /** The same of each auxiliary model; a reward model has all devices of its samplers. */
+  readonly auxiliary?: readonly SamplerOptions[]
+  /** What everything that will be opened takes; of those with processes of their own apart from the rest. */
+  readonly memory?: MemoryNeeds
   /**
    * Samplers opened with `shareWith` read the trainer's weights where they lie (default), which is right as long as
    * nothing is sampled between a step and the transfer after it. False: they keep a copy, renewed by each transfer.
    */
   readonly shareStorage?: boolean
-  /** Sample without CUDA graphs. */
-  readonly eager?: boolean
   /** The machines that the workers run on, closed with the engine; default this one. */
   readonly ground?: Ground
   /** Python with torch and transformers; default: TRINITY_PYTHON, ~/.trinity/python, python3. */
