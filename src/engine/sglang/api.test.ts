@@ -84,7 +84,7 @@ it('finds out what log-probs mean, and whether the server is one of ours', async
   const stock = await (await api(probed())).about({})
   expect(stock).toEqual({
     version: '0.5.23',
-    maxModelLen: 256,
+    maxModelLen: 249,
     logprobs: 'model',
     scoresAnyTemperature: false,
     extended: false,

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { TrinityError } from '../../base/error.js'
 import { HttpError } from '../../base/http/error.js'
 import type { HttpService } from '../../base/http/service.js'
@@ -14,7 +15,7 @@ import type {
 import { LONGEST_MS, serverHttp } from '../served/server-http.js'
 import { generateBody, namesOf } from './body.js'
 import { promptScores, sampleOf } from './samples.js'
-import { type Answer, answer, answers, modelInfo, serverInfo, updated } from './wire.js'
+import { type Answer, answer, answers, CONTEXT_ROOM, modelInfo, serverInfo, updated } from './wire.js'
 
 const PROBED = 5
 const GENERATE = '/generate'
@@ -51,7 +52,7 @@ export class SglangApi implements ServerApi {
     this.#ranks = info.tp_size ?? 1
     return {
       version: info.version ?? 'unknown',
-      maxModelLen: info.context_length ?? info.max_req_input_len ?? Number.MAX_SAFE_INTEGER,
+      maxModelLen: longest(info),
       logprobs: await this.#meaning(limits),
       scoresAnyTemperature: this.#extended,
       extended: this.#extended,
@@ -107,7 +108,7 @@ export class SglangApi implements ServerApi {
   async score(tokens: Int32Array, temperature: number, limits: CallLimits): Promise<Float32Array> {
     const body = {
       input_ids: [...tokens],
-      sampling_params: { max_new_tokens: 1, temperature },
+      sampling_params: { max_new_tokens: 0, temperature },
       return_logprob: true,
       logprob_start_len: 0,
     }
@@ -205,6 +206,12 @@ export class SglangApi implements ServerApi {
 }
 
 const NOTHING: Answer = { output_ids: [], meta_info: { finish_reason: null } }
+
+/** How long a prompt and its answer may be: SGLang cuts answers and refuses prompts that come near its context. */
+function longest({ max_req_input_len: input, context_length: context }: z.infer<typeof serverInfo>): number {
+  if (typeof input === 'number') return input - 1
+  return typeof context === 'number' ? context - CONTEXT_ROOM : Number.MAX_SAFE_INTEGER
+}
 
 /** Penalties, bias and ends that come too early are part of what SGLang calls the model's log-probs. */
 function needPlain({ wish }: ServedRequest): void {

@@ -10,7 +10,7 @@ it('our keys are flags of the server', () => {
   })
   const line = sglangServers.args({ path: '/m', maxModelLen: 2048 }, explorer.rollout_model, 3000).join(' ')
   for (const flag of [
-    ...['--model-path /m', '--context-length 2048', '--tp-size 2', '--disable-radix-cache', '--port 3000'],
+    ...['--model-path /m', '--context-length 2055', '--tp-size 2', '--disable-radix-cache', '--port 3000'],
     ...['--mem-fraction-static 0.9', '--sampling-backend pytorch', '--attention-backend triton'],
   ]) {
     expect(line).toContain(flag)

@@ -15,7 +15,11 @@ export const sglangServers: ServerKind = {
   module: 'trinity_served.sglang_server',
   newApi: (baseUrl, key) => new SglangApi(baseUrl, key),
   args: (spec, model, port) => [...sglangArgs(spec, model), '--port', String(port)],
-  env: () => ({ ...(cudaDevices() === 0 && { SGLANG_USE_CPU_ENGINE: '1' }) }),
+  env: () => ({
+    // it is asked for a little more than the model has, and never uses that
+    SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN: '1',
+    ...(cudaDevices() === 0 && { SGLANG_USE_CPU_ENGINE: '1' }),
+  }),
 }
 
 /** The SGLang servers that a configuration names or asks for. */

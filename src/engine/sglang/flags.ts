@@ -3,6 +3,7 @@ import { cudaDevices } from '../../machine/python/gpus.js'
 import type { SampleSpec } from '../contract.js'
 import { commandLine } from '../served/command-line.js'
 import { LOADER } from './api.js'
+import { CONTEXT_ROOM } from './wire.js'
 
 /** What runs without kernels for a kind of processor. */
 const ON_PROCESSORS = { device: 'cpu', 'attention-backend': 'torch_native' }
@@ -21,7 +22,7 @@ export function sglangArgs(spec: SampleSpec, model: InferenceModelConfig): strin
       'pp-size': model.pipeline_parallel_size,
       'dp-size': model.data_parallel_size,
       dtype: model.dtype,
-      'context-length': spec.maxModelLen,
+      'context-length': spec.maxModelLen && spec.maxModelLen + CONTEXT_ROOM,
       'mem-fraction-static': model.gpu_memory_utilization,
       'disable-radix-cache': !model.enable_prefix_caching || undefined,
       'chunked-prefill-size': model.enable_chunked_prefill ? undefined : -1,

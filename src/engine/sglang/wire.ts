@@ -2,6 +2,9 @@ import { z } from 'zod'
 
 /** The answers of an SGLang server, as far as they are read. */
 
+/** Tokens of its context that SGLang does not let a prompt and its answer have. */
+export const CONTEXT_ROOM = 7
+
 /** Log-prob, token, text. */
 const told = z.tuple([z.number().nullable(), z.int(), z.unknown()])
 
