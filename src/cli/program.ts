@@ -124,6 +124,16 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .action(async (options) => done(await (await import('./log.js')).log(options)))
 
   program
+    .command('status')
+    .description('show who works on a run: its processes, and the workers of its engines on every node')
+    .option('-d, --job-dir <dir>', 'folder of the run')
+    .option('-c, --config <file>', 'configuration of the run, instead of the folder')
+    .option('--set <key=value>', 'with --config: as the run was started (may be repeated)', collect)
+    .option('--plugin-dir <dir>', 'with --config: as the run was started (may be repeated)', collect)
+    .option('--json', 'machine-readable')
+    .action(async (options) => done(await (await import('./status.js')).status(options)))
+
+  program
     .command('studio')
     .description('show runs in a browser: their state, numbers, timeline, logs and rollouts')
     .argument('[folder...]', 'folders with runs; default the current one')

@@ -17,7 +17,7 @@ export function rememberFlags(flags: SharedFlags): void {
   current = flags
 }
 
-const COMMANDS = 'run|sweep|train|log|debug|doctor|setup|config|model|data|play|chat|serve|convert|import-verl'
+const COMMANDS = 'run|sweep|train|log|status|debug|doctor|setup|config|model|data|play|chat|serve|convert|import-verl'
 const SUGGESTED = new RegExp(`(?<![\\w./-])(npx )?trinity (${COMMANDS})\\b(?=([^\`\\n]*))`, 'g')
 
 /**

@@ -1,4 +1,5 @@
 import { smallestCard } from '../../machine/doctor/cards.js'
+import { Roster } from '../../machine/ground/roster.js'
 import type { Caps } from '../contract.js'
 import type { EngineDescription } from '../description.js'
 import { checkOneMachine, notesOfReplicas, torchOptions } from './from-config.js'
@@ -44,9 +45,11 @@ export const torch: EngineDescription = {
     const { memory, tooLarge } = await torchNeeds(config, context, await smallestCard())
     for (const note of notesOfReplicas(config, tooLarge)) context.note(note)
     const options = { ...torchOptions(config, context.logs, tooLarge), memory }
+    const { save_dir: logDir } = config.log
+    const roster = context.logs && logDir !== null ? new Roster(logDir) : undefined
     const ray = await onRay(config, context)
     if (!ray.ground) checkOneMachine(config)
-    return new TorchEngine({ ...options, ...ray })
+    return new TorchEngine({ ...options, ...ray, roster })
   },
   memory: memoryWords,
   verdict,

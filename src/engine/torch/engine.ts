@@ -121,6 +121,7 @@ export class TorchEngine implements Engine {
     const groups = [this.#group, ...this.#others.values()]
     await Promise.all(groups.map(async (group) => (await group?.catch(() => undefined))?.close()))
     await this.#options.ground?.close()
+    this.#options.roster?.close()
   }
 
   #opening<T extends TorchModel>(
@@ -209,7 +210,7 @@ export class TorchEngine implements Engine {
     // processes that all use every core mostly wait for each other
     const threads = Math.max(1, Math.floor(availableParallelism() / processes))
     const env = { ...(device === 'cpu' && processes > devices && { OMP_NUM_THREADS: String(threads) }), ...own.env }
-    const limits = { graceMs, timeoutMs }
+    const limits = { graceMs, timeoutMs, roster: this.#options.roster }
     const settings = { ground, world: devices, device, log, ...limits, module: this.#module, ...own, env } as const
     return WorkerGroup.start(settings, signal)
   }

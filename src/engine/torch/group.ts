@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { TrinityError } from '../../base/error.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf, TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
 import type { Ground, Room, RoomWish } from '../../machine/ground/ground.js'
+import type { Roster, RosterWorker } from '../../machine/ground/roster.js'
 import type { Request, WorkerAnswer, WorkerConnection } from './connection.js'
 import { Door } from './door.js'
 import { answeredError, deathOf, hung, logCause, silence, silentOf } from './failure.js'
@@ -20,6 +22,8 @@ export interface GroupSettings {
   /** Which devices of the machine these are; default the first ones. */
   readonly devices?: readonly number[]
   readonly device: 'cuda' | 'cpu'
+  /** Where it is written down what the workers do. */
+  readonly roster?: Roster
   /** Each line that a worker writes. */
   readonly log?: (rank: number, line: string) => void
   /** What `python -m` runs. */
@@ -58,10 +62,14 @@ export class WorkerGroup {
   readonly #watch: NodeJS.Timeout
   readonly #room: Room
   readonly ground: Ground
+  readonly #seats: readonly RosterWorker[]
+  /** What is asked and not answered. */
+  readonly #asked: string[] = []
   #state: 'open' | 'ending' | 'ended' = 'open'
 
   private constructor(
     room: Room,
+    seats: readonly RosterWorker[],
     workers: readonly WorkerProcess[],
     connection: WorkerConnection,
     hello: Hello,
@@ -69,7 +77,9 @@ export class WorkerGroup {
   ) {
     this.ground = ground
     this.#room = room
+    this.#seats = seats
     this.#workers = workers
+    for (const [i, { pid }] of workers.entries()) seats[i]?.tell({ state: 'ready', pid: pid ?? null })
     this.#connection = connection
     this.hello = hello
     this.#graceMs = graceMs
@@ -95,6 +105,7 @@ export class WorkerGroup {
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
     let room: Room | undefined
+    const seats: RosterWorker[] = []
     try {
       room = await ground.room({ ...place, programs: world, gpu: device === 'cuda' }, stop.signal)
       const master = await room.freePort()
@@ -104,7 +115,12 @@ export class WorkerGroup {
         if (ground.spans) env.LOCAL_RANK = '0'
         if (rank === 0) env.TRINITY_TORCH_TOKEN = token
         const reaches = rank === 0 ? { variable: 'TRINITY_TORCH_CONNECT', port: door.port } : undefined
-        const log = settings.log && ((line: string) => settings.log?.(rank, line))
+        const seat = settings.roster?.add(`${place.group}_${place.index}_${rank}`, room.node, room.devices(rank))
+        if (seat) seats.push(seat)
+        const log = (line: string) => {
+          settings.log?.(rank, line)
+          seat?.tell({ line })
+        }
         const { module = 'trinity_torch' } = settings
         workers.push(new WorkerProcess(rank, room, { module, env, log, reaches }))
       }
@@ -117,9 +133,10 @@ export class WorkerGroup {
         if (stop.signal.aborted) reject(stop.signal.reason)
       })
       const { connection, frame } = await Promise.race([door.guest, death, stopped])
-      return new WorkerGroup(room, workers, connection, await checkHello(frame, world, workers), settings)
+      return new WorkerGroup(room, seats, workers, connection, await checkHello(frame, world, workers), settings)
     } catch (error) {
       for (const worker of workers) worker.kill()
+      for (const seat of seats) seat.tell({ state: `did not start: ${messageOf(error)}` })
       room?.close()
       throw error
     } finally {
@@ -129,8 +146,15 @@ export class WorkerGroup {
     }
   }
 
-  request(request: Request, signal: AbortSignal): Promise<WorkerAnswer> {
-    return this.#connection.request(request, signal)
+  async request(request: Request, signal: AbortSignal): Promise<WorkerAnswer> {
+    this.#asked.push(request.op)
+    this.#tellAsked()
+    try {
+      return await this.#connection.request(request, signal)
+    } finally {
+      this.#asked.splice(this.#asked.indexOf(request.op), 1)
+      this.#tellAsked()
+    }
   }
 
   get pids(): number[] {
@@ -142,6 +166,7 @@ export class WorkerGroup {
     if (this.#state === 'ended') return
     this.#state = 'ending'
     this.#connection.fail(new TrinityError('engine/closed', 'the torch engine is closed'))
+    for (const seat of this.#seats) seat.tell({ state: 'ended' })
     for (const worker of this.#workers) worker.leave()
     const timers: NodeJS.Timeout[] = []
     timers.push(setTimeout(() => this.#kill(), Math.min(this.#graceMs, 5000)))
@@ -151,6 +176,15 @@ export class WorkerGroup {
     for (const timer of timers) clearTimeout(timer)
     this.#room.close()
     this.#state = 'ended'
+  }
+
+  #tellAsked(): void {
+    if (this.#seats.length === 0) return
+    const doing = [...new Set(this.#asked)].map((op) => {
+      const count = this.#asked.filter((one) => one === op).length
+      return count > 1 ? `${op} ×${count}` : op
+    })
+    for (const seat of this.#seats) seat.tell({ doing })
   }
 
   #look(timeoutMs: number): void {
@@ -164,15 +198,23 @@ export class WorkerGroup {
     if (this.#state !== 'open') return
     this.#state = 'ending'
     // of another machine the end comes by another way than the connection, and later
-    if (this.ground.spans) await Promise.race([...this.#workers.map((one) => one.exited), pause(NEWS_MS)])
+    if (this.ground.spans) await this.#news()
     await pause(SETTLE_MS)
     const dead = this.#workers.some((one) => one.exit !== undefined)
     this.#end(dead || !broken ? deathOf(this.#workers) : broken)
   }
 
+  async #news(): Promise<void> {
+    const late = new AbortController()
+    const known = this.#workers.map((one) => one.exited)
+    await Promise.race([...known, sleep(NEWS_MS, undefined, { signal: late.signal }).catch(() => {})])
+    late.abort()
+  }
+
   #end(error: TrinityError): void {
     this.#state = 'ending'
     this.#connection.fail(error)
+    for (const seat of this.#seats) seat.tell({ state: `ended: ${error.message}`, doing: [] })
     this.#kill()
     void Promise.all(this.#workers.map((one) => one.exited)).then(() => {
       this.#room.close()

@@ -1,4 +1,5 @@
 import type { Ground } from '../../machine/ground/ground.js'
+import type { Roster } from '../../machine/ground/roster.js'
 import type { Site } from './sites.js'
 
 /** How a model lies on the devices. */
@@ -75,6 +76,8 @@ export interface TorchOptions extends SamplerOptions {
   readonly shareStorage?: boolean
   /** The machines that the workers run on, closed with the engine; default this one. */
   readonly ground?: Ground
+  /** Where it is written down what the workers do, closed with the engine. */
+  readonly roster?: Roster
   /** Python with torch and transformers; default: TRINITY_PYTHON, ~/.trinity/python, python3. */
   readonly python?: string
   /** Each line that a worker writes. */

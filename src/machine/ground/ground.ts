@@ -33,6 +33,8 @@ export interface PythonProgram {
 export interface Room {
   /** How the node is called; undefined: it is this machine. */
   readonly node: string | undefined
+  /** GPUs that the node gave the index-th program; none, where all are open to all. */
+  devices(index: number): readonly number[]
   /** A port that was free on the node a moment ago. */
   freePort(): Promise<number>
   /** The index-th of its programs; each has devices of its own where the ground deals them out. */

@@ -7,6 +7,7 @@ import type { Ground, Program, PythonProgram, Room } from './ground.js'
 export function thisMachine(python: string): Ground {
   const room: Room = {
     node: undefined,
+    devices: () => [],
     freePort,
     start: (_, program) => startHere(python, program),
     close: () => {},

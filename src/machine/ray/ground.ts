@@ -68,6 +68,7 @@ export class RayGround implements Ground {
     }
     return {
       node: found.nodes[0].address,
+      devices: (index) => found.nodes[index].gpus,
       freePort: async () => found.port,
       start: (index, program) => this.#start(room, index, found.nodes[index], program),
       close: () => void this.#driver.ask('close', { room }, ROOM_MS).catch(() => {}),

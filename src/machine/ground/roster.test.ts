@@ -1,0 +1,40 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ROSTER, Roster, readRoster } from './roster.js'
+
+let dir: string
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'trinity-roster-'))
+})
+afterAll(() => rm(dir, { recursive: true }))
+
+it('says of every worker where it is and what it does', async () => {
+  const roster = new Roster(join(dir, 'log'))
+  const first = roster.add('trainer_0_0', '10.0.0.7', [3])
+  roster.add('rollout_0_0', undefined)
+  first.tell({ state: 'ready', pid: 7 })
+  first.tell({ doing: ['forwardBackward'], line: 'x'.repeat(1000) })
+  roster.close()
+  const found = await readRoster(join(dir, 'log'))
+  expect(found?.pid).toBe(process.pid)
+  expect(found?.workers).toMatchObject([
+    { name: 'trainer_0_0', node: '10.0.0.7', gpus: [3], pid: 7, state: 'ready', doing: ['forwardBackward'] },
+    { name: 'rollout_0_0', node: 'this machine', gpus: [], pid: null, state: 'starts', doing: [] },
+  ])
+  expect(found?.workers[0].line).toHaveLength(300)
+})
+
+it('keeps one worker of a name, and none of what is no list', async () => {
+  const roster = new Roster(dir)
+  roster.add('a', 'n').tell({ state: 'ended with exit code 1' })
+  roster.add('a', 'm')
+  roster.close()
+  expect((await readRoster(dir))?.workers.map(({ node, state }) => [node, state])).toEqual([['m', 'starts']])
+  for (const text of ['', 'null', '{"workers":[{}],"pid":1,"at":2}']) {
+    await writeFile(join(dir, ROSTER), text)
+    expect(await readRoster(dir)).toBeUndefined()
+  }
+  expect(await readRoster(join(dir, 'nowhere'))).toBeUndefined()
+})
