@@ -20,7 +20,11 @@ const RUN_MARK = /^run-.+\.json$/
 export const runMark = (kind: string): string => `run-${encodeURIComponent(kind)}.json`
 export const isRunMark = (name: string): boolean => RUN_MARK.test(name)
 
-export const isMark = (name: string): boolean => name === JOB_MARK || FILE_MARK.test(name) || isRunMark(name)
+/** Words of people for the job. */
+export const TAGS = 'tags.json'
+
+export const isMark = (name: string): boolean =>
+  name === JOB_MARK || name === TAGS || FILE_MARK.test(name) || isRunMark(name)
 
 /**
  * Before anything else is written: of two processes that start at once, the first one's mark stays. A folder of another

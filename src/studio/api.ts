@@ -8,6 +8,7 @@
  * | /api/session                           |                                      | Session         |
  * | /api/runs                              |                                      | RunList         |
  * | /api/runs/:run                         |                                      | RunDetail       |
+ * | /api/runs/:run/deletion                |                                      | Deletion        |
  * | /api/runs/:run/config                  |                                      | RunConfig       |
  * | /api/runs/:run/metrics                 |                                      | MetricList      |
  * | /api/runs/:run/series                  | SeriesQuery                          | SeriesAnswer    |
@@ -129,6 +130,8 @@ export interface RunSummary {
   /** First and last sign of life. */
   readonly started?: number
   readonly changed: number
+  /** Words that somebody has given it. */
+  readonly tags: readonly string[]
   /** Files of the run that could not be understood; the rest of the answer holds without them. */
   readonly problems: readonly string[]
 }
@@ -184,6 +187,8 @@ export interface Spark {
 // ------------------------------------------------------------------------------------------------------- one run
 
 export interface RunDetail extends RunSummary {
+  /** The configuration file that it was started with, where it said so. */
+  readonly file?: string
   /** All evaluations, by step. */
   readonly evaluations: readonly (Evaluation & { readonly metrics: Readonly<Record<string, number>> })[]
   /** By step. */
@@ -220,6 +225,18 @@ export interface Note {
   /** Name of the log. */
   readonly from: string
   readonly text: string
+}
+
+/** What goes when a run is deleted. */
+export interface Deletion {
+  readonly files: number
+  readonly bytes: number
+  /** In its folder, but not of the run: it stays. */
+  readonly kept: readonly string[]
+}
+
+export interface TagList {
+  readonly tags: readonly string[]
 }
 
 /** The configuration that the run resolved; secrets are `***`. */

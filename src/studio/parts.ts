@@ -10,6 +10,7 @@ import { rolloutParts } from './rollout/parts.js'
 import type { Shelf } from './rollout/shelf.js'
 import { runParts } from './run/parts.js'
 import type { Runs } from './run/runs.js'
+import { keepParts } from './write/keep-parts.js'
 import { type WriteNeeds, writeParts } from './write/parts.js'
 
 /** What the routes work with. */
@@ -32,7 +33,9 @@ export function partsOf(needs: PartNeeds): Part[] {
   return [
     ...(opens ? [{ path: `/runs/${opens.run}`, answer: async () => viewed(opens.run) }] : []),
     ...runParts(needs),
-    ...(writes ? [...writeParts({ runs, ...writes }), ...playgroundParts(runs, writes.players)] : []),
+    ...(writes
+      ? [...keepParts(runs), ...writeParts({ runs, ...writes }), ...playgroundParts(runs, writes.players)]
+      : []),
     ...logParts(needs),
     ...rolloutParts(shelf),
     ...machineParts(report),
@@ -73,7 +76,7 @@ export function partsOf(needs: PartNeeds): Part[] {
 /** A table that somebody named stands alone: there is no run around it. */
 function viewed(id: string): RunDetail {
   return {
-    ...{ id, name: id, path: '', state: 'finished', roles: [], changed: 0, problems: [] },
+    ...{ id, name: id, path: '', state: 'finished', roles: [], changed: 0, tags: [], problems: [] },
     progress: { step: 0, role: 'trainer' },
     ...{ evaluations: [], checkpoints: [], notes: [] },
     has: { config: false, metrics: false, logs: false, rollouts: true },

@@ -3,7 +3,7 @@ import type { RunSummary } from '../../src/studio/api.js'
 import { merged } from './live.js'
 
 const run = (id: string, step = 0): RunSummary => ({
-  ...{ id, name: id, path: `/${id}`, state: 'running', roles: [], changed: 0, problems: [] },
+  ...{ id, name: id, path: `/${id}`, state: 'running', roles: [], changed: 0, tags: [], problems: [] },
   progress: { step, role: 'trainer' },
 })
 

@@ -5,6 +5,7 @@ import { writes } from '../base/live.js'
 import { linkTo } from '../base/place.js'
 import { Copy } from '../part/copy.js'
 import { Empty } from '../part/empty.js'
+import { nextCommands } from './next-commands.js'
 
 export function Checkpoints({ run }: { run?: RunDetail }) {
   if (run === undefined) return <p class="loading">Reading…</p>
@@ -25,6 +26,7 @@ export function Checkpoints({ run }: { run?: RunDetail }) {
             <th>Saved</th>
             <th>Holds</th>
             <th>Weights</th>
+            <th>Next</th>
             <th>
               <span class="hidden">Talk</span>
             </th>
@@ -32,7 +34,7 @@ export function Checkpoints({ run }: { run?: RunDetail }) {
         </thead>
         <tbody>
           {[...run.checkpoints].reverse().map((checkpoint) => (
-            <Row key={checkpoint.path} checkpoint={checkpoint} />
+            <Row key={checkpoint.path} checkpoint={checkpoint} file={run.file} />
           ))}
         </tbody>
       </table>
@@ -40,7 +42,7 @@ export function Checkpoints({ run }: { run?: RunDetail }) {
   )
 }
 
-function Row({ checkpoint }: { checkpoint: CheckpointInfo }) {
+function Row({ checkpoint, file }: { checkpoint: CheckpointInfo; file?: string }) {
   const { step, evaluation, savedAt, full, weights, path } = checkpoint
   return (
     <tr>
@@ -58,6 +60,21 @@ function Row({ checkpoint }: { checkpoint: CheckpointInfo }) {
       <td>{full ? 'everything to resume' : 'weights'}</td>
       <td class="path">
         <Copy text={weights ?? path} />
+      </td>
+      <td>
+        <details class="next">
+          <summary>Commands</summary>
+          <dl>
+            {nextCommands(checkpoint, file).map(({ what, command }) => (
+              <div key={what}>
+                <dt>{what}</dt>
+                <dd>
+                  <Copy text={command} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </details>
       </td>
       <td>
         {weights !== undefined && writes.value && (

@@ -4,6 +4,7 @@ import { now } from '../base/clock.js'
 import { ago, duration, lastName, NONE, number } from '../base/format.js'
 import { Badge } from '../part/badge.js'
 import { Progress } from '../part/progress.js'
+import { Tags } from './tags.js'
 
 /** What one wants to know first, in one line of fixed height. */
 export function Headline({ run }: { run?: RunDetail }) {
@@ -33,6 +34,7 @@ export function Headline({ run }: { run?: RunDetail }) {
         <Fact name="Changed">{ago(run?.changed, now.value)}</Fact>
         {run !== undefined && <Waits run={run} />}
       </dl>
+      {run !== undefined && <Tags key={run.id} run={run} />}
       {run?.state === 'failed' && run.error !== undefined && (
         <pre class="failure" role="alert">
           {run.error.message}

@@ -4,11 +4,13 @@ import { writes } from '../base/live.js'
 import { linkTo } from '../base/place.js'
 import { post, Refusal, runPath } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
+import { DeleteRun } from './delete-run.js'
 
 /** What can be done with a run: it is stopped by its own means, and goes on from what it was written in. */
 export function RunActions({ run }: { run?: RunDetail }) {
   const told = useSignal<'soon' | 'now' | undefined>(undefined)
   const isAsking = useSignal(false)
+  const isDeleting = useSignal(false)
   const failure = useSignal<Refusal | undefined>(undefined)
   if (run === undefined || !writes.value) return null
   const isAlive = run.state === 'running' || run.state === 'waiting'
@@ -67,6 +69,25 @@ export function RunActions({ run }: { run?: RunDetail }) {
             Duplicate
           </a>
         </>
+      )}
+      {!isAlive && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            isDeleting.value = true
+          }}
+        >
+          Delete
+        </button>
+      )}
+      {isDeleting.value && (
+        <DeleteRun
+          run={run}
+          onClose={() => {
+            isDeleting.value = false
+          }}
+        />
       )}
       {isAsking.value && (
         <Dialog

@@ -3,7 +3,7 @@ import type { RunSummary } from '../../src/studio/api.js'
 import { found, readOrder, sorted, writeOrder } from './order.js'
 
 const run = (id: string, more: Partial<RunSummary> = {}): RunSummary => ({
-  ...{ id, name: id, path: `/${id}`, state: 'finished', roles: [], changed: 0, problems: [] },
+  ...{ id, name: id, path: `/${id}`, state: 'finished', roles: [], changed: 0, tags: [], problems: [] },
   progress: { step: 1, role: 'trainer' },
   ...more,
 })
@@ -34,7 +34,11 @@ describe('order of runs', () => {
 })
 
 it('a search finds every word anywhere', () => {
-  const runs = [run('walk', { algorithm: 'grpo', model: 'Qwen2.5' }), run('push', { algorithm: 'ppo' })]
+  const runs = [
+    run('walk', { algorithm: 'grpo', model: 'Qwen2.5' }),
+    run('push', { algorithm: 'ppo', tags: ['Paper'] }),
+  ]
+  expect(ids(found(runs, 'paper'))).toBe('push')
   expect(ids(found(runs, 'qwen GRPO'))).toBe('walk')
   expect(ids(found(runs, '  '))).toBe('walkpush')
   expect(ids(found(runs, 'qwen ppo'))).toBe('')

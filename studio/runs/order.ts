@@ -51,8 +51,8 @@ export function found(runs: readonly RunSummary[], search: string): readonly Run
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return runs
   return runs.filter((run) => {
-    const { name, path, state, algorithm, model, mode, engine, error } = run
-    const text = [name, path, state, algorithm, model, mode, engine?.trainer, engine?.sampler, error?.message]
+    const { name, path, state, algorithm, model, mode, engine, error, tags } = run
+    const text = [name, ...tags, path, state, algorithm, model, mode, engine?.trainer, engine?.sampler, error?.message]
       .join('\n')
       .toLowerCase()
     return words.every((word) => text.includes(word))

@@ -36,6 +36,11 @@ export function RunRow({ run, name, isSelected }: Props) {
         <a href={linkTo(['runs', run.id, 'charts'])} title={run.path}>
           {name}
         </a>
+        {run.tags.map((tag) => (
+          <small class="tag" key={tag}>
+            {tag}
+          </small>
+        ))}
         <small class="muted">
           {run.state === 'failed' && run.error !== undefined ? (
             <span class="bad" title={run.error.message}>

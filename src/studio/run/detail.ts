@@ -28,6 +28,7 @@ export async function detailOf(run: FoundRun, summary: RunSummary): Promise<RunD
   ])
   return {
     ...summary,
+    file: records[0]?.file,
     evaluations: (best?.history ?? []).map((one) => ({ ...briefly(one), metrics: one.metrics })),
     checkpoints: await checkpointsOf(path, best),
     notes: await notesOf(run),

@@ -14,6 +14,7 @@ import type { Evaluation, Evaluations, RoleState, RunState, RunSummary } from '.
 import type { FoundRun } from './find.js'
 import { failureOf } from './last-words.js'
 import { lastChange, progressOf, readPulse, rolesWithNumbers, sparkOf } from './pulse.js'
+import { readTags } from './tags.js'
 
 /** What the list of runs shows of one, from its files alone. A file that cannot be understood is told, not thrown. */
 export async function summarize({ id, path, root }: FoundRun): Promise<RunSummary> {
@@ -23,7 +24,7 @@ export async function summarize({ id, path, root }: FoundRun): Promise<RunSummar
       problems.push(messageOf(error))
       return undefined
     })
-  const [mark, identity, records = [], holders = [], statuses = [], best, changed] = await Promise.all([
+  const [mark, identity, records = [], holders = [], statuses = [], best, changed, tags = []] = await Promise.all([
     reading(readMark(path)),
     reading(readJsonObject(join(path, JOB))),
     reading(readRecords(path)),
@@ -31,6 +32,7 @@ export async function summarize({ id, path, root }: FoundRun): Promise<RunSummar
     reading(statusFolder(path).read()),
     reading(readBestEval(path)),
     lastChange(path),
+    reading(readTags(path)),
   ])
   const record: RunRecord | undefined = records[0]
   const roles = rolesOf(holders, statuses)
@@ -60,6 +62,7 @@ export async function summarize({ id, path, root }: FoundRun): Promise<RunSummar
     },
     started: Number.isFinite(first) ? first : undefined,
     changed,
+    tags,
     problems,
   }
 }

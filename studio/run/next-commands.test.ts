@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { nextCommands } from './next-commands.js'
+
+const checkpoint = { step: 5, path: '/runs/it’s/global_step_5', full: true, isNewest: true, isBest: false }
+
+it('a checkpoint can be gone on with; what a shell would split is one word', () => {
+  const commands = nextCommands({ ...checkpoint, weights: '/a b/hf' }, '/my/run.yaml')
+  expect(commands[0]).toEqual({ what: 'resume', command: 'trinity run --config /my/run.yaml' })
+  expect(commands.find(({ what }) => what === 'serve')?.command).toBe("trinity serve '/a b/hf'")
+  const older = nextCommands({ ...checkpoint, isNewest: false })
+  expect(older.map(({ what }) => what)).not.toContain('resume')
+  expect(older[0].command).toBe("trinity chat '/runs/it’s/global_step_5'")
+})
