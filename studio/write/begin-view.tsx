@@ -26,7 +26,7 @@ export function BeginView({ onDone }: { onDone: () => void }) {
       <div>
         <section class="card">
           <h2>From nothing</h2>
-          <p class="muted">Six lines; the check says what is missing.</p>
+          <p class="muted">A few lines; the check says what is missing.</p>
           <button type="button" onClick={() => begin(beginWith.nothing())}>
             Begin
           </button>

@@ -44,7 +44,8 @@ export function PlanView() {
         </p>
       ))}
       {planned.value?.map(({ name, plan, isInside, dir, run }) => (
-        <div key={dir} class={`stage ${answer.stages === undefined ? 'is-old' : ''}`}>
+        <div key={dir} class="stage">
+          {answer.stages === undefined && <p class="muted">Without the faults it was:</p>}
           {name !== undefined && <h2>{name}</h2>}
           {!isInside && <Outside dir={dir} />}
           <dl>
