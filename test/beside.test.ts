@@ -27,6 +27,11 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'src/environment/scienceworld/simulator/pool.test.ts': ['src/environment/scienceworld/simulator/owner.fixture.ts'],
   'src/environment/sql/database/database.test.ts': ['src/environment/sql/database/worker.ts'],
   'test/run/leave.gate.test.ts': ['src/cli/leave.ts'],
+  'test/run/studio-write.gate.test.ts': [
+    'src/studio/child/child.ts',
+    'src/studio/write/desk-process.ts',
+    'src/studio/playground/player-process.ts',
+  ],
   'test/run/serve.gate.test.ts': ['src/run/serve.ts', 'src/run/serve-gateway.ts'],
   'test/run/blocked.gate.test.ts': ['signals', 'stack', 'thread', 'watchdog'].map(
     (name) => `src/run/watchdog/${name}.ts`,
