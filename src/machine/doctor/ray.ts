@@ -43,6 +43,6 @@ export async function checkRay(host: Host): Promise<Check> {
     const fix = `start Ray there (ray start --head), or correct or unset ${name}`
     return { ...base, status: 'wrong', found: `nothing answers at ${where}`, fix, data }
   }
-  const fix = 'none is needed: no engine of this version uses one'
+  const fix = 'none is needed on one machine; docs/cluster.md says what it is for'
   return { ...base, status: 'missing', found: `nothing answers at ${where}`, fix, data }
 }
