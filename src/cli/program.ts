@@ -340,6 +340,13 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--json', 'machine-readable')
     .action(async (dir, options) => done(await (await import('./model.js')).modelInfo(dir, options)))
 
+  program
+    .command('completion')
+    .description('commands and options at the tab key: prints a script for bash, zsh or fish')
+    .argument('[shell...]', 'bash, zsh or fish')
+    .option('--words', 'what the script asks: the arguments are the words of a line')
+    .action(async (given, { words }) => done((await import('./completion.js')).completion(program, given, words)))
+
   return program
 }
 
