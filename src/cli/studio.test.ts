@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { tempDir } from '../../test/support/temp-dir.js'
 import { studio } from './studio.js'
@@ -10,13 +11,19 @@ describe('trinity studio', () => {
     await mkdir(join(dir, 'page'))
     await writeFile(join(dir, 'page', 'index.html'), '<!doctype html>')
     const end = new AbortController()
+    const input = new PassThrough()
     const printed: string[] = []
     const url = () => /http:\S+token=[\w-]+/.exec(printed.join('\n'))?.[0]
-    const world = { print: (text: string) => printed.push(text), signal: end.signal, page: join(dir, 'page') }
+    const world = { print: (text: string) => printed.push(text), signal: end.signal, page: join(dir, 'page'), input }
     const ended = studio([dir], { port: '0' }, world)
     await expect.poll(url).toBeDefined()
-    const response = await fetch(url() as string, { redirect: 'manual' })
-    expect(response.status).toBe(303)
+    const enters = async (address: string) => (await fetch(address, { redirect: 'manual' })).status
+    const first = url() as string
+    expect([await enters(first), await enters(first)]).toEqual([303, 401])
+    input.write('\n')
+    await expect.poll(() => printed.length).toBe(4)
+    const second = printed[3].trim()
+    expect([await enters(second), await enters(second), await enters(first)]).toEqual([303, 401, 401])
     end.abort()
     expect(await ended).toBe(0)
     await expect(fetch(url() as string)).rejects.toThrow()

@@ -23,6 +23,8 @@ export interface StudioWorld {
   readonly signal: AbortSignal
   /** Folder of the built page. */
   readonly page?: string
+  /** Each line of it asks for an address for another browser; default the terminal. */
+  readonly input?: NodeJS.ReadableStream
 }
 
 /** `trinity studio`: shows the runs below some folders in a browser. It reads files; runs do not know of it. */
@@ -47,7 +49,7 @@ export async function studio(
 export async function serveStudio(
   options: Omit<StudioOptions, 'version'>,
   title: string,
-  { print = say, signal = interrupted(), page }: Partial<StudioWorld>,
+  { print = say, signal = interrupted(), page, input = terminal() }: Partial<StudioWorld>,
 ): Promise<ExitCode> {
   const { Studio, hasPage } = await import('../studio/index.js')
   if (!hasPage(page)) {
@@ -56,12 +58,23 @@ export async function serveStudio(
   const open = await Studio.open({ ...options, version: packageVersion(), page })
   print(redact(title))
   print(`  ${pc.bold(open.url)}`)
-  print('The address lets one browser in, once. Ctrl-C ends Studio; runs go on.')
+  const another = input ? ' Enter prints another;' : ''
+  print(`The address lets one browser in, once.${another} Ctrl-C ends Studio; runs go on.`)
+  const give = () => print(`  ${pc.bold(open.newUrl())}`)
+  input?.on('data', give)
   const { host = '127.0.0.1' } = options
   if (!isLoopback(host)) print(`Others can read what passes between ${host} and a browser: there is no encryption.`)
   if (!signal.aborted) await once(signal, 'abort')
+  input?.off('data', give)
+  // a terminal that is listened to would keep the process alive
+  input?.pause()
   await open.close()
   return 0
+}
+
+/** Where a person can press a key. */
+function terminal(): NodeJS.ReadableStream | undefined {
+  return process.stdin.isTTY ? process.stdin : undefined
 }
 
 function say(text: string): void {

@@ -25,7 +25,6 @@
  * | /api/machine                           |                                      | MachineReport   |
  * | /api/report                            |                                      | PerfReport      |
  * | /api/events                            | { run? }                             | RunEvents (SSE) |
- * | /api/runs/:run/log/follow              | LogFollowQuery                       | LogEvents (SSE) |
  * | /api/form                              |                                      | Form            |
  * | /api/templates                         |                                      | TemplateList    |
  * | /api/template                          | { name }                             | SourceText      |
@@ -416,22 +415,6 @@ export interface LogLine {
   readonly at: number
   readonly level: LogLevel
   readonly text: string
-}
-
-export interface LogFollowQuery {
-  /** Repeated; none: all files of the run, new ones too. */
-  readonly file?: readonly string[]
-  readonly level?: LogLevel
-  readonly text?: string
-  /** Byte offset to begin at, with one file; default: its end. */
-  readonly after?: number
-}
-
-/** Server-sent events of `/log/follow`, by name; `data` is JSON. */
-export interface LogEvents {
-  readonly lines: { readonly file: string; readonly lines: readonly LogLine[] }
-  /** The file was begun anew: offsets start at 0. */
-  readonly restart: { readonly file: string }
 }
 
 // -------------------------------------------------------------------------------------------------------- events

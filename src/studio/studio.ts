@@ -48,12 +48,19 @@ export interface StudioOptions {
 export class Studio {
   /** With the token that lets the first browser in. */
   readonly url: string
+  readonly #door: Door
   readonly #server: Server
   readonly #end: AbortController
   readonly #open: readonly { close(): Promise<void> }[]
 
-  private constructor(server: Server, url: string, end: AbortController, open: readonly { close(): Promise<void> }[]) {
+  private constructor(
+    [server, door]: readonly [Server, Door],
+    url: string,
+    end: AbortController,
+    open: readonly { close(): Promise<void> }[],
+  ) {
     this.#server = server
+    this.#door = door
     this.url = url
     this.#end = end
     this.#open = open
@@ -82,7 +89,18 @@ export class Studio {
     // Hono would else put its own Request and Response in place of everybody's.
     server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }))
     const at = isEverywhere(host) ? '127.0.0.1' : hostInUrl(host)
-    return new Studio(server, `http://${at}:${bound}/?token=${door.token}`, end, [view ?? stores, desk, players])
+    return new Studio([server, door], `http://${at}:${bound}/?token=${door.token}`, end, [
+      view ?? stores,
+      desk,
+      players,
+    ])
+  }
+
+  /** Lets one more browser in; an address that nobody has used yet is worth nothing from then on. */
+  newUrl(): string {
+    const url = new URL(this.url)
+    url.searchParams.set('token', this.#door.renew())
+    return url.href
   }
 
   async close(): Promise<void> {

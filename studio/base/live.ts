@@ -34,6 +34,31 @@ export function onMetrics(listener: MetricsListener): () => void {
 let source: EventSource | undefined
 let current: string | undefined
 
+/** A tab that nobody looks at gives its connection back after a while: a browser has six for all tabs together. */
+const HIDDEN_MS = 2000
+let leaving: ReturnType<typeof setTimeout> | undefined
+
+export function followVisibility(): void {
+  document.addEventListener('visibilitychange', () => {
+    clearTimeout(leaving)
+    if (document.hidden) leaving = setTimeout(pause, HIDDEN_MS)
+    else if (source === undefined) resume()
+  })
+}
+
+function pause(): void {
+  source?.close()
+  source = undefined
+  isLive.value = false
+}
+
+/** What happened meanwhile is asked for. */
+function resume(): void {
+  listen(current)
+  for (const listener of listeners) listener.rewind('', null)
+  for (const name of Object.keys(stale) as (keyof typeof stale)[]) stale[name].value++
+}
+
 /** Opens the stream, or opens it anew for another run. */
 export function listen(run: string | undefined): void {
   if (source !== undefined && run === current) return

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { LogEvents, LogLevel, LogLine, LogPage } from '../../src/studio/api.js'
-import { address, get, Refusal, runPath } from '../base/server.js'
+import type { LogLevel, LogLine, LogPage } from '../../src/studio/api.js'
+import { get, Refusal, runPath } from '../base/server.js'
 import { Empty, Problem } from '../part/empty.js'
 import { VirtualList } from '../part/virtual-list.js'
 
@@ -15,6 +15,7 @@ interface Props {
 }
 
 const ROW = 20
+const FOLLOW_MS = 700
 /** The page keeps the newest lines; older ones are in the file. */
 const MOST_LINES = 100_000
 
@@ -32,28 +33,34 @@ export function LogLines({ id, file, level, text, isFollowing, onFollow }: Props
 
   useEffect(() => {
     const abort = new AbortController()
-    let stream: EventSource | undefined
     // a filter is typed letter by letter
     const timer = setTimeout(async () => {
       const first = await ask({}, abort.signal)
       if (first === undefined || abort.signal.aborted) return
       lines.value = first.lines
       page.value = first
-      stream = new EventSource(address(runPath(id, 'log/follow'), { ...query, limit: undefined, after: first.to }))
-      stream.addEventListener('lines', (event) => {
-        const news = (JSON.parse(event.data) as LogEvents['lines']).lines
-        lines.value = [...lines.peek(), ...news].slice(-MOST_LINES)
-      })
-      stream.addEventListener('restart', () => {
-        lines.value = []
-      })
+      await follow(first.to, abort.signal)
     }, 150)
     return () => {
       clearTimeout(timer)
       abort.abort()
-      stream?.close()
     }
   }, [])
+
+  /** Asked, not streamed: a browser gives all tabs together six connections, and the page has a stream already. */
+  const follow = async (from: number, signal: AbortSignal) => {
+    for (let after = from; !signal.aborted; ) {
+      await new Promise((resolve) => setTimeout(resolve, FOLLOW_MS))
+      if (signal.aborted || document.hidden) continue
+      const next = await ask({ after, limit: 5000 }, signal)
+      if (next === undefined) continue
+      // the file was begun anew
+      const isShorter = next.bytes < after
+      if (isShorter) lines.value = []
+      if (next.lines.length > 0) lines.value = [...lines.peek(), ...next.lines].slice(-MOST_LINES)
+      after = isShorter ? 0 : next.to
+    }
+  }
 
   const earlier = async () => {
     const before = await ask({ before: page.peek()!.from })
