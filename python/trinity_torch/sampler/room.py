@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from ..errors import WorkerError
-from ..train.memory_plan import GIB, MemoryPlan
+from ..train.memory_plan import GIB, MemoryPlan, room_of
 from ..train.train_model import TrainModel
 from .cache import PAGE, Shape
 from .decoder import Decoder
@@ -42,7 +42,8 @@ def pages_of(
 def _room(device: torch.device, options: dict[str, Any], trainer: TrainModel | None, sleeps: bool) -> int:
     torch.cuda.empty_cache()
     free, total = torch.cuda.mem_get_info(device)
-    room = free - int(total * (1 - float(options.get("memoryFraction") or 0.9)))
+    own = torch.cuda.memory_reserved(device)
+    room = room_of(free, total, own, float(options.get("memoryFraction") or 0.9))
     plan = MemoryPlan.of(options)
     if plan is not None:
         # models that are opened later, and moments, which come with the first step

@@ -10,6 +10,16 @@ import torch
 from ..errors import WorkerError
 
 GIB = 2**30
+# Of a device, what stays free for what nobody plans, unless somebody asks for more.
+RESERVE = 0.1
+
+
+def room_of(free: int, total: int, own: int, share: float) -> int:
+    """
+    Bytes that this process may still take, who has `own` of the device already: up to its share of all memory, whatever others
+    have, so that several can have shares of one device; and no more than there is.
+    """
+    return min(int(total * share) - own, free - int(total * min(RESERVE, 1 - share)))
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,7 @@ class MemoryPlan:
 
     def compare(self, free: int, total: int) -> None:
         for phase in self.phases:
-            room = free - int(total * (1 - phase.share))
+            room = room_of(free, total, 0, phase.share)
             if phase.bytes <= room:
                 continue
             limit = "" if phase.share == 1 else f", of which {phase.share:.0%} may be filled"
