@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { tempDir } from '../../test/support/temp-dir.js'
-import { openEngine } from '../engine/registry.js'
 import { createModel } from '../model/create.js'
 import { Closers } from '../run/closers.js'
 import { type NewConversation, openOneModel } from '../run/one-model.js'
@@ -15,7 +14,7 @@ const never = new AbortController().signal
 beforeAll(async () => {
   const model = join(await tempDir(), 'model')
   await createModel({ out: model, layers: 1, hidden: 16, heads: 2, maxPositions: 128, tokenizer: { kind: 'bytes' } })
-  const context = { openEngine, note() {}, signal: never, closers }
+  const context = { note() {}, signal: never, closers }
   open = await openOneModel({ model, temperature: 1, maxTokens: 8, seed: 3 }, context)
 })
 afterAll(() => closers.close())

@@ -48,19 +48,14 @@ export async function chat(
   const alternatives = alternativesOf(isQuestion || options.probs)
   const interrupts = new Interrupts()
   const { Talk, converse, answer } = await import('../chat/index.js')
-  const [{ openOneModel }, { openEngine }, { withClosers }] = await Promise.all([
-    import('../run/one-model.js'),
-    import('../engine/registry.js'),
-    import('../run/closers.js'),
-  ])
+  const { withModels } = await import('../run/one-model.js')
   const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
   try {
-    return await withClosers(async (closers) => {
+    return await withModels({ note, signal: interrupts.end }, async (open) => {
       const talks: Talk[] = []
       for (const name of names) {
         const dir = await modelOf(name, { set: options.set, note })
-        const context = { openEngine, note, signal: interrupts.end, closers }
-        const newConversation = await openOneModel({ ...how, model: dir }, context)
+        const newConversation = await open({ ...how, model: dir })
         talks.push(new Talk(dir, newConversation, { system: options.system, plain: options.plain, alternatives }))
       }
       const desk = { write, answering: interrupts.answering, width: process.stdout.columns ?? USUAL_WIDTH }

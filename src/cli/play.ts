@@ -95,11 +95,10 @@ async function watchModel(
   print: (text: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const [{ watch, summary }, { openPlayer }, { openEngine }, { withClosers }] = await Promise.all([
+  const [{ watch, summary }, { playerOf }, { withModels }] = await Promise.all([
     import('../play/watch.js'),
     import('../play/model.js'),
-    import('../engine/registry.js'),
-    import('../run/closers.js'),
+    import('../run/one-model.js'),
   ])
   const episodes = wholeNumber('--episodes', options.episodes, 1, 1)
   const how = {
@@ -108,9 +107,9 @@ async function watchModel(
     maxTokens: wholeNumber('--max-tokens', options.maxTokens, 512, 1),
     seed: wholeNumber('--seed', options.seed, 0),
   }
-  await withClosers(async (closers) => {
-    const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
-    const player = await openPlayer(how, { openEngine, note, signal, closers })
+  const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
+  await withModels({ note, signal }, async (open) => {
+    const player = playerOf(await open(how))
     const watched = await watch(game, { episodes, player, print, quiet: options.quiet })
     if (episodes > 1) print(summary(watched))
   })

@@ -40,11 +40,9 @@ export async function serve(
   const port = wholeNumber('--port', options.port, 8000, 0, 65535)
   const apiKey = keyIn(env, options.apiKeyEnv)
   const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
-  const [{ Gateway, isLoopback }, { openOneModel }, { openEngine }, { withClosers }] = await Promise.all([
+  const [{ Gateway, isLoopback }, { withModels }] = await Promise.all([
     import('../gateway/index.js'),
     import('../run/one-model.js'),
-    import('../engine/registry.js'),
-    import('../run/closers.js'),
   ])
   if (!isLoopback(options.host ?? '127.0.0.1') && apiKey === undefined) {
     throw new TrinityError('cli/usage', `--host ${options.host} lets others in: a key is needed`, {
@@ -52,14 +50,13 @@ export async function serve(
       hint: 'name a variable that holds one with --api-key-env, or leave out --host',
     })
   }
-  await withClosers(async (closers) => {
+  // what a client waits for comes to its end; only loading does not
+  const loading = new AbortController()
+  await withModels({ note, signal: loading.signal }, async (openModel, closers) => {
     const dir = await modelOf(model, { set: options.set, note })
-    // what a client waits for comes to its end; only loading does not
-    const loading = new AbortController()
     const stopLoading = () => loading.abort(signal.reason)
     signal.addEventListener('abort', stopLoading)
-    const context = { openEngine, note, signal: loading.signal, closers }
-    const newConversation = await openOneModel({ ...how, model: dir }, context)
+    const newConversation = await openModel({ ...how, model: dir })
     signal.removeEventListener('abort', stopLoading)
     const name = options.name ?? basename(resolve(model))
     let conversations = 0

@@ -1,23 +1,17 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { tempDir } from '../../test/support/temp-dir.js'
-import { openEngine } from '../engine/registry.js'
 import { createModel } from '../model/create.js'
-import { withClosers } from '../run/closers.js'
-import { openPlayer } from './model.js'
+import { withModels } from '../run/one-model.js'
+import { playerOf } from './model.js'
 
 it('a model directory replies, alike for the same seed, until the messages do not fit', async () => {
   const model = join(await tempDir(), 'model')
   await createModel({ out: model, layers: 1, hidden: 16, heads: 2, maxPositions: 64, tokenizer: { kind: 'bytes' } })
   const notes: string[] = []
-  await withClosers(async (closers) => {
-    const context = {
-      openEngine,
-      note: (text: string) => void notes.push(text),
-      signal: new AbortController().signal,
-      closers,
-    }
-    const player = await openPlayer({ model, temperature: 1, maxTokens: 500, seed: 3 }, context)
+  const note = (text: string) => void notes.push(text)
+  await withModels({ note, signal: new AbortController().signal }, async (open) => {
+    const player = playerOf(await open({ model, temperature: 1, maxTokens: 500, seed: 3 }))
     const ask = [{ role: 'user', content: 'hello' }]
     const first = await player(0).reply(ask)
     expect(first).not.toBe('')

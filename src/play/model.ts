@@ -1,12 +1,8 @@
-import { type OneModelContext, type OneModelOptions, openOneModel } from '../run/one-model.js'
+import type { NewConversation } from '../run/one-model.js'
 import type { Player } from './watch.js'
 
-/** Opens a model that plays. Each episode has its own conversation and its own random numbers. */
-export async function openPlayer(
-  options: OneModelOptions,
-  context: OneModelContext,
-): Promise<(episode: number) => Player> {
-  const newConversation = await openOneModel(options, context)
+/** A model that plays. Each episode has its own conversation and its own random numbers. */
+export function playerOf(newConversation: NewConversation): (episode: number) => Player {
   return (episode) => {
     const model = newConversation('play', episode)
     return {

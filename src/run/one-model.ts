@@ -1,12 +1,12 @@
 import { deriveSeed } from '../base/random/derive-seed.js'
 import { machineFacts, readText, resolveConfig } from '../config/index.js'
-import type { OpenEngine } from '../engine/registry.js'
+import { openEngine } from '../engine/registry.js'
 import { limitsOf, samplingOf } from '../explorer/contexts.js'
 import { readModelConfig } from '../model/index.js'
 import type { RunView } from '../monitor/view.js'
 import { RolloutModel } from '../workflow/index.js'
 import { loadCatalog } from './catalog.js'
-import type { Closers } from './closers.js'
+import { type Closers, withClosers } from './closers.js'
 import { debugConfig, openModels } from './debug/models.js'
 import { modelDir } from './model-dir.js'
 
@@ -20,7 +20,6 @@ export interface OneModelOptions {
 }
 
 export interface OneModelContext {
-  readonly openEngine: OpenEngine
   readonly note: (text: string) => void
   readonly signal: AbortSignal
   readonly closers: Closers
@@ -32,12 +31,20 @@ export type NewConversation = (...seeds: readonly (string | number)[]) => Rollou
 /** Tokens of a conversation: some models could read books, for which no memory is set aside here. */
 const LONGEST = 16_384
 
+/** Models outside of any run, which are closed when the work is done. */
+export function withModels<T>(
+  context: Omit<OneModelContext, 'closers'>,
+  work: (open: (options: OneModelOptions) => Promise<NewConversation>, closers: Closers) => Promise<T>,
+): Promise<T> {
+  return withClosers((closers) => work((options) => openOneModel(options, { ...context, closers }), closers))
+}
+
 /** Opens a model for sampling, outside of any run. */
 export async function openOneModel(options: OneModelOptions, context: OneModelContext): Promise<NewConversation> {
-  const { note, ...rest } = context
+  const { note, signal, closers } = context
   const { model, temperature, maxTokens, seed } = options
   const view: RunView = { phase: (_, what) => note(what), metrics() {}, note, end() {}, close() {} }
-  const dir = await modelDir(model, view, context.signal)
+  const dir = await modelDir(model, view, signal)
   const length = Math.min((await readModelConfig(dir)).config.maxPositions, LONGEST)
   const given = {
     mode: 'bench',
@@ -47,7 +54,7 @@ export async function openOneModel(options: OneModelOptions, context: OneModelCo
   const parsed = readText(JSON.stringify(given), 'trinity')
   const { stages } = resolveConfig(parsed, machineFacts(), await loadCatalog([parsed]))
   const config = debugConfig(stages[0].config)
-  const { model: samplers, text } = await openModels({ ...rest, config, view })
+  const { model: samplers, text } = await openModels({ config, openEngine, view, signal, closers })
   const { rollout_model: rollout, max_timeout } = config.explorer
   return (...seeds) =>
     new RolloutModel({
@@ -56,7 +63,7 @@ export async function openOneModel(options: OneModelOptions, context: OneModelCo
       limits: limitsOf(rollout),
       defaults: samplingOf(rollout),
       seedOf: (call) => deriveSeed(seed, ...seeds, call),
-      signal: context.signal,
+      signal,
       deadlineMs: max_timeout * 1000,
     })
 }

@@ -1,5 +1,4 @@
 import { replyTo } from '../../chat/index.js'
-import { openEngine } from '../../engine/registry.js'
 import { Closers } from '../../run/closers.js'
 import { type NewConversation, openOneModel } from '../../run/one-model.js'
 import type { ChatPart, ChatQuery, ChatReply, Sampling } from '../api.js'
@@ -23,7 +22,7 @@ export function playerWork(): Handlers {
   function conversationOf(model: string, note: (text: string) => void): Promise<NewConversation> {
     if (open?.model !== model) {
       const options = { model, temperature: USUAL.temperature, maxTokens: LONGEST, seed: USUAL.seed }
-      const conversation = openOneModel(options, { openEngine, note, signal: never, closers })
+      const conversation = openOneModel(options, { note, signal: never, closers })
       // one that could not be opened is tried again
       conversation.catch(() => {
         open = undefined
