@@ -24,6 +24,9 @@ const testedBy = (test: string) => test.replace(/(\.gate|\.python|\.slow|\.golde
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'test/run/cli.test.ts': ['src/cli/main.ts'],
   'src/cli/config.test.ts': ['src/plugin/use.ts'],
+  'src/engine/vllm/conformance.slow.test.ts': ['pair', 'real-server'].map(
+    (name) => `src/engine/served/${name}.fixture.ts`,
+  ),
   'src/environment/scienceworld/simulator/pool.test.ts': ['src/environment/scienceworld/simulator/owner.fixture.ts'],
   'src/environment/sql/database/database.test.ts': ['src/environment/sql/database/worker.ts'],
   'test/run/leave.gate.test.ts': ['src/cli/leave.ts'],
