@@ -19,8 +19,8 @@ from ..models import F32, batch, never, tiny
 from .test_engine import Desk, prompt, wish
 
 
-# an odd vocabulary, tied and not; biases; norms of queries and keys; windows
-KINDS = ("llama", "qwen2", "qwen3", "windowed")
+# an odd vocabulary, tied and not; biases; norms of queries and keys; windows, scaled embeddings and norms behind
+KINDS = ("llama", "qwen2", "qwen3", "gemma3")
 
 
 def work(world: World, models: list[tuple[str, str]], folder: str) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@ import { smallestCard } from '../../machine/doctor/cards.js'
 import { Roster } from '../../machine/ground/roster.js'
 import type { Caps } from '../contract.js'
 import type { EngineDescription } from '../description.js'
-import { checkOneMachine, notesOfReplicas, torchOptions } from './from-config.js'
+import { checkMachines, notesOfReplicas, torchOptions } from './from-config.js'
 import { idleKeys } from './idle-keys.js'
 import { memoryWords, torchNeeds } from './memory-of-config.js'
 import { verdict } from './verdict.js'
@@ -48,7 +48,7 @@ export const torch: EngineDescription = {
     const { save_dir: logDir } = config.log
     const roster = context.logs && logDir !== null ? new Roster(logDir) : undefined
     const ray = await onRay(config, context)
-    if (!ray.ground) checkOneMachine(config)
+    checkMachines(config, ray.ground !== undefined)
     return new TorchEngine({ ...options, ...ray, roster })
   },
   memory: memoryWords,

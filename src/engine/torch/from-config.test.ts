@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { withKeys } from '../../../test/config-kit.js'
-import { checkOneMachine, notesOfReplicas, torchOptions } from './from-config.js'
+import { checkMachines, notesOfReplicas, torchOptions } from './from-config.js'
 
 const TORCH = {
   'explorer.rollout_model.engine_type': 'torch',
@@ -20,10 +20,18 @@ describe('options of the torch engine', () => {
     expect(options({ 'cluster.node_num': 1, 'cluster.gpu_per_node': 2 }, 4).devices).toBe(2)
     const nodes = { 'cluster.node_num': 2, 'cluster.gpu_per_node': 8 }
     expect(options(nodes).devices).toBe(16)
-    expect(() => checkOneMachine(withKeys({ ...TORCH, ...nodes }))).toThrowError(
-      expect.objectContaining({ code: 'engine/machines', path: 'cluster.node_num' }),
-    )
-    expect(() => checkOneMachine(withKeys(TORCH, { gpus: 8, pytorch: true }))).not.toThrow()
+    const both = withKeys({ ...TORCH, ...nodes })
+    const refused = (message: RegExp) =>
+      expect.objectContaining({
+        code: 'engine/machines',
+        path: 'cluster.node_num',
+        message: expect.stringMatching(message),
+      })
+    expect(() => checkMachines(both, false)).toThrowError(refused(/^GPUs of 2 nodes are planned, and no Ray/))
+    expect(() => checkMachines(both, true)).toThrowError(refused(/^the trainer gets the GPUs of 2 nodes/))
+    const samplers = { ...nodes, mode: 'both', 'explorer.rollout_model.engine_num': 8 }
+    expect(() => checkMachines(withKeys({ ...TORCH, ...samplers }), true)).not.toThrow()
+    expect(() => checkMachines(withKeys(TORCH, { gpus: 8, pytorch: true }), false)).not.toThrow()
   })
   it('of trainer count for every model, those of the tree for their own', () => {
     const tree = 'trainer.trainer_config.actor_rollout_ref'

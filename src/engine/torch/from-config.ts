@@ -67,13 +67,20 @@ function samplerOptions(
   }
 }
 
-/** Without Ray there is this machine alone. */
-export function checkOneMachine({ cluster }: Config): void {
-  if (cluster.node_num < 2) return
-  throw new TrinityError('engine/machines', `GPUs of ${cluster.node_num} nodes are planned, and no Ray reaches them`, {
-    path: 'cluster.node_num',
-    hint: 'start Ray on every node (ray start) and name it in cluster.ray_address, or set cluster.node_num to 1',
-  })
+/** Without Ray there is this machine alone; with it the ranks of a trainer still share one. */
+export function checkMachines({ cluster }: Config, hasRay: boolean): void {
+  const refuse = (what: string, hint: string) => {
+    throw new TrinityError('engine/machines', what, { path: 'cluster.node_num', hint })
+  }
+  const { node_num: nodes, trainer_node_num: spanned, gpu_per_node: each } = cluster
+  if (!hasRay && nodes > 1) {
+    const hint = 'start Ray on every node (ray start) and name it in cluster.ray_address, or set cluster.node_num to 1'
+    refuse(`GPUs of ${nodes} nodes are planned, and no Ray reaches them`, hint)
+  }
+  if (spanned > 1) {
+    const hint = `raise explorer.rollout_model.engine_num until ${each} GPUs or fewer are left for the trainer`
+    refuse(`the trainer gets the GPUs of ${spanned} nodes, and the ranks of the torch engine share one`, hint)
+  }
 }
 
 /** Where an engine of several GPUs became several samplers. */
