@@ -129,6 +129,32 @@ export function decodeExperiences(given: Uint8Array, where = 'experiences'): Exp
   return experiences
 }
 
+/**
+ * The plain fields of the first experience, and the lengths of its arrays, from the beginning of its bytes: enough to say
+ * what it is without its tokens. Undefined: the beginning is too short, or it is none.
+ */
+export function peekExperience(
+  beginning: Uint8Array,
+): { readonly plain: Readonly<Record<string, unknown>>; readonly lengths: ReadonlyMap<string, number> } | undefined {
+  const bytes = Buffer.from(beginning.buffer, beginning.byteOffset, beginning.byteLength)
+  const start = FRAME + RECORD
+  if (bytes.length < start || bytes.readUInt32LE(0) !== MAGIC || bytes.readUInt16LE(4) !== BINARY_VERSION)
+    return undefined
+  const end = start + bytes.readUInt32LE(FRAME + 12)
+  if (end > bytes.length) return undefined
+  try {
+    const plain = JSON.parse(utf8.decode(bytes.subarray(start, end)))
+    const arrays: unknown[] = Array.isArray(plain?.arrays) ? plain.arrays : []
+    const lengths = arrays.flatMap((entry) => {
+      const [name, , shape] = Array.isArray(entry) ? entry : []
+      return typeof name === 'string' && isShape(shape) ? [[name, elements(shape)] as const] : []
+    })
+    return { plain, lengths: new Map(lengths) }
+  } catch {
+    return undefined
+  }
+}
+
 function readRecord(bytes: Uint8Array, view: DataView, start: number, end: number, where: string): Experience {
   const dataStart = start + RECORD + view.getUint32(start, true)
   const headerEnd = start + RECORD + view.getUint32(start + 12, true)

@@ -72,6 +72,8 @@ export interface RolloutRow {
   readonly failure?: string
   readonly truncated?: string
   readonly responseLength?: number
+  /** The row of the task set that was tried, the same in every step; `task` counts within a step. */
+  readonly source?: { readonly taskset: number; readonly index: number }
   /** First 200 characters. */
   readonly prompt?: string
   readonly response?: string

@@ -302,6 +302,10 @@ describe('rollouts', () => {
     expect(tokens.logprob).toHaveLength(response)
     expect(tokens.text?.slice(tokens.promptLength).join('')).toContain(one.responseText)
     expect(one.reward).toBe(rows[0].reward)
+    expect(rows[0].responseLength).toBe(response)
+    // the mark that the explorer leaves: the same task in every step
+    const { task_index: index } = one.info as { task_index: { taskset_id: number; index: number } }
+    expect(rows[0].source).toEqual({ taskset: index.taskset_id, index: index.index })
     expect(one.missing).toEqual([])
     expect((await visitor.ask(`/runs/${id}/rollout`, { store, id: 10 ** 9 })).status).toBe(404)
   })

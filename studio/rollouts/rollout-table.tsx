@@ -7,6 +7,7 @@ import { go, linkTo, query } from '../base/place.js'
 import { Empty, Problem } from '../part/empty.js'
 import { VirtualList } from '../part/virtual-list.js'
 import { useRolloutPages } from './rollout-pages.js'
+import { taskWords } from './task-words.js'
 
 const ROW = 34
 
@@ -37,7 +38,7 @@ export function RolloutTable({ id, filter }: { id: string; filter: RolloutQuery 
     <div class="rollout-table">
       <div class="rollout-row heads" aria-hidden="true">
         <span>Step</span>
-        <span title="number within its step">Task</span>
+        <span title="row of its task set, or number within its step">Task</span>
         <span>Run</span>
         <span>Version</span>
         <span>Reward</span>
@@ -71,8 +72,8 @@ function Cells({ row }: { row: RolloutRow }) {
   return (
     <>
       <span class="figure">{row.step}</span>
-      <span class="cut" title={row.task}>
-        {row.task}
+      <span class="cut" title={taskWords(row)}>
+        {row.source === undefined ? row.task : row.source.index}
       </span>
       <span class="figure">{row.run}</span>
       <span class="figure">{row.version}</span>

@@ -7,6 +7,7 @@ import { runPath } from '../base/server.js'
 import { Problem } from '../part/empty.js'
 import { Chat } from './chat.js'
 import { messagesOf } from './message.js'
+import { sourceKey, taskWords } from './task-words.js'
 import { Tokens } from './tokens.js'
 
 /** Enough to know a prompt by, and short enough for an address. */
@@ -43,6 +44,7 @@ export function Rollout({ id }: { id: string }) {
               store,
               view: 'attempts',
               prompt: answer.promptText.slice(0, LONGEST_PROMPT),
+              ...(answer.source && { of: sourceKey(answer.source) }),
             })}
           >
             All attempts at this task
@@ -71,7 +73,7 @@ function Facts({ rollout }: { rollout: Experience }) {
   const facts: [string, string | number | undefined][] = [
     ['reward', number(rollout.reward)],
     ['step', rollout.step],
-    ['task', rollout.task],
+    ['task', taskWords(rollout)],
     ['run', rollout.run],
     ['version', rollout.version],
     ['temperature', rollout.temperature],

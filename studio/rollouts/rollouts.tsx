@@ -23,7 +23,7 @@ export function Rollouts({ id }: { id: string }) {
       </Empty>
     )
   const store = answer.stores.find((one) => one.id === query.value.store) ?? preferred(answer.stores)
-  const { view, prompt } = query.value
+  const { view, prompt, of } = query.value
   if (store.problem !== undefined)
     return (
       <>
@@ -37,7 +37,7 @@ export function Rollouts({ id }: { id: string }) {
     <>
       <ViewSwitch stores={answer.stores} store={store} />
       {view === 'attempts' && prompt !== undefined ? (
-        <Attempts id={id} store={store.id} prompt={prompt} />
+        <Attempts id={id} store={store.id} prompt={prompt} of={of} />
       ) : (
         <All id={id} filter={readFilter(query.value, store.id)} />
       )}

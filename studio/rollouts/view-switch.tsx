@@ -15,7 +15,7 @@ export function ViewSwitch({ stores, store }: { stores: readonly Store[]; store:
         words={storeWords(stores)}
       />
       {query.value.view === 'attempts' && (
-        <button type="button" onClick={() => setQuery({ view: '', prompt: '' })}>
+        <button type="button" onClick={() => setQuery({ view: '', prompt: '', of: '' })}>
           All rollouts
         </button>
       )}

@@ -52,6 +52,7 @@ export class JsonlSource implements Source {
         ...{ key, batch: step, task, run, version, reward, failure, type: fields.type },
         ...{ consumed: fields.use_count, truncated: fields.truncate_status, prompt: fields.prompt_text },
         ...{ response: fields.response_text, responseLength: numberIn(fields.response_length) },
+        info: fields.info,
       })
     })
   }

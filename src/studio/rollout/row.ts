@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../base/file/json-file.js'
 import { redact } from '../../base/secret/index.js'
 import type { RolloutRow } from '../api.js'
 import { numberWord } from '../metrics/series.js'
@@ -17,6 +18,8 @@ export interface RowFacts {
   readonly failure?: unknown
   readonly truncated?: unknown
   readonly responseLength?: number
+  /** `info` of the experience. */
+  readonly info?: unknown
   readonly prompt?: unknown
   readonly response?: unknown
 }
@@ -35,9 +38,18 @@ export function rowOf(facts: RowFacts): RolloutRow {
     failure: text(facts.failure),
     truncated: text(facts.truncated),
     responseLength: facts.responseLength,
+    source: sourceOf(facts.info),
     prompt: brief(facts.prompt),
     response: brief(facts.response),
   }
+}
+
+/** Which row of which task set it was an attempt at; the explorer writes it into every experience. */
+function sourceOf(info: unknown): RolloutRow['source'] {
+  const at = isJsonObject(info) ? info.task_index : undefined
+  if (!isJsonObject(at)) return undefined
+  const { taskset_id: taskset, index } = at
+  return typeof taskset === 'number' && typeof index === 'number' ? { taskset, index } : undefined
 }
 
 function text(value: unknown): string | undefined {

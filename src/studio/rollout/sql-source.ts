@@ -3,11 +3,14 @@ import { type DatabaseRow, type DatabaseValue, openDatabase } from '../../base/d
 import { quoted } from '../../base/database/names.js'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { fromRow } from '../../buffer/sql/schema.js'
-import { rowOf } from './row.js'
+import { peekExperience } from '../../experience/binary.js'
+import { type RowFacts, rowOf } from './row.js'
 import { BRIEF, type Source } from './source.js'
 
 /** Rows that are read at a time. */
 const BATCH = 5000
+/** Of an experience: the fields before its arrays, unless somebody has put a novel into `info`. */
+const HEAD_BYTES = 8192
 
 /** The one thing that Studio asks of a database. */
 export interface Asked {
@@ -108,8 +111,10 @@ export class SqlSource implements Source {
       `id, created_at, batch_id, task_id, run_id, type, model_version, reward, consumed, truncate_status, failure,
        substr(prompt_text, 1, ${BRIEF + 1}) AS prompt, substr(response_text, 1, ${BRIEF + 1}) AS response`,
     )
+    const heads = await this.#heads(keys)
     return rows.map((row) =>
       rowOf({
+        ...heads.get(Number(row.id)),
         ...{ key: Number(row.id), batch: row.batch_id, task: row.task_id, run: row.run_id, type: row.type },
         ...{ version: row.model_version, reward: row.reward === null ? undefined : Number(row.reward) },
         ...{ created: String(row.created_at), consumed: row.consumed, failure: row.failure },
@@ -138,10 +143,24 @@ export class SqlSource implements Source {
     return this.#db.close()
   }
 
-  async #pick(keys: readonly number[], columns: string): Promise<DatabaseRow[]> {
+  /** What stands only in the bytes: read from their beginning, without the tokens. */
+  async #heads(keys: readonly number[]): Promise<Map<number, Pick<RowFacts, 'responseLength' | 'info'>>> {
+    const heads = new Map<number, Pick<RowFacts, 'responseLength' | 'info'>>()
+    const blobs = quoted(`${this.#name}_blob`)
+    const rows = await this.#pick(keys, `id, substr(experience_bytes, 1, ${HEAD_BYTES}) AS head`, blobs)
+    for (const { id, head } of rows) {
+      const known = head instanceof Uint8Array ? peekExperience(head) : undefined
+      const total = known?.lengths.get('tokens')
+      if (!known || total === undefined) continue
+      heads.set(Number(id), { responseLength: total - Number(known.plain.prompt_length ?? 0), info: known.plain.info })
+    }
+    return heads
+  }
+
+  async #pick(keys: readonly number[], columns: string, table = this.#table): Promise<DatabaseRow[]> {
     if (keys.length === 0) return []
     const places = keys.map(() => '?').join(', ')
-    const rows = await this.#db.query(`SELECT ${columns} FROM ${this.#table} WHERE id IN (${places})`, keys)
+    const rows = await this.#db.query(`SELECT ${columns} FROM ${table} WHERE id IN (${places})`, keys)
     const byKey = new Map(rows.map((row) => [Number(row.id), row]))
     return keys.map((key) => byKey.get(key)).filter((row) => row !== undefined)
   }
