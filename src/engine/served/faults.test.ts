@@ -94,6 +94,17 @@ describe('requests', () => {
     await model.close()
   })
 
+  it('fail when the sampler is closed under them', async () => {
+    const source = new ScriptedSource('a')
+    const { model } = await opened([source])
+    source.server.tokenMs = 5
+    const asked = model.sample(request(20), call()).catch((error) => error)
+    await until(() => source.server.log.includes('generate'))
+    source.server.dead = true
+    await model.close()
+    expect(await asked).toMatchObject({ code: 'fake/unreachable' })
+  })
+
   it('that were aborted give what there is; those that wait give nothing', async () => {
     const source = new ScriptedSource('a')
     const { model } = await opened([source], { maxBatch: 1, maxQueue: 1 })

@@ -88,8 +88,8 @@ export class ServerPool {
     const { api } = member
     const { signal } = this.#closing
     for (let asked = 1; ; asked++) {
-      // somebody else may notice first
-      if (!api || member.api !== api) return true
+      // somebody else may notice first, and one that is closed is asked nothing
+      if (signal.aborted || !api || member.api !== api) return true
       try {
         await api.health({ deadlineMs: HEALTH_MS, signal })
         return false
