@@ -32,6 +32,19 @@ describe('openLogDir', () => {
     expect(read(join(node, 'a.log'))).toHaveLength(1)
   })
 
+  it('puts what is about another machine into the folder of that one', async () => {
+    const logs = openLogDir({ dir, groupByNode: true })
+    logs.logger('a', '10.0.0.7').info('x')
+    logs.logger('a', '../up').info('y')
+    await logs.close()
+    expect(readdirSync(dir).toSorted()).toEqual(['.._up', '10.0.0.7'])
+    expect(read('10.0.0.7/a.log')[0]).toContain('[a] x')
+    const plain = openLogDir({ dir })
+    plain.logger('b', '10.0.0.7').info('z')
+    await plain.close()
+    expect(read('b.log')).toHaveLength(1)
+  })
+
   it('moves a large file aside', async () => {
     for (const text of ['first', 'second']) {
       const logs = openLogDir({ dir, rotateBytes: 1 })

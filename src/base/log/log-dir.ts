@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { redact } from '../secret/index.js'
 import type { LogDir, Logger } from './logger.js'
 
@@ -16,7 +16,7 @@ export interface LogOptions {
   dir: string | null
   /** `log.level`; TRINITY_LOG_LEVEL wins. */
   level?: string
-  /** `log.group_by_node`: a sub-folder named by the address of this machine. */
+  /** `log.group_by_node`: a sub-folder named by the address of each machine. */
   groupByNode?: boolean
   rotateBytes?: number
   /** Told once when a log cannot be written. */
@@ -32,6 +32,7 @@ const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error:
 /** Lines are collected and written a few times a second, and at the end of the process whatever way it ends by itself. */
 class FileLogs implements LogDir {
   readonly #dir: string
+  readonly #byNode: boolean
   readonly #least: number
   readonly #rotateBytes: number
   readonly #onFailure: (error: unknown) => void
@@ -41,7 +42,8 @@ class FileLogs implements LogDir {
   #failed = false
 
   constructor(dir: string, options: LogOptions) {
-    this.#dir = options.groupByNode ? join(dir, nodeAddress()) : dir
+    this.#dir = dir
+    this.#byNode = options.groupByNode ?? false
     this.#least = LEVELS.indexOf(levelOf(process.env.TRINITY_LOG_LEVEL ?? options.level))
     this.#rotateBytes = options.rotateBytes ?? ROTATE_BYTES
     this.#onFailure = options.onFailure ?? (() => {})
@@ -50,8 +52,10 @@ class FileLogs implements LogDir {
     process.once('exit', this.#flush)
   }
 
-  logger(name: string): Logger {
-    const line = (level: Level) => (message: string) => this.#add(name, level, message)
+  logger(name: string, node?: string): Logger {
+    const folder = this.#byNode ? (node ?? nodeAddress()).replace(/[^\w.:-]/g, '_') : ''
+    const file = join(this.#dir, folder, `${name}.log`)
+    const line = (level: Level) => (message: string) => this.#add(file, name, level, message)
     const error = line('ERROR')
     return {
       debug: line('DEBUG'),
@@ -67,23 +71,22 @@ class FileLogs implements LogDir {
     this.#write()
   }
 
-  #add(name: string, level: Level, message: string): void {
+  #add(file: string, name: string, level: Level, message: string): void {
     if (LEVELS.indexOf(level) < this.#least) return
     const prefix = `${level} ${stamp(new Date())} [${name}] `
     const text = redact(message)
       .split('\n')
       .map((line) => `${prefix}${line}\n`)
-    const lines = this.#pending.get(name)
+    const lines = this.#pending.get(file)
     if (lines) lines.push(...text)
-    else this.#pending.set(name, text)
+    else this.#pending.set(file, text)
   }
 
   #write(): void {
-    for (const [name, lines] of this.#pending) {
-      this.#pending.delete(name)
+    for (const [file, lines] of this.#pending) {
+      this.#pending.delete(file)
       try {
-        mkdirSync(this.#dir, { recursive: true })
-        const file = join(this.#dir, `${name}.log`)
+        mkdirSync(dirname(file), { recursive: true })
         if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) >= this.#rotateBytes) renameSync(file, `${file}.1`)
         appendFileSync(file, lines.join(''))
       } catch (error) {

@@ -7,6 +7,7 @@ export interface Logger {
 
 /** The log files of a run: `<dir>/<name>.log`, one for each part of it. */
 export interface LogDir {
-  logger(name: string): Logger
+  /** `node`: the machine that it is about, where that is another one. */
+  logger(name: string, node?: string): Logger
   close(): Promise<void>
 }

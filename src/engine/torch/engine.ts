@@ -191,7 +191,7 @@ export class TorchEngine implements Engine {
       world: devices.length,
       devices,
       place: { group, of, index },
-      log: log && ((rank: number, line: string) => log(before + rank, line)),
+      log: log && ((rank: number, line: string, node?: string) => log(before + rank, line, node)),
     }
     const started = this.#others.get(key) ?? this.#startWorkers(this.#closing.signal, own)
     this.#others.set(key, started)

@@ -140,8 +140,8 @@ function dtypeOf(name: string | null, path: string): TorchModelOptions['dtype'] 
 /** One log file for each rank. */
 function logLines(logs: LogDir): TorchOptions['log'] {
   const loggers = new Map<number, ReturnType<LogDir['logger']>>()
-  return (rank, line) => {
-    const logger = loggers.get(rank) ?? logs.logger(`torch_${rank}`)
+  return (rank, line, node) => {
+    const logger = loggers.get(rank) ?? logs.logger(`torch_${rank}`, node)
     loggers.set(rank, logger)
     logger.info(line)
   }

@@ -25,7 +25,7 @@ export interface GroupSettings {
   /** Where it is written down what the workers do. */
   readonly roster?: Roster
   /** Each line that a worker writes. */
-  readonly log?: (rank: number, line: string) => void
+  readonly log?: (rank: number, line: string, node?: string) => void
   /** What `python -m` runs. */
   readonly module?: string
   /** How long a cancelled call may take to end before the workers are killed. */
@@ -109,6 +109,7 @@ export class WorkerGroup {
     try {
       room = await ground.room({ ...place, programs: world, gpu: device === 'cuda' }, stop.signal)
       const master = await room.freePort()
+      const { node } = room
       for (let rank = 0; rank < world; rank++) {
         const env = { ...workerEnv(settings, rank, master), ...settings.env }
         // each sees its own device alone
@@ -118,7 +119,7 @@ export class WorkerGroup {
         const seat = settings.roster?.add(`${place.group}_${place.index}_${rank}`, room.node, room.devices(rank))
         if (seat) seats.push(seat)
         const log = (line: string) => {
-          settings.log?.(rank, line)
+          settings.log?.(rank, line, node)
           seat?.tell({ line })
         }
         const { module = 'trinity_torch' } = settings

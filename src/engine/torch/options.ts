@@ -81,7 +81,7 @@ export interface TorchOptions extends SamplerOptions {
   /** Python with torch and transformers; default: TRINITY_PYTHON, ~/.trinity/python, python3. */
   readonly python?: string
   /** Each line that a worker writes. */
-  readonly log?: (rank: number, line: string) => void
+  readonly log?: (rank: number, line: string, node?: string) => void
   /** Milliseconds that a cancelled call may take to end before the workers are killed; default 30 000. */
   readonly graceMs?: number
   /**
