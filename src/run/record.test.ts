@@ -22,10 +22,12 @@ describe('record of a run', () => {
     const view = recorder.watch({ ...SILENT, expect: (role, steps) => told.push([role, steps]) })
     view.expect?.('trainer', 100)
     view.expect?.('explorer', Number.POSITIVE_INFINITY)
+    recorder.plan(Promise.resolve([['memory', '3 GiB']]))
+    recorder.plan(Promise.reject(new Error('no model')))
     await recorder.end('failed', new TrinityError('engine/memory', 'too large', { hint: 'make it smaller' }))
     const [record, ...others] = await readRecords(dir)
     expect(others).toEqual([])
-    expect(record).toMatchObject({ pid: process.pid, expects: { trainer: 100 } })
+    expect(record).toMatchObject({ pid: process.pid, expects: { trainer: 100 }, memory: [['memory', '3 GiB']] })
     expect(record.end).toMatchObject({
       how: 'failed',
       error: { code: 'engine/memory', message: 'too large', hint: 'make it smaller' },

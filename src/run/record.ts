@@ -25,6 +25,8 @@ export interface RunRecord {
   readonly config: Config
   /** Steps that a role will make in all, where known. */
   readonly expects: Readonly<Record<string, number>>
+  /** What its engines plan of device memory, in words; none: they plan nothing. */
+  readonly memory?: readonly (readonly [label: string, text: string])[]
   readonly end?: {
     readonly how: RecordedEnd
     readonly at: string
@@ -40,6 +42,7 @@ export class RunRecorder {
   readonly #path: string
   #record: RunRecord
   #writing: Promise<void> = Promise.resolve()
+  #planning: Promise<void> = Promise.resolve()
 
   constructor(dir: string, config: Config, now = new Date(), file?: string) {
     const kind = config.mode === 'explore' || config.mode === 'serve' ? config.explorer.name : config.mode
@@ -66,9 +69,19 @@ export class RunRecorder {
     }
   }
 
+  /** Takes note of the memory that is planned, when somebody has computed it. */
+  plan(memory: Promise<NonNullable<RunRecord['memory']>>): void {
+    this.#planning = memory.then(
+      (lines) => this.#write({ memory: lines }),
+      () => undefined,
+    )
+  }
+
   async end(how: RecordedEnd, cause?: unknown): Promise<void> {
     const { code, hint } = cause instanceof TrinityError ? cause : {}
     const error = cause === undefined ? undefined : { code, message: messageOf(cause), hint }
+    // nothing is written into the folder after the end
+    await this.#planning
     this.#write({ end: { how, at: new Date().toISOString(), error } })
     await this.#writing
   }

@@ -18,6 +18,7 @@ import { runExplore } from './explore.js'
 import type { ProgressView, RunMode } from './job.js'
 import { jobName } from './job-name.js'
 import { FinishMarker } from './marker.js'
+import { memoryOf } from './memory.js'
 import { newestModel } from './newest-model.js'
 import { RunRecorder } from './record.js'
 import { runServe } from './serve.js'
@@ -85,6 +86,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
     const ends = config.mode !== 'bench' && config.mode !== 'serve'
     const before = ends ? await marker.read() : undefined
     const record = new RunRecorder(dir, config, new Date(), context.file)
+    record.plan(memoryOf(config, undefined).then(({ lines }) => lines))
     if (before !== undefined) {
       await record.end('before')
       return { end: 'before', steps: before, changed: await marker.changed() }

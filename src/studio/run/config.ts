@@ -6,7 +6,8 @@ import type { ConfigDifference, Json, PlanSection, RunConfig } from '../api.js'
 import type { FoundRun } from './find.js'
 
 const UNRECORDED = 'the configuration: the run was made by a release that did not record it'
-const NO_MEMORY = 'the memory plan: runs do not record it; `trinity run --dry-run` shows it'
+const NO_MEMORY =
+  'the memory plan: the run was made by a release that did not record it; `trinity run --dry-run` shows it'
 
 /** What the run was asked for, in the words of its latest process. */
 export async function configOf({ path }: FoundRun): Promise<RunConfig> {
@@ -20,12 +21,12 @@ export async function configOf({ path }: FoundRun): Promise<RunConfig> {
     config,
     changed: differences(config) as ConfigDifference[],
     plan: planOf(record),
-    missing: [NO_MEMORY],
+    missing: record.memory ? [] : [NO_MEMORY],
   }
 }
 
 /** What the plan says that a run prints when it starts, as far as it is on record; another release may know other keys. */
-function planOf({ config, expects, began, host, pid }: RunRecord): PlanSection[] {
+function planOf({ config, expects, memory = [], began, host, pid }: RunRecord): PlanSection[] {
   const { buffer, algorithm, trainer, explorer } = config
   const model = explorer?.rollout_model
   const sections: [string, (string | false | undefined)[]][] = [
@@ -44,6 +45,7 @@ function planOf({ config, expects, began, host, pid }: RunRecord): PlanSection[]
         config.mode !== 'train' && model && `samplers: ${model.engine_type} × ${model.engine_num}`,
       ],
     ],
+    ['memory', memory.map(([label, text]) => `${label}: ${text}`)],
     ['process', [`${pid} on ${host}, since ${began}`]],
   ]
   return sections.flatMap(([title, all]) => {
