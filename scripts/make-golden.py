@@ -161,6 +161,26 @@ MODELS["tiny-phi3"] = {
     "eos_token_id": 5,
     "torch_dtype": "bfloat16",
 }
+# Experts in the first and the last layer, of which each token has two; their shares add up to 1.
+MODELS["tiny-qwen3-moe"] = {
+    "architectures": ["Qwen3MoeForCausalLM"],
+    "model_type": "qwen3_moe",
+    "hidden_size": 24,
+    "intermediate_size": 40,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 12,
+    "rope_theta": 1000000.0,
+    "num_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 20,
+    "norm_topk_prob": True,
+    "mlp_only_layers": [1],
+    "tie_word_embeddings": False,
+    "eos_token_id": 5,
+    "torch_dtype": "bfloat16",
+}
 GEMMA = {
     "hidden_size": 24,
     "intermediate_size": 40,
@@ -234,6 +254,17 @@ def write_tokenizer(folder):
     (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
+def by_expert(key, value):
+    """The tensors of a checkpoint: Transformers has those of all experts in one, [experts, …], with gate and up joined."""
+    if ".experts." not in key:
+        return {key: value}
+    prefix, last = key.rsplit(".", 1)
+    if last == "down_proj":
+        return {f"{prefix}.{e}.down_proj.weight": one for e, one in enumerate(value)}
+    halves = (("gate_proj", 0), ("up_proj", 1))
+    return {f"{prefix}.{e}.{part}.weight": one.chunk(2)[i] for e, one in enumerate(value) for part, i in halves}
+
+
 def write_weights(folder, name, config):
     """Scaled so that the next token is far from uniform: ties would make greedy decoding depend on rounding."""
     torch.manual_seed(SEEDS.get(name, 20))
@@ -250,8 +281,9 @@ def write_weights(folder, name, config):
         elif "embed" in key or "lm_head" in key:
             tensor = 0.35 * noise
         else:
-            tensor = noise / math.sqrt(value.shape[1])
-        state[key] = tensor.to(DTYPES.get(name, torch.bfloat16)).contiguous()
+            tensor = noise / math.sqrt(value.shape[-1])
+        for own, part in by_expert(key, tensor).items():
+            state[own] = part.to(DTYPES.get(name, torch.bfloat16)).contiguous()
     if name != "tiny-qwen3":
         save_file(state, folder / "model.safetensors", {"format": "pt"})
         return
@@ -293,11 +325,11 @@ def sample_of(tensor):
 
 
 def gradient_report(model):
-    named = [(k, p) for k, p in model.named_parameters() if p.grad is not None]
+    named = [pair for k, p in model.named_parameters() if p.grad is not None for pair in by_expert(k, p.grad).items()]
     return {
-        "norm": rounded(torch.cat([p.grad.flatten() for _, p in named]).norm().item()),
-        "norms": {k: rounded(p.grad.norm().item()) for k, p in named},
-        "samples": {k: sample_of(p.grad) for k, p in named},
+        "norm": rounded(torch.cat([g.flatten() for _, g in named]).norm().item()),
+        "norms": {k: rounded(g.norm().item()) for k, g in named},
+        "samples": {k: sample_of(g) for k, g in named},
     }
 
 
@@ -353,7 +385,7 @@ def adamw_golden(model, rows, steps=20):
         "grad_clip": clip,
         "rows": [row["tokens"] for row in rows],
         "steps": trace,
-        "final": {k: sample_of(p) for k, p in model.named_parameters()},
+        "final": {k: sample_of(v) for name, p in model.named_parameters() for k, v in by_expert(name, p).items()},
     }
 
 

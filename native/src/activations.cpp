@@ -53,7 +53,7 @@ void LayerActs::grow(const Layout& l, int64_t m) {
 }
 
 size_t LayerActs::bytes() const {
-  size_t total = 0;
+  size_t total = routing.bytes();
   for (const Buffer* b : {&rstd1, &qkv, &raw, &q_rstd, &k_rstd, &attn, &lse, &mid, &rstd2, &gate_up, &branch1, &branch2, &after1, &after2})
     total += b->bytes();
   return total;
@@ -77,7 +77,7 @@ size_t Activations::bytes() const {
   size_t total = 0;
   for (const Buffer& b : x) total += b.bytes();
   for (const LayerActs& l : layers) total += l.bytes();
-  for (const Buffer* b : {&normed, &act, &final_rstd, &low, &hidden, &head_low, &lse, &entropy, &squares, &logits}) total += b->bytes();
+  for (const Buffer* b : {&normed, &act, &final_rstd, &low, &rows, &hidden, &head_low, &lse, &entropy, &squares, &logits}) total += b->bytes();
   return total;
 }
 

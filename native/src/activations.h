@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "buffer.h"
+#include "experts.h"
 #include "layout.h"
 
 namespace trinity {
@@ -45,6 +46,7 @@ struct Pack {
 struct LayerActs {
   Buffer rstd1, qkv, raw, q_rstd, k_rstd, attn, lse, mid, rstd2, gate_up;
   Buffer branch1, branch2, after1, after2;  // what attention and feed-forward part give, where it is normed afterward, and its rstd
+  Routing routing;  // of a layer with experts
   void grow(const Layout& l, int64_t m);
   size_t bytes() const;
 };
@@ -52,7 +54,7 @@ struct LayerActs {
 struct Activations {
   std::vector<Buffer> x;          // input of every layer, and of the final norm
   std::vector<LayerActs> layers;  // one per layer, or a single one that is computed again when checkpointing
-  Buffer normed, act, final_rstd, low;
+  Buffer normed, act, final_rstd, low, rows;  // rows: inputs of experts
   // Scored rows: final hidden states, their statistics
   Buffer hidden, head_low, lse, entropy, squares, logits;  // head_low: inner activations of the head's adapter
 

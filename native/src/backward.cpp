@@ -19,7 +19,7 @@ void Gradients::grow(const Layout& l, int64_t m, int64_t scored) {
 
 size_t Gradients::bytes() const {
   size_t total = 0;
-  for (const Buffer* b : {&dx, &dqkv, &dattn, &dact, &dnorm, &dhidden, &dlow, &packed}) total += b->bytes();
+  for (const Buffer* b : {&dx, &dqkv, &dattn, &dact, &dnorm, &dhidden, &dlow, &drows, &packed}) total += b->bytes();
   return total;
 }
 
@@ -111,6 +111,22 @@ void embed_back(const Back& b, const Pack& pack) {
   });
 }
 
+// From the gradient of what the feed-forward part gave to that of what it took. The gate's kernel turns gate|up into its gradient and
+// gives the down product's input back.
+void gated_back(const Back& b, const Layer& layer, LayerActs& acts, const float* in, int64_t m, const float* dout, float* din) {
+  const Layout& l = b.pass.layout();
+  const int64_t hp = l.hidden_p, ip = l.inner_p;
+  float *gate_up = acts.gate_up.data(), *act = b.pass.acts.act.data(), *dact = b.g.dact.data();
+  input_back(b, layer.down, m, dout, hp, dact, ip);
+  const auto gate_back = l.config.gelu ? kernels().geglu_back : kernels().swiglu_back;
+  parallel_rows(m, 16, [&](int64_t t0, int64_t t1) {
+    gate_back(gate_up + t0 * 2 * ip, 2 * ip, static_cast<int>(ip), t1 - t0, dact + t0 * ip, ip, act + t0 * ip, ip);
+  });
+  params_back(b, layer.down, m, act, ip, dout, hp);
+  params_back(b, layer.gate_up, m, in, hp, gate_up, 2 * ip);
+  input_back(b, layer.gate_up, m, gate_up, 2 * ip, din, hp);
+}
+
 void layer_back(const Back& b, const Pack& pack, int i) {
   const Pass& p = b.pass;
   const Layout& l = p.layout();
@@ -122,8 +138,9 @@ void layer_back(const Back& b, const Pack& pack, int i) {
   const float* x = a.x[i].data();
   LayerActs& acts = a.layer(i);
   p.check();
-  // Where what comes last is normed, it is needed too; what it is added to is free until the attention's half.
-  if (c.checkpointing) forward_layer(p, pack, i, x, c.norm_after ? g.dnorm.data() : nullptr);
+  // Where what comes last is normed or weighed, it is needed too; what it is added to is free until the attention's half.
+  const bool whole = c.norm_after || !layer.experts.empty();
+  if (c.checkpointing) forward_layer(p, pack, i, x, whole ? g.dnorm.data() : nullptr);
   // Gradient of a product's output: that of the layer, or through the norm that comes after it.
   const auto output = [&](Ref norm, const Buffer& branch, const Buffer& rstd) {
     if (!norm) return static_cast<const float*>(g.dx.data());
@@ -144,17 +161,13 @@ void layer_back(const Back& b, const Pack& pack, int i) {
     });
   };
 
-  // The feed-forward half. The gate's kernel turns gate|up into its gradient and gives the down product's input back.
+  // The feed-forward half.
   const float* dout = output(layer.feed.after, acts.branch2, acts.after2);
-  input_back(b, layer.down, m, dout, hp, g.dact.data(), l.inner_p);
-  const auto gate_back = c.gelu ? kernels().geglu_back : kernels().swiglu_back;
-  parallel_rows(m, 16, [&](int64_t t0, int64_t t1) {
-    gate_back(acts.gate_up.data() + t0 * 2 * l.inner_p, 2 * l.inner_p, static_cast<int>(l.inner_p), t1 - t0,
-              g.dact.data() + t0 * l.inner_p, l.inner_p, a.act.data() + t0 * l.inner_p, l.inner_p);
-  });
-  params_back(b, layer.down, m, a.act.data(), l.inner_p, dout, hp);
-  params_back(b, layer.gate_up, m, input(acts.mid.data(), layer.feed.before), hp, acts.gate_up.data(), 2 * l.inner_p);
-  input_back(b, layer.gate_up, m, acts.gate_up.data(), 2 * l.inner_p, g.dnorm.data(), hp);
+  const float* in = input(acts.mid.data(), layer.feed.before);
+  if (layer.experts.empty())
+    gated_back(b, layer, acts, in, m, dout, g.dnorm.data());
+  else
+    experts_back(b, layer, acts.routing, in, m, dout, g.dnorm.data());
   add(layer.feed.before, acts.mid.data(), acts.rstd2);
 
   // The attention half.

@@ -5,7 +5,7 @@
 namespace trinity {
 
 struct Gradients {
-  Buffer dx, dqkv, dattn, dact, dnorm, dhidden, dlow;
+  Buffer dx, dqkv, dattn, dact, dnorm, dhidden, dlow, drows;
   Buffer packed;  // an operand of the product in hand, in the order in which it is read
   void grow(const Layout& l, int64_t m, int64_t scored);
   size_t bytes() const;
@@ -31,6 +31,8 @@ void attention_backward(const Back& b, const Pack& pack, int window, const Layer
 void input_back(const Back& b, const Linear& l, int64_t m, const float* dy, int64_t lddy, float* dx, int64_t lddx);
 // … and the gradients of its parameters, from its input.
 void params_back(const Back& b, const Linear& l, int64_t m, const float* x, int64_t ldx, const float* dy, int64_t lddy);
+// From the gradient of what a layer's experts gave to that of what they took; their activations are used up.
+void experts_back(const Back& b, const Layer& layer, Routing& routing, const float* in, int64_t m, const float* dout, float* din);
 // Through a norm of whole rows: dx += … (or =), and the weight's gradient.
 void norm_back(const Back& b, Ref weight, const float* x, const float* rstd, const float* dy, int64_t m, float* dx,
                bool add = true);

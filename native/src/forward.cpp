@@ -120,9 +120,16 @@ void forward_layer(const Pass& p, const Pack& pack, int i, const float* x, float
 
   p.check();
   const float* inner = input(acts.mid.data(), layer.feed.before, acts.rstd2);
+  if (!layer.experts.empty()) {
+    const Product product = [&](const Linear& linear, const float* in, int64_t ldin, int64_t rows, float* to, int64_t ldto) {
+      project(w, linear, in, ldin, rows, to, ldto, false, p.adapter, a.low);
+    };
+    copy_rows(acts.mid.data(), hp, m, out);
+    return experts_forward(l, layer, product, inner, m, acts.routing, a.rows, a.act, out);
+  }
   project(w, layer.gate_up, inner, hp, m, acts.gate_up.data(), 2 * l.inner_p, false, p.adapter, a.low);
   if (!out) return;
-  gate(acts.gate_up.data(), l, m, a.act.data());
+  gate(acts.gate_up.data(), c.gelu, l.inner_p, m, a.act.data());
   copy_rows(acts.mid.data(), hp, m, out);
   add(layer.down, a.act.data(), l.inner_p, layer.feed.after, acts.branch2, acts.after2, out);
 }

@@ -127,6 +127,8 @@ Layout::Layout(const Config& given) : config(given), nr(kernels().nr) {
   kv_p = pad_to(kv, nr);
   inner_p = pad_to(c.inner, nr);
   vocab_p = pad_to(c.vocab, nr);
+  expert_p = pad_to(c.expert_inner, nr);
+  experts_p = pad_to(c.experts, nr);
 
   Builder b(*this);
   const bool live = b.base_live();
@@ -153,9 +155,17 @@ Layout::Layout(const Config& given) : config(given), nr(kernels().nr) {
     l.out = b.linear(prefix, {{"self_attn.o_proj", c.hidden}}, q, c.out_bias);
     l.feed = {norm(c.norm_before, both ? "pre_feedforward_layernorm" : "post_attention_layernorm"),
               norm(c.norm_after, "post_feedforward_layernorm")};
-    const std::vector<Part> two{{"mlp.gate_proj", c.inner}, {"mlp.up_proj", c.inner}};
-    l.gate_up = c.fused ? b.joined(prefix + "mlp.gate_up_proj", two, c.hidden) : b.linear(prefix, two, c.hidden, c.mlp_bias);
-    l.down = b.linear(prefix, {{"mlp.down_proj", c.hidden}}, c.inner, c.mlp_bias);
+    const auto two = [](int64_t inner) { return std::vector<Part>{{"gate_proj", inner}, {"up_proj", inner}}; };
+    if (std::find(c.sparse.begin(), c.sparse.end(), i) != c.sparse.end()) {
+      l.router = b.linear(prefix, {{"mlp.gate", c.experts}}, c.hidden, false);
+      for (int e = 0; e < c.experts; e++) {
+        const std::string own = prefix + "mlp.experts." + std::to_string(e) + ".";
+        l.experts.push_back({b.linear(own, two(c.expert_inner), c.hidden, false), b.linear(own, {{"down_proj", c.hidden}}, c.expert_inner, false)});
+      }
+    } else {
+      l.gate_up = c.fused ? b.joined(prefix + "mlp.gate_up_proj", two(c.inner), c.hidden) : b.linear(prefix + "mlp.", two(c.inner), c.hidden, c.mlp_bias);
+      l.down = b.linear(prefix, {{"mlp.down_proj", c.hidden}}, c.inner, c.mlp_bias);
+    }
     layers.push_back(l);
   }
   final_norm = b.vec("model.norm.weight", c.hidden, live);
@@ -176,9 +186,10 @@ bool Config::same_shape(const Config& o) const {
   const auto sizes = [](const Config& c) { return std::tuple(c.hidden, c.layers, c.heads, c.kv_heads, c.head_dim, c.inner, c.vocab); };
   const auto kinds = [](const Config& c) {
     return std::tuple(c.qk_norm, c.wide_norm, c.norm_before, c.norm_after, c.norm_unit, c.eps, c.rope_scale, c.fused, c.gelu,
-                      c.embed_scale, c.attention_scale, c.attention_cap, c.logit_cap);
+                      c.embed_scale, c.attention_scale, c.attention_cap, c.logit_cap, c.experts, c.active, c.expert_inner,
+                      c.norm_active);
   };
-  const auto places = [](const Config& c) { return std::tie(c.inv_freq, c.near_freq, c.near, c.windows, c.unturned); };
+  const auto places = [](const Config& c) { return std::tie(c.inv_freq, c.near_freq, c.near, c.windows, c.unturned, c.sparse); };
   return sizes(*this) == sizes(o) && kinds(*this) == kinds(o) && places(*this) == places(o);
 }
 

@@ -27,6 +27,9 @@ struct Config {
   bool norm_after = false;  // … and what they give
   bool fused = false;       // q, k and v are one matrix of the file, gate and up another
   bool gelu = false;        // the gate's activation: GELU by tanh, else SiLU
+  int experts = 0, active = 0, expert_inner = 0;  // of the layers `sparse`: experts, those of a token, their width
+  bool norm_active = false;                       // the shares of a token's experts add up to 1
+  std::vector<int32_t> sparse;
   float norm_unit = 0;      // what is added to the weights of norms
   float embed_scale = 1;
   float attention_scale = 0;                  // of q · k
@@ -89,10 +92,16 @@ struct Around {
   Ref before, after;
 };
 
+struct Expert {
+  Linear gate_up, down;
+};
+
 struct Layer {
   Around attention, feed;
   Ref q_norm, k_norm;
   Linear qkv, out, gate_up, down;
+  Linear router;  // in place of the last two: experts, and what chooses among them
+  std::vector<Expert> experts;
   int window = 0;
   bool turned = true, near = false;
 };
@@ -100,7 +109,7 @@ struct Layer {
 struct Layout {
   Config config;
   int nr;
-  int64_t hidden_p, q_p, kv_p, inner_p, vocab_p;  // widths padded to NR
+  int64_t hidden_p, q_p, kv_p, inner_p, vocab_p, expert_p, experts_p;  // widths padded to NR
   std::vector<Param> params;
   std::vector<Layer> layers;
   Ref embed, final_norm, lm_head, score, score_bias;  // lm_head = embed when tied

@@ -109,11 +109,10 @@ void rotate_heads(const Weights& w, const Layer& layer, const Rope& rope, const 
   });
 }
 
-void gate(const float* gate_up, const Layout& l, int64_t m, float* act) {
-  const auto gated = l.config.gelu ? kernels().geglu : kernels().swiglu;
+void gate(const float* gate_up, bool gelu, int64_t inner, int64_t m, float* act) {
+  const auto gated = gelu ? kernels().geglu : kernels().swiglu;
   parallel_rows(m, 16, [&](int64_t first, int64_t last) {
-    gated(gate_up + first * 2 * l.inner_p, 2 * l.inner_p, static_cast<int>(l.inner_p), last - first, act + first * l.inner_p,
-          l.inner_p);
+    gated(gate_up + first * 2 * inner, 2 * inner, static_cast<int>(inner), last - first, act + first * inner, inner);
   });
 }
 

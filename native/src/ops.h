@@ -40,7 +40,8 @@ void add_norm_rows(const Weights& w, Ref weight, const float* branch, int64_t m,
 void rotate_heads(const Weights& w, const Layer& layer, const Rope& rope, const int32_t* positions, int64_t m, float* qkv,
                   float* q_rstd, float* k_rstd);
 
-void gate(const float* gate_up, const Layout& layout, int64_t m, float* act);
+// [gate | up] of `inner` columns each to `inner` columns.
+void gate(const float* gate_up, bool gelu, int64_t inner, int64_t m, float* act);
 // Logits as the model has them: capped, where it caps them.
 inline void cap_logits(const Config& c, float* logits, int64_t n) {
   if (c.logit_cap > 0) kernels().squash(logits, n, c.logit_cap);

@@ -41,6 +41,13 @@ static Config random_config() {
   c.attention_scale = 1.0f / std::sqrt(static_cast<float>(c.head_dim));
   c.attention_cap = test::bits() & 1 ? 0.5f : 0.0f;
   c.logit_cap = test::bits() & 1 ? 2.0f : 0.0f;
+  c.experts = between(1, 6);
+  c.active = between(1, c.experts);
+  c.expert_inner = between(3, 40);
+  c.norm_active = test::bits() & 1;
+  // No norm is behind experts.
+  for (int i = 0; i < c.layers && !c.norm_after; i++)
+    if (test::bits() & 1) c.sparse.push_back(i);
   for (int i = 0; i < c.layers; i++) c.windows.push_back(test::bits() & 1 ? between(1, 40) : 0);
   return c;
 }

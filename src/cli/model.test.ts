@@ -51,7 +51,7 @@ describe('trinity model', () => {
     const out = join(root, 'wrong')
     await expect(trinity('model', 'new', '--out', out, '--arch', 'lama')).rejects.toMatchObject({
       code: 'cli/choice',
-      hint: "did you mean 'llama'? choose from gemma2, gemma3_text, llama, mistral, olmo2, phi3, qwen2, qwen3, smollm3",
+      hint: "did you mean 'llama'? choose from gemma2, gemma3_text, llama, mistral, olmo2, phi3, qwen2, qwen3, qwen3_moe, smollm3",
     })
     await expect(trinity('model', 'new', '--out', out, '--layers', 'two')).rejects.toMatchObject({ code: 'cli/number' })
     await expect(trinity('model', 'new', '--out', out, '--dtype', 'int4')).rejects.toMatchObject({ code: 'cli/dtype' })

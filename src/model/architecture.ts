@@ -1,7 +1,17 @@
 import { TrinityError } from '../base/error.js'
 
 /** As `model_type` names it. */
-export type Family = 'gemma2' | 'gemma3_text' | 'llama' | 'mistral' | 'olmo2' | 'phi3' | 'qwen2' | 'qwen3' | 'smollm3'
+export type Family =
+  | 'gemma2'
+  | 'gemma3_text'
+  | 'llama'
+  | 'mistral'
+  | 'olmo2'
+  | 'phi3'
+  | 'qwen2'
+  | 'qwen3'
+  | 'qwen3_moe'
+  | 'smollm3'
 
 /** `lm`: next-token logits. `sequence`: scores of the last token (reward model). `token`: scores of every token (critic). */
 export type ModelHead = 'lm' | 'sequence' | 'token'
@@ -15,6 +25,7 @@ const classNames: Record<Family, string> = {
   phi3: 'Phi3',
   qwen2: 'Qwen2',
   qwen3: 'Qwen3',
+  qwen3_moe: 'Qwen3Moe',
   smollm3: 'SmolLM3',
 }
 const headNames: Record<ModelHead, string> = {

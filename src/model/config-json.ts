@@ -46,6 +46,13 @@ function familyKeys(config: ModelConfig): JsonObject {
       return sliding(windows)
     case 'qwen3':
       return { attention_bias: qkvBias, ...sliding(windows) }
+    case 'qwen3_moe':
+      return {
+        attention_bias: qkvBias,
+        use_sliding_window: window !== undefined,
+        sliding_window: window ?? null,
+        ...expertKeys(config),
+      }
     case 'olmo2':
       return { attention_bias: qkvBias }
     case 'phi3':
@@ -67,6 +74,17 @@ function familyKeys(config: ModelConfig): JsonObject {
         ...(unturned && { no_rope_layers: Array.from({ length: layers }, (_, i) => (unturned.includes(i) ? 0 : 1)) }),
         ...sliding(windows),
       }
+  }
+}
+
+function expertKeys({ experts, layers }: ModelConfig): JsonObject {
+  return {
+    num_experts: experts?.count ?? 0,
+    num_experts_per_tok: experts?.active ?? 1,
+    moe_intermediate_size: experts?.inner ?? 1,
+    norm_topk_prob: experts?.normalized ?? false,
+    decoder_sparse_step: 1,
+    mlp_only_layers: Array.from({ length: layers }, (_, i) => i).filter((i) => !experts?.layers.includes(i)),
   }
 }
 

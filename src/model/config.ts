@@ -2,6 +2,7 @@ import type { JsonObject } from '../base/file/json-file.js'
 import { architectureOf, type Family, type ModelHead } from './architecture.js'
 import { ConfigReader } from './config-reader.js'
 import { type FloatDtype, floatDtype } from './dtype.js'
+import { type Experts, readExperts } from './experts.js'
 import { type FamilyTraits, traits } from './family.js'
 import { layersWithoutPositions, readLayerTypes, readWindows } from './layer-kinds.js'
 import { parseNearRope, parseRope, type Rope } from './rope.js'
@@ -49,6 +50,8 @@ export interface ModelConfig {
   readonly unturned?: readonly number[]
   /** Layers that rotate in another way, those that see a window. Absent: all rotate alike. */
   readonly near?: { readonly rope: Rope; readonly layers: readonly number[] }
+  /** Absent: every token goes through the whole of every layer. */
+  readonly experts?: Experts
   /** Outputs of the `sequence` and `token` heads. */
   readonly labels: number
   readonly initRange: number
@@ -110,6 +113,7 @@ export function parseModelConfig(json: JsonObject, path = 'config.json'): ModelC
     windows: windows?.some((window) => window > 0 && window < maxPositions) ? windows : undefined,
     unturned,
     near: family === 'gemma3_text' ? nearLayers(config, types) : undefined,
+    experts: usual.experts && readExperts(config, layers),
     labels: readLabels(config),
     initRange: config.positive('initializer_range', 0.02),
     dtype: floatDtype(config.text('dtype', config.text('torch_dtype', ''))),

@@ -94,6 +94,7 @@ function newConfig(options: CreateModelOptions, tokenizer: Tokenizer): ModelConf
     })
   }
   const family = options.arch ?? 'llama'
+  const layers = options.layers ?? 4
   const headDim = options.headDim ?? Math.floor(hidden / heads)
   const rope = options.rope ?? { theta: 10000, scaling: { type: 'default' } }
   const draft: ModelConfig = {
@@ -101,7 +102,7 @@ function newConfig(options: CreateModelOptions, tokenizer: Tokenizer): ModelConf
     family,
     head: options.head ?? 'lm',
     hiddenSize: hidden,
-    layers: options.layers ?? 4,
+    layers,
     heads,
     kvHeads: options.kvHeads ?? heads,
     headDim,
@@ -121,6 +122,16 @@ function newConfig(options: CreateModelOptions, tokenizer: Tokenizer): ModelConf
     activation: 'silu',
     embedScale: 1,
     attentionScale: headDim ** -0.5,
+    experts:
+      family === 'qwen3_moe'
+        ? {
+            count: 8,
+            active: 2,
+            inner: Math.ceil(hidden / 2 / 16) * 16,
+            normalized: true,
+            layers: [...Array(layers).keys()],
+          }
+        : undefined,
     labels: options.labels ?? 1,
     initRange: 0.02,
     dtype: options.dtype ?? 'F32',

@@ -28,7 +28,11 @@ export function estimateMemory(config: ModelConfig): MemoryEstimate {
   const q = config.heads * config.headDim
   const kv = config.kvHeads * config.headDim
   // Per layer: input, two normalized inputs, middle residual; q, attention output; k, v; gate, up, their product.
-  const perLayer = 4 * (4 * config.hiddenSize + 2 * q + 2 * kv + 3 * config.intermediateSize)
+  // Of experts: their inputs and results, and what is between, for each that a token goes through.
+  const feed = config.experts
+    ? config.experts.active * (3 * config.experts.inner + 2 * config.hiddenSize) + config.experts.count
+    : 3 * config.intermediateSize
+  const perLayer = 4 * (4 * config.hiddenSize + 2 * q + 2 * kv + feed)
   return {
     parameters,
     computedParameters,

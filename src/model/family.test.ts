@@ -137,3 +137,26 @@ it.each([phi3, { ...gemma2, sliding_window: 100 }, { ...gemma3, sliding_window: 
     expect(parseModelConfig(modelConfigJson(config))).toEqual(config)
   },
 )
+
+describe('Qwen3-MoE', () => {
+  const moe = { ...sizes, architectures: ['Qwen3MoeForCausalLM'], model_type: 'qwen3_moe', num_experts: 4 }
+  const some = { ...moe, num_experts_per_tok: 2, moe_intermediate_size: 32, norm_topk_prob: true }
+
+  it('has experts in the layers that are said', () => {
+    const experts = { count: 4, active: 2, inner: 32, normalized: true }
+    expect(parseModelConfig(some).experts).toEqual({ ...experts, layers: [0, 1, 2, 3] })
+    expect(parseModelConfig({ ...some, decoder_sparse_step: 2, mlp_only_layers: [3] }).experts?.layers).toEqual([1])
+    expect(parseModelConfig({ ...some, num_experts: 0 }).experts).toBeUndefined()
+    const found = names({ ...some, mlp_only_layers: [1] })
+    expect(found).toContain('model.layers.0.mlp.gate.weight')
+    expect(found).toContain('model.layers.0.mlp.experts.3.down_proj.weight')
+    expect(found).toContain('model.layers.1.mlp.down_proj.weight')
+    expect(found).not.toContain('model.layers.1.mlp.gate.weight')
+    const config = parseModelConfig({ ...some, mlp_only_layers: [1] })
+    expect(parseModelConfig(modelConfigJson(config))).toEqual(config)
+  })
+
+  it('refuses more experts of a token than there are', () => {
+    expect(refusal(moe)).toContain("'num_experts_per_tok' is 8; expected at most 4")
+  })
+})

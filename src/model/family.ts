@@ -16,6 +16,8 @@ export interface FamilyTraits {
   readonly norms?: ModelConfig['norms']
   /** One matrix for q, k and v, and one for gate and up. */
   readonly fused?: boolean
+  /** Feed-forward parts of experts. */
+  readonly experts?: true
   /** Norms multiply by 1 + weight, embeddings are scaled by √hidden, the gate is a GELU, scores have a scale and a cap of their own. */
   readonly gemma?: { readonly attentionCap?: number; readonly logitCap?: number }
 }
@@ -31,5 +33,6 @@ export const traits: Record<Family, FamilyTraits> = {
   phi3: { positions: 4096, eps: 1e-5, attentionBias: false, fused: true },
   qwen2: { positions: 32768, attentionBias: false },
   qwen3: { positions: 32768, headDim: 128, attentionBias: true, qkNorm: 'head' },
+  qwen3_moe: { positions: 32768, kvHeads: 4, attentionBias: true, qkNorm: 'head', experts: true },
   smollm3: { positions: 32768, kvHeads: 4, theta: 2e6, tied: true, attentionBias: true, mlpBias: true },
 }

@@ -62,6 +62,11 @@ export function readWindows(
     if (types.length > 0) throw config.unsupported('layer_types in this family', 'leave it out')
     return Array.from({ length: layers }, () => window)
   }
+  if (family === 'qwen3_moe' && config.flag('use_sliding_window', false)) {
+    // Transformers masks all layers alike, and knows no types of them.
+    if (types.length > 0) throw config.unsupported('layer_types in this family', 'leave it out')
+    return Array.from({ length: layers }, () => window)
+  }
   const used = farEvery[family] || config.flag('use_sliding_window', false) ? window : 0
   if (types.length > 0 && types.length !== layers) {
     throw config.wrong('layer_types', types.length, `a list of ${layers} types`)

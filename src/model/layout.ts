@@ -1,5 +1,6 @@
 import type { ModelHead } from './architecture.js'
 import type { ModelConfig } from './config.js'
+import type { Experts } from './experts.js'
 
 /** What a parameter is for: decides initial values, weight decay, LoRA targets. */
 export type TensorKind = 'embedding' | 'linear' | 'bias' | 'norm' | 'head'
@@ -92,9 +93,26 @@ function feedModules({
   return [...inputs, { part: 'down_proj', out: hidden, in: inner, bias }]
 }
 
-/** Linear modules of one layer with [out, in]; the names that LoRA's `target_modules` uses. */
+/** Linear modules of one layer with [out, in]; the names that LoRA's `target_modules` uses. Experts are no such modules. */
 export function linearModules(config: ModelConfig): LinearModule[] {
-  return [...attentionModules(config), ...feedModules(config)]
+  return config.experts ? attentionModules(config) : [...attentionModules(config), ...feedModules(config)]
+}
+
+/** Router and experts of a layer, with the names of Hugging Face checkpoints. */
+function expertTensors({ hiddenSize: hidden }: ModelConfig, { count, inner }: Experts, layer: number): TensorSpec[] {
+  const linear = (name: string, out: number, width: number): TensorSpec => ({
+    name: `model.layers.${layer}.mlp.${name}.weight`,
+    shape: [out, width],
+    kind: 'linear',
+  })
+  return [
+    linear('gate', count, hidden),
+    ...Array.from({ length: count }, (_, e) => [
+      linear(`experts.${e}.gate_proj`, inner, hidden),
+      linear(`experts.${e}.up_proj`, inner, hidden),
+      linear(`experts.${e}.down_proj`, hidden, inner),
+    ]).flat(),
+  ]
 }
 
 /** Of what a part of a layer takes, and of what it gives. */
@@ -141,7 +159,8 @@ export function modelLayout(config: ModelConfig, head: ModelHead | 'none' = conf
     }
     whole(attention.after)
     whole(feed.before)
-    feedModules(config).forEach(linear)
+    if (config.experts?.layers.includes(layer)) specs.push(...expertTensors(config, config.experts, layer))
+    else feedModules(config).forEach(linear)
     whole(feed.after)
   }
   norm('model.norm.weight', hidden)

@@ -1,5 +1,6 @@
 import type { ModelConfig } from '../../src/model/config.js'
 import type { ModelDir } from '../../src/model/dir.js'
+import type { Experts } from '../../src/model/experts.js'
 import { type LayerPart, layerNorms, layerTensor, modelLayout, type NormsAround } from '../../src/model/layout.js'
 import { inverseFrequencies, ropeStrength } from '../../src/model/rope.js'
 
@@ -110,7 +111,32 @@ export class ReferenceModel {
     return capped(dot(q, k) * this.config.attentionScale, this.config.attentionCap)
   }
 
+  /** The results of the likeliest experts, by their shares. */
+  #experts(layer: number, { count, active, normalized }: Experts, x: Float64Array): Float64Array {
+    const at = `model.layers.${layer}.mlp`
+    const weights = multiply(this.weights.get(`${at}.gate.weight`)!, x).map(Math.exp)
+    const all = weights.reduce((sum, w) => sum + w, 0)
+    const best = Array.from({ length: count }, (_, e) => e)
+      .sort((a, b) => weights[b] - weights[a])
+      .slice(0, active)
+    const whole = normalized ? best.reduce((sum, e) => sum + weights[e], 0) : all
+    return best
+      .map((e) => {
+        const part = (name: string, y: Float64Array) =>
+          multiply(this.weights.get(`${at}.experts.${e}.${name}.weight`)!, y)
+        const up = part('up_proj', x)
+        const made = part(
+          'down_proj',
+          part('gate_proj', x).map((g, i) => silu(g) * up[i]),
+        )
+        return made.map((y) => (y * weights[e]) / whole)
+      })
+      .reduce((a: Float64Array, b) => add(a, b))
+  }
+
   #mlp(layer: number, x: Float64Array): Float64Array {
+    const { experts } = this.config
+    if (experts?.layers.includes(layer)) return this.#experts(layer, experts, x)
     const gate = this.#linear(layer, 'gate_proj', x)
     const up = this.#linear(layer, 'up_proj', x)
     const act = this.config.activation === 'gelu' ? gelu : silu

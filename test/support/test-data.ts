@@ -16,9 +16,18 @@ export function testData(path: string): { path: string; absent: boolean; note: s
 }
 
 /** Tiny models with what Transformers computes with them, one per family. */
-export const tinyModels = ['gemma2', 'gemma3', 'llama', 'mistral', 'olmo2', 'phi3', 'qwen2', 'qwen3', 'smollm3'].map(
-  (family) => `tiny-${family}`,
-)
+export const tinyModels = [
+  'gemma2',
+  'gemma3',
+  'llama',
+  'mistral',
+  'olmo2',
+  'phi3',
+  'qwen2',
+  'qwen3',
+  'qwen3-moe',
+  'smollm3',
+].map((family) => `tiny-${family}`)
 
 export function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))

@@ -50,6 +50,11 @@ static Config read_config(napi_env env, napi_value o) {
   c.norm_unit = static_cast<float>(number(env, o, "normUnit"));
   c.fused = boolean(env, o, "fused");
   c.gelu = boolean(env, o, "gelu");
+  c.experts = integer("experts");
+  c.active = integer("active");
+  c.expert_inner = integer("expertInner");
+  c.norm_active = boolean(env, o, "normActive");
+  c.sparse = array<int32_t>(env, field(env, o, "sparse"));
   c.embed_scale = static_cast<float>(number(env, o, "embedScale"));
   c.attention_scale = static_cast<float>(number(env, o, "attentionScale"));
   c.attention_cap = static_cast<float>(number(env, o, "attentionCap"));
@@ -75,6 +80,8 @@ static Config read_config(napi_env env, napi_value o) {
   }
   if (c.inv_freq.empty() || c.inv_freq.size() > static_cast<size_t>(c.head_dim) / 2) throw std::invalid_argument("invFreq has the wrong length");
   if (!c.near.empty() && c.near_freq.size() != c.inv_freq.size()) throw std::invalid_argument("nearFreq has the wrong length");
+  if (!c.sparse.empty() && (c.active < 1 || c.active > c.experts)) throw std::invalid_argument("a token has more experts than there are");
+  if (!c.sparse.empty() && c.norm_after) throw std::invalid_argument("no norm can be behind experts");
   if (!c.windows.empty() && c.windows.size() != static_cast<size_t>(c.layers)) throw std::invalid_argument("windows has the wrong length");
   return c;
 }

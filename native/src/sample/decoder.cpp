@@ -117,9 +117,12 @@ void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCa
   act_.grow(m * l.inner_p);
   hidden_.grow(wanted.size() * hp);
   plan(l, segments);
+  const auto panels = [&](const Linear& linear) { return narrow ? narrow->of(w.panels(linear)) : w.panels(linear); };
   const auto product = [&](const Linear& linear, const float* in, int64_t ldin, float* out, int64_t ldout, bool accumulate) {
-    const Panels panels = narrow ? narrow->of(w.panels(linear)) : w.panels(linear);
-    project(w, linear, panels, in, ldin, m, out, ldout, accumulate, true, low_);
+    project(w, linear, panels(linear), in, ldin, m, out, ldout, accumulate, true, low_);
+  };
+  const Product some = [&](const Linear& linear, const float* in, int64_t ldin, int64_t rows, float* out, int64_t ldout) {
+    project(w, linear, panels(linear), in, ldin, rows, out, ldout, false, true, low_);
   };
 
   // As in forward_layer: products take norms and are added, or their norms are.
@@ -140,8 +143,12 @@ void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCa
     rotate_heads(w, layer, rope, positions_.data(), m, qkv_.data(), nullptr, nullptr);
     attend(l, cache, i, segments);
     add(layer.out, attn_.data(), l.q_p, layer.attention.after);
+    if (!layer.experts.empty()) {
+      experts_forward(l, layer, some, input(layer.feed.before), m, routing_, rows_, act_, x_.data());
+      continue;
+    }
     product(layer.gate_up, input(layer.feed.before), hp, gate_up_.data(), 2 * l.inner_p, false);
-    gate(gate_up_.data(), l, m, act_.data());
+    gate(gate_up_.data(), c.gelu, l.inner_p, m, act_.data());
     add(layer.down, act_.data(), l.inner_p, layer.feed.after);
   }
   parallel_rows(static_cast<int64_t>(wanted.size()), 32, [&](int64_t first, int64_t last) {
@@ -152,8 +159,8 @@ void Decoder::run(const Weights& w, const Narrow* narrow, const Rope& rope, KvCa
 }
 
 size_t Decoder::bytes() const {
-  size_t total = 0;
-  for (const Buffer* b : {&x_, &normed_, &branch_, &qkv_, &attn_, &gate_up_, &act_, &low_, &hidden_}) total += b->bytes();
+  size_t total = routing_.bytes();
+  for (const Buffer* b : {&x_, &normed_, &branch_, &qkv_, &attn_, &gate_up_, &act_, &low_, &rows_, &hidden_}) total += b->bytes();
   return total;
 }
 

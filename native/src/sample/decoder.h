@@ -1,6 +1,7 @@
 // The forward pass of a sampling step: rows of many sequences at once, one new token each or a piece of a prompt, with
 // what came before in the cache. Built from the steps of the training pass, so that the numbers are the same bits.
 #pragma once
+#include "../experts.h"
 #include "../ops.h"
 #include "cache.h"
 #include "narrow.h"
@@ -32,7 +33,8 @@ class Decoder {
   void store(const Layout& l, KvCache& cache, int layer, int kv, int64_t first, int64_t count);
   void attend(const Layout& l, KvCache& cache, int layer, const std::vector<Segment>& segments);
 
-  Buffer x_, normed_, branch_, qkv_, attn_, gate_up_, act_, low_, hidden_;
+  Buffer x_, normed_, branch_, qkv_, attn_, gate_up_, act_, low_, rows_, hidden_;
+  Routing routing_;
   std::vector<int32_t> positions_, page_;  // of every row
   std::vector<Task> tasks_;
 };

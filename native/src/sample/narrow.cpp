@@ -70,11 +70,14 @@ std::unique_ptr<Narrow> Narrow::copy(const Weights& w) {
     matrices.push_back({data, n * k});
     total += n * k;
   };
-  for (const Layer& layer : l.layers)
-    for (const Linear* part : {&layer.qkv, &layer.out, &layer.gate_up, &layer.down}) {
+  for (const Layer& layer : l.layers) {
+    std::vector<const Linear*> parts{&layer.qkv, &layer.out, &layer.gate_up, &layer.down, &layer.router};
+    for (const Expert& expert : layer.experts) parts.insert(parts.end(), {&expert.gate_up, &expert.down});
+    for (const Linear* part : parts) {
       if (!part->lora.empty()) return nullptr;
-      add(w.at(part->weight), part->n, part->k);
+      if (part->weight) add(w.at(part->weight), part->n, part->k);
     }
+  }
   if (!l.embed_lora.empty() || !l.head_lora.empty()) return nullptr;
   const Panels vocabulary = trinity::vocabulary(w);
   add(vocabulary.data, vocabulary.n, vocabulary.k);

@@ -38,6 +38,12 @@ export interface NativeConfig {
   fused: boolean
   /** The gate's activation: GELU by tanh, else SiLU. */
   gelu: boolean
+  /** Of the layers `sparse`: experts, those of a token, their width, and whether their shares add up to 1. */
+  experts: number
+  active: number
+  expertInner: number
+  normActive: boolean
+  sparse: Int32Array
   embedScale: number
   /** Of q · k. */
   attentionScale: number

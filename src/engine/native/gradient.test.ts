@@ -85,6 +85,15 @@ describe('gradients against central differences', () => {
     ],
     ['Gemma 2, check-pointed', { normAfter: true, normUnit: 1, attentionCap: 0.7, checkpointing: true }],
     ['Gemma 3: two rotations, norms of q and k', { near: Int32Array.of(0), qkNorm: true, normUnit: 1, gelu: true }],
+    // All of them: where another expert is chosen there is no derivative.
+    [
+      'Qwen3-MoE: experts in one layer',
+      { sparse: Int32Array.of(1), experts: 4, active: 4, expertInner: 9, normActive: true },
+    ],
+    [
+      'experts with shares as they are, check-pointed',
+      { sparse: Int32Array.of(0, 1), experts: 3, active: 3, expertInner: 9, checkpointing: true },
+    ],
     ['windows', { windows: Int32Array.of(7, 40), ropeScale: 1.2 }],
     ['value head', { head: 'value' }],
     ['value head over a tied model', { head: 'value', tied: true }],
