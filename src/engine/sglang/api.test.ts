@@ -129,6 +129,14 @@ it('ends each sample of a request by its own name', async () => {
   expect(names.sort()).toEqual(['abc-0', 'abc-1'])
 })
 
+it('looks at tokens that end an answer where there are any', async () => {
+  const one = await api(() => [200, recorded()])
+  await one.generate(request(), {})
+  await one.generate(request({ ignoreEos: true }), {})
+  const told = asked.map(({ body }) => body.sampling_params)
+  expect(told).toMatchObject([[{ ignore_eos: false, stop_token_ids: [2] }], [{ ignore_eos: true, stop_token_ids: [] }]])
+})
+
 it('tells a draw among one token at its temperature', async () => {
   const one = await api(() => [200, recorded()])
   await one.generate(request({ topK: 1 }), {})
@@ -143,6 +151,8 @@ it('weights that a server does not take, penalties and missing routes are errors
   await expect(one.reload('/w', '3', {})).rejects.toMatchObject({ code: 'sglang/weights' })
   expect(asked[0].body).toEqual({ model_path: '/w', weight_version: '3', flush_cache: true })
   await expect(one.pause('finish', {})).rejects.toMatchObject({ code: 'sglang/no-route' })
+  const endless = one.generate(request({ stopTokenIds: [9], ignoreEos: true }), {})
+  await expect(endless).rejects.toMatchObject({ code: 'engine/unsupported' })
   const penalized = one.generate(request({ repetitionPenalty: 2 }), {})
   await expect(penalized).rejects.toMatchObject({ code: 'engine/logprobs' })
 })

@@ -64,6 +64,7 @@ export class SglangApi implements ServerApi {
   }
 
   async generate(request: ServedRequest, limits: CallLimits, onToken?: OnToken): Promise<ServedSample[]> {
+    needEnds(request)
     if (!this.#extended) needPlain(request)
     this.#open.set(request.id, namesOf(request))
     try {
@@ -211,6 +212,14 @@ const NOTHING: Answer = { output_ids: [], meta_info: { finish_reason: null } }
 function longest({ max_req_input_len: input, context_length: context }: z.infer<typeof serverInfo>): number {
   if (typeof input === 'number') return input - 1
   return typeof context === 'number' ? context - CONTEXT_ROOM : Number.MAX_SAFE_INTEGER
+}
+
+/** SGLang looks at tokens that end an answer, or at none: those of the model cannot be ignored beside others. */
+function needEnds({ wish }: ServedRequest): void {
+  if (wish.ends.size > 0 || wish.stopIds.size === 0) return
+  throw new TrinityError('engine/unsupported', 'SGLang cannot ignore the end of an answer beside stop tokens', {
+    hint: 'use ignore_eos without stop tokens, or stop strings',
+  })
 }
 
 /** Penalties, bias and ends that come too early are part of what SGLang calls the model's log-probs. */

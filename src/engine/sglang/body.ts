@@ -10,6 +10,7 @@ export function namesOf({ id, n }: Pick<ServedRequest, 'id' | 'n'>): string[] {
 
 /** Each sample is a request of its own with a seed of its own; they share the cache of their prompt. */
 export function generateBody({ id, prompt, n, wish, seed, stop, promptLogprobs }: ServedRequest) {
+  const ends = [...new Set([...wish.ends, ...wish.stopIds])]
   const params = {
     temperature: wish.greedy ? 0 : 1 / wish.invT,
     ...truncation(wish),
@@ -21,9 +22,9 @@ export function generateBody({ id, prompt, n, wish, seed, stop, promptLogprobs }
     }),
     max_new_tokens: wish.maxTokens,
     min_new_tokens: wish.minTokens,
-    // which tokens end an answer is said by the model's directory, as for every engine
-    ignore_eos: true,
-    stop_token_ids: [...new Set([...wish.ends, ...wish.stopIds])],
+    // with it SGLang does not look at any token, those of stop_token_ids included
+    ignore_eos: ends.length === 0,
+    stop_token_ids: ends,
     stop: [...stop],
     no_stop_trim: true,
   }
