@@ -125,6 +125,11 @@ export interface TemplateList {
   readonly templates: readonly Template[]
 }
 
+/** Configurations below the folders. */
+export interface FileList {
+  readonly files: readonly Place[]
+}
+
 /** A text to begin with. */
 export interface SourceText {
   readonly text: string

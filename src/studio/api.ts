@@ -28,7 +28,8 @@
  * | /api/form                              |                                      | Form            |
  * | /api/templates                         |                                      | TemplateList    |
  * | /api/template                          | { name }                             | SourceText      |
- * | /api/file                              | { file }                             | SourceText      |
+ * | /api/files                             |                                      | FileList        |
+ * | /api/file                              | Place                                | SourceText      |
  * | /api/runs/:run/source                  |                                      | SourceText      |
  * | /api/started                           |                                      | StartedList     |
  * | /api/models                            |                                      | ModelList       |

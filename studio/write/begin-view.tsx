@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { Template, TemplateList } from '../../src/studio/api.js'
+import type { FileList, Place, Template, TemplateList } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
 import { runs } from '../base/live.js'
 import { Refusal } from '../base/server.js'
@@ -31,6 +31,7 @@ export function BeginView({ onDone }: { onDone: () => void }) {
             Begin
           </button>
         </section>
+        <Files onChoose={(place) => begin(beginWith.file(place))} />
         <OldRuns onChoose={(id) => begin(beginWith.run(id))} />
         <Script onChoose={(script) => begin(beginWith.verl(script))} />
       </div>
@@ -71,6 +72,25 @@ function Examples({ onChoose }: { onChoose: (name: string) => void }) {
 function order(templates: readonly Template[]): Template[] {
   const rank = ({ name }: Template) => (name.startsWith('quickstart/q') ? 0 : name.startsWith('R3L/') ? 2 : 1)
   return [...templates].sort((a, b) => rank(a) - rank(b))
+}
+
+function Files({ onChoose }: { onChoose: (place: Place) => void }) {
+  const { answer } = useAsked<FileList>('files').value
+  if (answer === undefined || answer.files.length === 0) return null
+  return (
+    <section class="card">
+      <h2>Go on with a file</h2>
+      <ul class="choices few">
+        {answer.files.map((place) => (
+          <li key={`${place.folder}/${place.path}`}>
+            <button type="button" class="quiet" title={place.folder} onClick={() => onChoose(place)}>
+              <code>{place.path}</code>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
 }
 
 function OldRuns({ onChoose }: { onChoose: (id: string) => void }) {

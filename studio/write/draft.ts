@@ -66,6 +66,7 @@ export function begin(source: SourceText): void {
 
 export const beginWith = {
   template: async (name: string) => begin(await get<SourceText>('template', { name })),
+  file: async (at: Place) => begin(await get<SourceText>('file', at)),
   run: async (id: string) => begin(await get<SourceText>(runPath(id, 'source'))),
   /** Under another name, in another file. */
   copy: async (id: string) => {

@@ -3,6 +3,7 @@ import { TrinityError } from '../../base/error.js'
 import type {
   CheckAnswer,
   CheckQuery,
+  FileList,
   Form,
   SourceText,
   Started,
@@ -17,7 +18,7 @@ import type { Runs } from '../run/runs.js'
 import type { Checked } from './check.js'
 import { fileAt, isBelow, realPlace } from './place.js'
 import { save } from './save.js'
-import { fileText, runText, templates, templateText } from './source.js'
+import { fileText, runText, savedFiles, templates, templateText } from './source.js'
 import type { Starter } from './start.js'
 import type { Stopper } from './stop.js'
 
@@ -74,7 +75,11 @@ export function writeParts({ runs, desk, starter, stopper }: WriteNeeds): Part[]
     { path: '/form', answer: () => desk.ask<Form>('form', {}) },
     { path: '/templates', answer: async (): Promise<TemplateList> => ({ templates: await templates() }) },
     { path: '/template', answer: (query) => templateText(query.needed('name')) },
-    { path: '/file', answer: (query) => fileText(folders, query.needed('file')) },
+    { path: '/files', answer: async (): Promise<FileList> => ({ files: await savedFiles(folders) }) },
+    {
+      path: '/file',
+      answer: (query) => fileText(folders, { folder: query.needed('folder'), path: query.needed('path') }),
+    },
     { path: '/runs/:run/source', answer: async (_, run) => runText(folders, await runs.get(run)) },
     { path: '/started', answer: async (): Promise<StartedList> => ({ started: await starter.list() }) },
     acting('/check', checkBody, check),

@@ -2,17 +2,20 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { TrinityError } from '../../base/error.js'
+import { MARKS } from '../../checkpoint/layout.js'
 import { differences } from '../../config/differences.js'
 import { pathParts } from '../../config/node.js'
 import { printConfig } from '../../config/print.js'
 import { readRecords } from '../../run/record.js'
-import type { SourceText, Template } from '../api.js'
+import type { Place, SourceText, Template } from '../api.js'
 import type { FoundRun } from '../run/find.js'
-import { isBelow, placeOf } from './place.js'
+import { fileAt, isBelow, placeOf } from './place.js'
 
 /** The examples of the package. */
 const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url))
 const MOST_BYTES = 1 << 20
+const MOST_FILES = 200
+const DEPTH = 3
 
 export async function templates(dir = EXAMPLES): Promise<Template[]> {
   const names = (await readdir(dir, { recursive: true }).catch(() => []))
@@ -35,11 +38,32 @@ export async function templateText(name: string, dir = EXAMPLES): Promise<Source
   return { text: rebased(await readFile(file, 'utf8'), dirname(file)), from: `examples/${name}`, notes: [] }
 }
 
-/** A YAML below the folders. */
-export async function fileText(folders: readonly string[], file: string): Promise<SourceText> {
-  const place = await placeOf(folders, file)
-  if (place === undefined) throw new TrinityError('studio/outside', `${file} is not below the folders`, { path: file })
-  return { text: await readFile(file, 'utf8'), from: file, notes: [], place }
+/** Configurations that lie below the folders, not those inside of runs. */
+export async function savedFiles(folders: readonly string[]): Promise<Place[]> {
+  const found: Place[] = []
+  async function look(folder: string, path: string, depth: number): Promise<void> {
+    if (depth > DEPTH) return
+    const entries = await readdir(join(folder, path), { withFileTypes: true }).catch(() => [])
+    // a run: what lies in it is its own
+    if (depth > 0 && entries.some(({ name }) => name === MARKS)) return
+    for (const entry of entries) {
+      const next = join(path, entry.name)
+      if (found.length >= MOST_FILES || /^\.|^node_modules$/.test(entry.name)) continue
+      if (entry.isDirectory()) await look(folder, next, depth + 1)
+      else if (entry.isFile() && /\.ya?ml$/.test(entry.name)) found.push({ folder, path: next })
+    }
+  }
+  for (const folder of folders) await look(folder, '', 0)
+  return found
+}
+
+/** A configuration below the folders. */
+export async function fileText(folders: readonly string[], place: Place): Promise<SourceText> {
+  const file = await fileAt(folders, place)
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw new TrinityError('studio/no-file', `there is no file ${place.path}`, { path: place.path })
+  })
+  return { text, from: place.path, notes: [], place }
 }
 
 /** What a run was made from: its file, where that is still at hand, otherwise what it has recorded. */

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tempDir } from '../../../test/support/temp-dir.js'
-import type { ApiError, CheckAnswer, Form, SourceText, Started, StartedList } from '../api.js'
+import type { ApiError, CheckAnswer, FileList, Form, SourceText, Started, StartedList } from '../api.js'
 import { here } from '../child/serve.js'
 import { runId } from '../run/find.js'
 import { Visitor } from '../visitor.fixture.js'
@@ -125,6 +125,18 @@ describe('texts to begin with', () => {
     expect(text).toContain(model)
     expect(text).not.toContain('config.dir')
     expect((await visitor.ask('/template', { name: '../package.json' })).status).toBe(404)
+  })
+
+  it('are files below the folders, not those of runs', async () => {
+    await mkdir(join(folder, 'p', 'made', '.trinity'), { recursive: true })
+    await writeFile(join(folder, 'p', 'made', 'config.yaml'), 'a: 1')
+    await writeFile(join(folder, 'kept.yaml'), '# kept\nname: kept\n')
+    const { files } = await visitor.get<FileList>('/files')
+    expect(files).toContainEqual({ folder, path: 'kept.yaml' })
+    expect(files.filter(({ path }) => path.includes('made') || path.includes('link'))).toEqual([])
+    expect((await visitor.get<SourceText>('/file', { folder, path: 'kept.yaml' })).text).toContain('# kept')
+    expect((await visitor.ask('/file', { folder, path: '../x.yaml' })).status).toBe(403)
+    expect((await visitor.ask('/file', { folder, path: 'none.yaml' })).status).toBe(404)
   })
 
   it('are scripts of veRL', async () => {
