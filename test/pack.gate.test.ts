@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import type { Report } from '../src/machine/doctor/check.js'
 
@@ -78,6 +78,8 @@ function* installers(): Generator<Installer> {
   yield { who: 'this user', app: emptyFolder('own-app', {}), env: cleanEnv(undefined, undefined), ids: {} }
 }
 
+/** For those who work on Trinity itself. */
+const NOT_SHIPPED = ['CONTRIBUTING.md']
 const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|network/
 
 let tarball = ''
@@ -131,7 +133,20 @@ describe('the tarball', () => {
     }
     const unwanted =
       /\.test\.|\.fixture\.|(^|\/)(tests?|fixtures?|golden[^/]*)(\/|$)|__pycache__|\.pyc$|\.map$|\.tsbuildinfo$|^src\/|^bench\/|\.(tgz|db|log|node|o)$/
-    expect(paths.filter((path) => unwanted.test(path))).toEqual([])
+    // new projects have tests of their own
+    expect(paths.filter((path) => unwanted.test(path) && !path.startsWith('templates/'))).toEqual([])
+  })
+  it('holds what its pages point to', () => {
+    const paths = new Set(packed.files.map((file) => file.path))
+    const pages = [...paths].filter((path) => path === 'README.md' || /^docs\/.*\.md$/.test(path))
+    const targets = pages.flatMap((page) =>
+      [...readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!\w+:)([^)#\s]+)[^)]*\)/g)].map(([, target]) =>
+        join(dirname(page), target),
+      ),
+    )
+    expect(targets.length).toBeGreaterThan(100)
+    const isThere = (target: string) => paths.has(target) || [...paths].some((path) => path.startsWith(`${target}/`))
+    expect([...new Set(targets)].filter((target) => !isThere(target))).toEqual(NOT_SHIPPED)
   })
   it('is of sane size', () => {
     expect(packed.size).toBeLessThan(5e6)
