@@ -66,6 +66,7 @@ describe.skipIf(python.absent)(`SkyRL's Tinker server${python.note}`, { timeout:
       const [x, y] = [await there.readFloat32(name), await here.readFloat32(name)]
       for (let i = 0; i < x.length; i++) most = Math.max(most, Math.abs(x[i] - y[i]))
     }
+    await Promise.all([there.close(), here.close()])
     // two steps move a weight by 2e-3
     expect(most).toBeLessThan(1e-4)
     const base = { ...WANT, adapter: 'off' } as const
