@@ -178,8 +178,9 @@ export class TorchEngine implements Engine {
     if (sites.length === 0) return undefined
     const opened = this.#opened.get(spec.auxiliary) ?? 0
     this.#opened.set(spec.auxiliary, opened + 1)
-    const index = opened % sites.length
-    return this.#startOther(spec.auxiliary, sites.length, index, sites[index])
+    // all at once with the first: a process takes long to start
+    const started = sites.map((site, index) => this.#startOther(spec.auxiliary, sites.length, index, site))
+    return started[opened % sites.length]
   }
 
   #startOther(auxiliary: number | undefined, of: number, index: number, devices: Site): Promise<WorkerGroup> {

@@ -116,7 +116,8 @@ export class WorkerGroup {
         if (ground.spans) env.LOCAL_RANK = '0'
         if (rank === 0) env.TRINITY_TORCH_TOKEN = token
         const reaches = rank === 0 ? { variable: 'TRINITY_TORCH_CONNECT', port: door.port } : undefined
-        const seat = settings.roster?.add(`${place.group}_${place.index}_${rank}`, room.node, room.devices(rank))
+        const gpus = ground.spans || device === 'cpu' ? room.devices(rank) : [deviceOf(settings, rank)]
+        const seat = settings.roster?.add(`${place.group}_${place.index}_${rank}`, room.node, gpus)
         if (seat) seats.push(seat)
         const log = (line: string) => {
           settings.log?.(rank, line, node)
@@ -228,14 +229,16 @@ export class WorkerGroup {
   }
 }
 
-function workerEnv(
-  { world, device, devices, timeoutMs = TIMEOUT_MS }: GroupSettings,
-  rank: number,
-  master: number,
-): Record<string, string> {
+/** Where devices are not dealt out by somebody else. */
+function deviceOf({ devices }: GroupSettings, rank: number): number {
+  return devices?.[rank] ?? rank
+}
+
+function workerEnv(settings: GroupSettings, rank: number, master: number): Record<string, string> {
+  const { world, device, timeoutMs = TIMEOUT_MS } = settings
   const env: Record<string, string> = {
     RANK: String(rank),
-    LOCAL_RANK: String(devices?.[rank] ?? rank),
+    LOCAL_RANK: String(deviceOf(settings, rank)),
     WORLD_SIZE: String(world),
     MASTER_ADDR: '127.0.0.1',
     MASTER_PORT: String(master),

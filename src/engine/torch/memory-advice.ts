@@ -1,6 +1,13 @@
 import { bytes } from '../../base/bytes.js'
 import type { PlannedModel } from './memory-model.js'
-import { type MemoryPlan, type Phase, type PlanInput, phasesOf, planMemory } from './memory-plan.js'
+import {
+  type MemoryPlan,
+  type Phase,
+  type PlanInput,
+  type PlannedSampler,
+  phasesOf,
+  planMemory,
+} from './memory-plan.js'
 
 interface Change {
   readonly text: string
@@ -62,5 +69,16 @@ function changes(plan: PlanInput): Change[] {
     const input = each((one) => (one.name === 'reference' ? away(one) : one))
     found.push({ text: `${TREE}.actor_rollout_ref.ref.fsdp_config.param_offload: true`, input })
   }
+  if (models.length === 0) found.push(...samplers.flatMap((one) => splitFurther(one, plan)))
   return found
+}
+
+/** A sampler that has GPUs of its own may have more of them. */
+function splitFurther(sampler: PlannedSampler, plan: PlanInput): Change[] {
+  const { name, config, parts = 1 } = sampler
+  const twice = 2 * parts
+  const divides = [config.heads, config.kvHeads, config.intermediateSize].every((count) => count % twice === 0)
+  if (name !== 'sampler' || !divides) return []
+  const input = { ...plan, samplers: plan.samplers.map((one) => (one === sampler ? { ...one, parts: twice } : one)) }
+  return [{ text: `explorer.rollout_model.tensor_parallel_size: ${twice}`, input }]
 }

@@ -166,6 +166,16 @@ describe('what to change when a phase does not fit', () => {
     expect(text).toMatch(/model\.lora_configs; a smaller model$/)
   })
 
+  it('more GPUs for a sampler that has some for itself', async () => {
+    const text = async (keys: Record<string, unknown>) => {
+      const { sampler } = (await plansOf({ 'model.model_path': '7b', mode: 'explore', ...keys }, 8))!
+      return adviceFor(sampler!)(phasesOf(sampler!)[0])
+    }
+    expect(await text({})).toMatch(/^set one or more of: explorer\.rollout_model\.tensor_parallel_size: 2 \(saves \d/)
+    // by turns with a trainer there is one GPU
+    expect(await advice({}, 'rollout')).not.toMatch(/tensor_parallel_size/)
+  })
+
   it('and not those that are set already, or that change nothing', async () => {
     const keys = {
       'trainer.optimizer_offload': true,

@@ -71,6 +71,20 @@ describe.skipIf(python.absent)(`torch: samplers with devices of their own${pytho
     expect(old).not.toEqual(ours)
     expect(await ask(judge)).toEqual(before)
   }, 120_000)
+
+  it('a reward model has all devices of its engines', async () => {
+    const told: number[] = []
+    const log = (rank: number, line: string) => void (line.startsWith('rank ') && told.push(rank))
+    const options = { python: python.path, device: 'cpu', auxiliary: [{}, { samplers: [[1], [2]] }], log } as const
+    const other = new TorchEngine(options, 'tests.fake')
+    try {
+      const model = await other.openReward({ path: 'x', auxiliary: 1 }, call())
+      expect(await model.reward([Int32Array.of(1, 2), Int32Array.of(5)], call())).toEqual(Float32Array.of(3, 5))
+      expect(told.toSorted()).toEqual([1, 2])
+    } finally {
+      await other.close()
+    }
+  }, 60_000)
 })
 
 const likelier = defineLoss((g) => g.logprob.neg().total())
