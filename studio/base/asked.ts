@@ -1,6 +1,6 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { address, get, Refusal } from './server.js'
+import { address, get, type Refusal, refusalOf } from './server.js'
 
 export interface Asked<Answer> {
   /** The last answer; stays while a new one is on its way, so that nothing jumps. */
@@ -27,7 +27,7 @@ export function useAsked<Answer>(
       },
       (error: unknown) => {
         if (abort.signal.aborted) return
-        const problem = error instanceof Refusal ? error : new Refusal(0, String(error))
+        const problem = refusalOf(error)
         asked.value = { problem, isAsking: false }
       },
     )

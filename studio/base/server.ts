@@ -11,6 +11,9 @@ export class Refusal extends Error {
   }
 }
 
+/** Whatever was thrown, as something to show. */
+export const refusalOf = (error: unknown) => (error instanceof Refusal ? error : new Refusal(0, String(error)))
+
 type Value = string | number | boolean | undefined | readonly string[]
 
 export function address(path: string, query: object = {}): string {
@@ -82,10 +85,10 @@ async function ask(url: string, init: RequestInit): Promise<Response> {
     )
   }
   if (response.ok) return response
-  throw await refusalOf(response)
+  throw await answered(response)
 }
 
-async function refusalOf(response: Response): Promise<Refusal> {
+async function answered(response: Response): Promise<Refusal> {
   if (response.status === 401)
     return new Refusal(401, 'This page has no key.', 'Open the address that `trinity studio` has printed.')
   const body = (await response.json().catch(() => undefined)) as ApiError | undefined

@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import type { ChatPart, ChatReply, Sampling } from '../../src/studio/api.js'
-import { postLines, Refusal } from '../base/server.js'
+import { postLines, Refusal, refusalOf } from '../base/server.js'
 
 /** Something that was said. */
 export interface Said {
@@ -54,8 +54,7 @@ export class Side {
       if (reply.end === 'full') throw new Refusal(0, 'This is longer than the model can read.', 'Begin again.')
       this.said.value = [...asked, { role: 'assistant', text: reply.text, reply }]
     } catch (error) {
-      if (!this.#abort.signal.aborted)
-        this.problem.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+      if (!this.#abort.signal.aborted) this.problem.value = refusalOf(error)
       this.said.value = before
     } finally {
       this.busy.value = undefined

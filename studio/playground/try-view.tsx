@@ -3,7 +3,7 @@ import type { ChatPart, ModelChoice, TryAnswer } from '../../src/studio/api.js'
 import { number } from '../base/format.js'
 import { runs } from '../base/live.js'
 import { numberOf, query, setQuery } from '../base/place.js'
-import { postLines, Refusal } from '../base/server.js'
+import { postLines, type Refusal, refusalOf } from '../base/server.js'
 import { Empty } from '../part/empty.js'
 import { Chat } from '../rollouts/chat.js'
 import { messagesOf } from '../rollouts/message.js'
@@ -31,7 +31,7 @@ export function TryView({ models }: { models: readonly ModelChoice[] }) {
         if (note !== undefined) busy.value = note
       })
     } catch (error) {
-      problem.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+      problem.value = refusalOf(error)
     } finally {
       busy.value = undefined
     }

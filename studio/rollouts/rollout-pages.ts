@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useCallback, useEffect, useRef } from 'preact/hooks'
 import type { RolloutPage, RolloutQuery, RolloutRow } from '../../src/studio/api.js'
-import { get, Refusal, runPath } from '../base/server.js'
+import { get, type Refusal, refusalOf, runPath } from '../base/server.js'
 
 const PAGE = 200
 
@@ -24,7 +24,7 @@ export function useRolloutPages(id: string, filter: RolloutQuery) {
     } catch (error) {
       if (abort.signal.aborted) return
       isAll.value = true
-      problem.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+      problem.value = refusalOf(error)
     }
   }, [])
   useEffect(() => () => next.current.abort?.abort(), [])

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { RunDetail, StopAnswer } from '../../src/studio/api.js'
 import { writes } from '../base/live.js'
 import { linkTo } from '../base/place.js'
-import { post, Refusal, runPath } from '../base/server.js'
+import { post, type Refusal, refusalOf, runPath } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
 import { DeleteRun } from './delete-run.js'
 
@@ -21,7 +21,7 @@ export function RunActions({ run }: { run?: RunDetail }) {
       await post<StopAnswer>(runPath(run.id, 'stop'), { isNow })
       told.value = isNow ? 'now' : 'soon'
     } catch (error) {
-      failure.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+      failure.value = refusalOf(error)
     }
   }
   return (

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { CheckAnswer, SaveAnswer, Started, StartedList } from '../../src/studio/api.js'
 import { folders, runs } from '../base/live.js'
 import { go } from '../base/place.js'
-import { get, post, Refusal } from '../base/server.js'
+import { get, post, type Refusal, refusalOf } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
 import { Yaml } from '../part/yaml.js'
 import { checked, isChecking, isSaved, place, target, text } from './draft.js'
@@ -29,7 +29,7 @@ export function Actions() {
     try {
       await work()
     } catch (error) {
-      const refusal = error instanceof Refusal ? error : new Refusal(0, String(error))
+      const refusal = refusalOf(error)
       if (refusal.status === 409) asking.value = onExists
       else failure.value = refusal
     }

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { FileList, Place, Template, TemplateList } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
 import { runs } from '../base/live.js'
-import { Refusal } from '../base/server.js'
+import { type Refusal, refusalOf } from '../base/server.js'
 import { Search } from '../part/search.js'
 import { beginWith } from './draft.js'
 
@@ -13,7 +13,7 @@ export function BeginView({ onDone }: { onDone: () => void }) {
   const failure = useSignal<Refusal | undefined>(undefined)
   const begin = (work: Promise<void>) =>
     void work.then(onDone, (error: unknown) => {
-      failure.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+      failure.value = refusalOf(error)
     })
   return (
     <div class="begin">

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { CheckAnswer, Form, Place, SourceText } from '../../src/studio/api.js'
 import { folders } from '../base/live.js'
-import { get, post, Refusal, runPath } from '../base/server.js'
+import { get, post, type Refusal, refusalOf, runPath } from '../base/server.js'
 import { type Path, type Tree, treeOf, type Value, without, withValue } from './yaml-text.js'
 
 /** The run that is being written: one text, which form and editor both show and change. */
@@ -95,7 +95,7 @@ export function follow(): () => void {
         form.value = answer
       },
       (error: unknown) => {
-        problem.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+        problem.value = refusalOf(error)
       },
     )
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -124,7 +124,7 @@ export function follow(): () => void {
         (error: unknown) => {
           if (signal.aborted) return
           isChecking.value = false
-          problem.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+          problem.value = refusalOf(error)
         },
       )
     }, PAUSE)

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { query, setQuery } from '../base/place.js'
-import { Refusal } from '../base/server.js'
+import { refusalOf } from '../base/server.js'
 import { Problem } from '../part/empty.js'
 import { Actions } from './actions.js'
 import { BeginView } from './begin-view.js'
@@ -26,7 +26,7 @@ export function Write() {
     setQuery({ run: '', copy: '' })
     const begun = copy === undefined ? beginWith.run(run) : beginWith.copy(run)
     begun.catch((error: unknown) => {
-      problem.value = error instanceof Refusal ? error : new Refusal(0, String(error))
+      problem.value = refusalOf(error)
     })
   }, [run])
   const isEmpty = text.value === '' && run === undefined
