@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { PerfReport } from '../../src/perf/report.js'
 import { timingOf } from '../../src/perf/timing.js'
@@ -157,6 +158,24 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     }
   })
 
+  it('eight tabs share the six connections of a browser: those that nobody sees give theirs back', async () => {
+    const tabs: Page[] = []
+    const turn = (page: Page, isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))`)
+    for (let i = 0; i < 8; i++) {
+      const tab = await person.tab(`runs/${runId(job('done'))}/logs?file=trainer`)
+      await tab.waitForSelector('.live.on')
+      await tab.waitForSelector('.log-line')
+      await turn(tab, true)
+      tabs.push(tab)
+    }
+    await tabs[0].waitForSelector('.live:not(.on)')
+    await turn(tabs[0], false)
+    await tabs[0].waitForSelector('.live.on')
+    for (const tab of tabs) await tab.close()
+  }, 60_000)
+
   it('every view is for everybody: axe in both themes, wide and narrow', async () => {
     const { page } = person
     const run = `runs/${runId(job('done'))}`
@@ -186,5 +205,5 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
       await expect.poll(() => person.overhang(), { message: `${view} at 390` }).toBeLessThanOrEqual(0)
       await page.setViewportSize(WIDE)
     }
-  }, 60_000)
+  }, 180_000)
 })
