@@ -18,7 +18,7 @@ export function App() {
   const open = page === 'runs' ? run : undefined
   useEffect(() => listen(open), [open])
   useEffect(openWhatWasAsked, [])
-  useKeys({ t: nextTheme })
+  useKeys({ t: nextTheme, n: () => writes.peek() && go(['new']), p: () => writes.peek() && go(['playground']) })
   return (
     <>
       <a class="skip" href="#content">

@@ -10,6 +10,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['← →', 'previous and next token'],
   ['0', 'show everything: zoom out of all charts'],
   ['u', 'up: from a rollout to the table, from a run to all runs'],
+  ['n  p', 'a new run, the playground'],
   ['t', 'light, dark, or as the system'],
   ['?', 'this help'],
 ]
