@@ -2,7 +2,9 @@ import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { tempDir } from '../../test/support/temp-dir.js'
+import { fixture } from '../../test/support/test-data.js'
 import { createModel } from '../model/create.js'
+import { openModelDir } from '../model/dir.js'
 import { convert } from './convert.js'
 
 async function said(options: Parameters<typeof convert>[0]): Promise<{ code: number; text: string }> {
@@ -22,12 +24,28 @@ it('reports every checkpoint, and fails where one failed or is not there', async
   expect(all.text).toMatch(/failed {5}.*global_step_4: there are no weights in/)
   expect(all.text).toContain('2 checkpoints: 0 converted, 1 finished before, 1 failed')
   expect((await said({ checkpointDir: dir, step: '2' })).code).toBe(0)
+  const apart = join(dir, 'apart')
+  expect((await said({ checkpointDir: join(dir, 'run', 'global_step_2'), out: apart })).code).toBe(0)
+  expect(await readdir(apart)).toContain('model.safetensors')
   const absent = await said({ checkpointDir: dir, step: '2,8' })
   expect([absent.code, absent.text]).toEqual([1, expect.stringContaining('global_step_8: there is none')])
   await expect(said({ checkpointDir: join(dir, 'model') })).rejects.toThrow('no global_step_*')
   await expect(said({ checkpointDir: dir, to: 'onnx' })).rejects.toThrow("cannot convert to 'onnx'")
   await expect(said({ checkpointDir: dir, dtype: 'int8' })).rejects.toThrow("cannot write 'int8'")
 })
+
+it.each(['tiny-gemma3', 'tiny-phi3', 'tiny-qwen3-moe'])(
+  '%s keeps its names, joined matrices and experts',
+  async (name) => {
+    const out = join(await tempDir(), 'model')
+    await said({ checkpointDir: fixture(name), out, dtype: 'keep' })
+    const [was, is] = await Promise.all([fixture(name), out].map((path) => openModelDir(path)))
+    expect(is.tensorNames().sort()).toEqual(was.tensorNames().sort())
+    for (const tensor of was.tensorNames()) expect(await is.readTensor(tensor)).toEqual(await was.readTensor(tensor))
+    await Promise.all([was.close(), is.close()])
+    await expect(said({ checkpointDir: out, to: 'gguf', out: `${out}.gguf` })).rejects.toThrow('ForCausalLM: supported')
+  },
+)
 
 it('any one model as a directory, as GGUF, and for Ollama', async () => {
   const dir = await tempDir()

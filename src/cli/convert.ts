@@ -58,7 +58,7 @@ function report({ path, result, note, error }: ConvertOutcome, write: (text: str
 
 async function convertOne(options: ConvertCliOptions, out: string, write: (text: string) => void): Promise<ExitCode> {
   if (options.step !== undefined) throw usage('--step and --out exclude each other', '--step')
-  const { checkTarget, convertCheckpoint, takePlace } = await import('../convert/index.js')
+  const { checkpointIn, checkTarget, convertCheckpoint, takePlace } = await import('../convert/index.js')
   if (!existsSync(options.checkpointDir)) throw usage(`there is nothing at ${options.checkpointDir}`, '-c')
   await checkTarget(options.checkpointDir, out, options)
   const { isGguf, unpackGguf } = await import('../model/gguf/index.js')
@@ -71,8 +71,9 @@ async function convertOne(options: ConvertCliOptions, out: string, write: (text:
     return 0
   }
   const base = options.baseModelDir
-  const note = await convertCheckpoint(options.checkpointDir, out, { base, dtype: dtypeOf(options.dtype) })
-  write(`converted  ${options.checkpointDir} to ${out}: ${note}`)
+  const from = await checkpointIn(options.checkpointDir)
+  const note = await convertCheckpoint(from, out, { base, dtype: dtypeOf(options.dtype) })
+  write(`converted  ${from} to ${out}: ${note}`)
   return 0
 }
 

@@ -46,8 +46,7 @@ export async function convertSteps(steps: readonly StepDir[], options: ConvertOp
 }
 
 async function convertStep(path: string, options: ConvertOptions): Promise<ConvertOutcome> {
-  const actor = join(path, 'actor')
-  const from = (await isDir(actor)) ? actor : path
+  const from = await actorOf(path)
   const out = join(from, 'huggingface')
   if (await isFinished(out)) return { path, result: 'finished', note: 'was whole already' }
   const note = await convertCheckpoint(from, out, { ...options, own: out })
@@ -79,6 +78,21 @@ export async function convertCheckpoint(
   } finally {
     await checkpoint.close()
   }
+}
+
+/**
+ * Where the weights of a checkpoint are: below the folder of a step those of its actor, and of them a directory that loads already, if
+ * there is one.
+ */
+export async function checkpointIn(path: string): Promise<string> {
+  const from = await actorOf(path)
+  const own = join(from, 'huggingface')
+  return (await isFinished(own)) ? own : from
+}
+
+async function actorOf(path: string): Promise<string> {
+  const actor = join(path, 'actor')
+  return (await isDir(actor)) ? actor : path
 }
 
 async function describedBy(

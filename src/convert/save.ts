@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import type { JsonObject } from '../base/file/json-file.js'
 import { inWords } from '../base/file/system-error.js'
+import { unlessInterrupted } from '../base/file/unfinished.js'
 import { dtypeBytes, type FloatDtype } from '../model/dtype.js'
 import { type TensorToWrite, writeSafetensors } from '../model/safetensors-write.js'
 import { copyTokenizer } from '../model/tokenizer-save.js'
@@ -28,25 +29,29 @@ const dtypeNames = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const
 
 /** Writes a checkpoint as a Hugging Face directory, tensor by tensor; the directory appears, or is replaced, when it is whole. */
 export async function saveCheckpoint(checkpoint: Checkpoint, options: SaveOptions): Promise<void> {
-  const { out, dtype } = options
   const mark = randomBytes(4).toString('hex')
-  const beside = `${out}.${mark}.tmp`
+  const beside = `${options.out}.${mark}.tmp`
   await inWords(mkdir(beside, { recursive: true }))
   try {
-    for (const dir of options.from) {
-      const copied = await copyTokenizer(dir, beside)
-      await copyFile(join(dir, 'generation_config.json'), join(beside, 'generation_config.json')).catch(() => {})
-      if (copied.length > 0) break
-    }
-    await writeWeights(checkpoint, beside, options)
-    const named = dtype === 'keep' ? {} : { torch_dtype: dtypeNames[dtype] }
-    const { dtype: _, ...json } = options.configJson
-    await writeJsonFile(join(beside, 'config.json'), { ...(dtype === 'keep' ? options.configJson : json), ...named })
-    await takePlace(beside, out, mark)
+    await unlessInterrupted(beside, () => writeDirectory(checkpoint, beside, options))
+    await takePlace(beside, options.out, mark)
   } catch (error) {
     await rm(beside, { recursive: true, force: true })
     throw error
   }
+}
+
+async function writeDirectory(checkpoint: Checkpoint, dir: string, options: SaveOptions): Promise<void> {
+  const { dtype } = options
+  for (const from of options.from) {
+    const copied = await copyTokenizer(from, dir)
+    await copyFile(join(from, 'generation_config.json'), join(dir, 'generation_config.json')).catch(() => {})
+    if (copied.length > 0) break
+  }
+  await writeWeights(checkpoint, dir, options)
+  const named = dtype === 'keep' ? {} : { torch_dtype: dtypeNames[dtype] }
+  const { dtype: _, ...json } = options.configJson
+  await writeJsonFile(join(dir, 'config.json'), { ...(dtype === 'keep' ? options.configJson : json), ...named })
 }
 
 async function writeWeights(

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { inWords, systemError } from './system-error.js'
+import { unlessInterrupted } from './unfinished.js'
 
 /** The name of a file for which this one was being written when the process died, or the name itself. */
 export function finalName(name: string): string {
@@ -15,7 +16,7 @@ export async function atomicFile(path: string, write: (handle: FileHandle) => Pr
   const beside = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
   const handle = await inWords(open(beside, 'wx'))
   try {
-    await write(handle)
+    await unlessInterrupted(beside, () => write(handle))
     await handle.sync()
     await handle.close()
     await rename(beside, path)

@@ -45,7 +45,7 @@ function kindOf({ tokenizer, path }: TokenizerFiles): 'gpt2' | 'llama' {
   if (model.type === 'BPE' && JSON.stringify(tokenizer.decoder).includes('"ByteLevel"')) return 'gpt2'
   throw new TrinityError('gguf/tokenizer', `${path} is neither byte-level BPE nor like SentencePiece`, {
     path,
-    hint: 'llama.cpp has no tokenizer for it; train with one of these two kinds',
+    hint: 'llama.cpp has no tokenizer for it; train a model with one of these two kinds (`trinity model new --tokenizer bytes`)',
   })
 }
 

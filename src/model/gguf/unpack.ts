@@ -4,7 +4,8 @@ import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { writeJsonFile } from '../../base/file/atomic-file.js'
 import { inWords } from '../../base/file/system-error.js'
-import { openModelDir } from '../dir.js'
+import { unlessInterrupted } from '../../base/file/unfinished.js'
+import { type ModelDir, openModelDir } from '../dir.js'
 import { saveModel } from '../save.js'
 import { GgufFile } from './file.js'
 import { ggufTokenizer } from './tokenizer.js'
@@ -18,13 +19,7 @@ export async function unpackGguf(path: string, out: string): Promise<void> {
   const dir = await openModelDir(path)
   try {
     await inWords(mkdir(beside, { recursive: true }))
-    await writeTokenizer(path, beside)
-    await writeJsonFile(join(beside, 'generation_config.json'), { eos_token_id: [...dir.eosTokenIds] })
-    const tensors = dir.tensorNames().map((name) => {
-      const { dtype, shape } = dir.tensorInfo(name)
-      return { name, dtype, shape, data: async () => (await dir.readRaw(name)).data }
-    })
-    await saveModel(beside, { configJson: dir.configJson, tensors })
+    await unlessInterrupted(beside, () => writeDirectory(dir, path, beside))
     await rename(beside, out)
   } catch (error) {
     await rm(beside, { recursive: true, force: true })
@@ -32,6 +27,16 @@ export async function unpackGguf(path: string, out: string): Promise<void> {
   } finally {
     await dir.close()
   }
+}
+
+async function writeDirectory(dir: ModelDir, path: string, out: string): Promise<void> {
+  await writeTokenizer(path, out)
+  await writeJsonFile(join(out, 'generation_config.json'), { eos_token_id: [...dir.eosTokenIds] })
+  const tensors = dir.tensorNames().map((name) => {
+    const { dtype, shape } = dir.tensorInfo(name)
+    return { name, dtype, shape, data: async () => (await dir.readRaw(name)).data }
+  })
+  await saveModel(out, { configJson: dir.configJson, tensors })
 }
 
 async function writeTokenizer(path: string, dir: string): Promise<void> {
