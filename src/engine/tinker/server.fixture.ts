@@ -3,8 +3,8 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { createModel } from '../../model/index.js'
 import { freePort } from '../../machine/ground/free-port.js'
+import { createModel } from '../../model/index.js'
 
 /** A Python 3.12 with SkyRL's Tinker server and `uv` beside it, for tests: TRINITY_TINKER_PYTHON. */
 export function tinkerTestPython(): { path: string; absent: boolean; note: string } {
