@@ -48,6 +48,13 @@ it('does not submit twice what may have been taken', async () => {
   expect(asked).toHaveLength(1)
 })
 
+it('waits for a head that cannot start jobs yet', async () => {
+  const early = { status: 500, body: 'No available agent to submit job, please try again later.' }
+  const { jobs, asked } = await jobsWith({ 'POST /api/jobs/': [early, { submission_id: 'a b' }] })
+  expect(await jobs.submit(job)).toBe('a b')
+  expect(asked).toHaveLength(2)
+})
+
 it('follows a job to its end, past answers that did not come', async () => {
   const { jobs } = await jobsWith({
     'GET /api/jobs/a%20b': [

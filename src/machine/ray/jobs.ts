@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { type CallOptions, HttpError, HttpService } from '../../base/http/index.js'
 import { rememberSecret } from '../../base/secret/index.js'
@@ -34,6 +35,9 @@ export interface Submission {
 
 /** Longest answer of the dashboard to anything but a log. */
 const DEADLINE_MS = 30_000
+/** How long a head may take from its first answer until it can start jobs, and how often it is asked. */
+const EARLY_MS = 60_000
+const AGAIN_MS = 1000
 
 /** Jobs of a Ray cluster, by the REST API of its dashboard. */
 export class RayJobs {
@@ -60,9 +64,19 @@ export class RayJobs {
     return (await this.#service.json('GET', 'api/version', undefined, version, options)).ray_version
   }
 
+  /** Waits for a cluster that has only just been started. */
   async submit({ id, entrypoint, env, metadata }: Submission, options?: CallOptions): Promise<string> {
     const body = { submission_id: id, entrypoint, runtime_env: { env_vars: env }, metadata }
-    return (await this.#service.json('POST', 'api/jobs/', body, submitted, { ...options, once: true })).submission_id
+    for (const until = performance.now() + EARLY_MS; ; ) {
+      try {
+        const answer = await this.#service.json('POST', 'api/jobs/', body, submitted, { ...options, once: true })
+        return answer.submission_id
+      } catch (error) {
+        const isEarly = error instanceof HttpError && error.said.includes('No available agent')
+        if (!isEarly || performance.now() > until) throw error
+      }
+      await sleep(AGAIN_MS, undefined, { signal: options?.signal })
+    }
   }
 
   async job(id: string, options?: CallOptions): Promise<RayJob> {
