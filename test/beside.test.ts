@@ -24,6 +24,7 @@ const testedBy = (test: string) => test.replace(/(\.gate|\.python|\.slow|\.golde
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'test/run/cli.test.ts': ['src/cli/main.ts'],
   'src/cli/config.test.ts': ['src/plugin/use.ts'],
+  'src/play/model.test.ts': ['src/run/one-model.ts'],
   'src/engine/vllm/conformance.slow.test.ts': ['pair', 'real-server'].map(
     (name) => `src/engine/served/${name}.fixture.ts`,
   ),
@@ -33,6 +34,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'test/run/studio-write.gate.test.ts': [
     'src/studio/child/child.ts',
     'src/studio/write/desk-process.ts',
+    'src/studio/write/open-desk.ts',
     'src/studio/playground/player-process.ts',
   ],
   'test/run/serve.gate.test.ts': ['src/run/serve.ts', 'src/run/serve-gateway.ts'],
@@ -52,6 +54,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     'top',
     'trainer',
   ].map((name) => `src/config/resolve/${name}.ts`),
+  'test/run/perf.gate.test.ts': ['src/perf/measure.ts'],
   'test/run/sweep.gate.test.ts': ['src/sweep/child.ts', 'src/sweep/sweep.ts'],
   'test/examples/dry-run.test.ts': ['src/config/plan.ts', 'src/config/rows.ts'],
   'src/cli/setup.test.ts': ['command', 'failure', 'install', 'plan'].map((name) => `src/machine/setup/${name}.ts`),
