@@ -31,6 +31,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--yaml', 'with --dry-run: the resolved configuration alone, without the plan')
     .option('--gpu-memory <size>', 'with --dry-run: compare the memory plan with a GPU of this size, such as 80GB')
     .option('--ray [address]', 'run as a job of a Ray cluster, whose dashboard is there; default cluster.ray_address')
+    .option('--dlc', 'make a Ray cluster of the machines of RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, and use it')
     .option('--end-with-stdin', 'end when standard input closes: for programs that start runs')
     .action(async (options) => done(await (await import('./run.js')).run(options)))
 

@@ -35,11 +35,18 @@ export interface RunFlags {
   endWithStdin?: boolean
   /** As a job of a Ray cluster: at this address, or at the one of the configuration. */
   ray?: string | boolean
+  /** On machines that a scheduler started together. */
+  dlc?: boolean
 }
 
 export async function run(options: RunFlags): Promise<ExitCode> {
   if (options.endWithStdin) endWithStdin()
   if (options.ray && !options.dryRun) return (await import('./run-on-ray.js')).runOnRay(options)
+  if (options.dlc && !options.dryRun) return (await import('./run-on-dlc.js')).runOnDlc(() => runHere(options))
+  return runHere(options)
+}
+
+async function runHere(options: RunFlags): Promise<ExitCode> {
   const strays = watchStrays()
   try {
     return await runWatched(options, strays)

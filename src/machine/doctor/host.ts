@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { homedir } from 'node:os'
 import { type ExecResult, execLocal } from '../python/exec.js'
+import { reaches } from '../reaches.js'
 
 export type { ExecResult }
 
@@ -34,7 +34,7 @@ export function localHost(): Host {
     exec: execLocal,
     read: (path) => readFile(path, 'utf8').catch(() => undefined),
     get: getUrl,
-    reaches: reachesPort,
+    reaches,
   }
 }
 
@@ -45,21 +45,4 @@ async function getUrl(url: string, timeoutMs: number): Promise<{ status: number;
   } catch {
     return undefined
   }
-}
-
-function reachesPort(address: string, port: number, timeoutMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    try {
-      const socket = connect({ host: address, port, timeout: timeoutMs })
-      const end = (reached: boolean) => {
-        socket.destroy()
-        resolve(reached)
-      }
-      socket.once('connect', () => end(true))
-      socket.once('timeout', () => end(false))
-      socket.once('error', () => end(false))
-    } catch {
-      resolve(false)
-    }
-  })
 }

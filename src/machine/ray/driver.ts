@@ -46,6 +46,11 @@ export class RayDriver {
     return (await this.ask('connect', { address, namespace, env }, CONNECT_MS, signal)) as JsonObject & RayCluster
   }
 
+  /** As it is now. */
+  async describe(signal?: AbortSignal): Promise<RayCluster> {
+    return (await this.ask('describe', {}, CONNECT_MS, signal)) as JsonObject & RayCluster
+  }
+
   async ask(method: string, params: object, limitMs: number, signal?: AbortSignal): Promise<JsonObject> {
     const { failed, ...result } = await this.#rpc.ask(method, params, limitMs, signal)
     if (!isJsonObject(failed)) return result

@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { join } from 'node:path'
+import { reaches } from '../reaches.js'
 import { noAddress, parseRayAddress } from './address.js'
-
-const REACH_MS = 1500
 
 /**
  * The cluster that is meant, as Ray takes its address; undefined: none, and this machine does the work alone. `auto` is
@@ -34,17 +32,4 @@ async function started(env: Readonly<Record<string, string | undefined>>): Promi
   const text = (await readFile(file, 'utf8').catch(() => '')).trim()
   const address = text === '' ? undefined : parseRayAddress(text)
   return address?.kind === 'tcp' && (await reaches(address.host, address.port)) ? text : undefined
-}
-
-function reaches(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: REACH_MS })
-    const end = (reached: boolean) => {
-      socket.destroy()
-      resolve(reached)
-    }
-    socket.once('connect', () => end(true))
-    socket.once('timeout', () => end(false))
-    socket.once('error', () => end(false))
-  })
 }
