@@ -15,7 +15,7 @@ import { Stores } from './rollout/stores.js'
 import { TokenTexts } from './rollout/token-text.js'
 import { VIEW, View, type ViewOptions } from './rollout/view.js'
 import { Runs } from './run/runs.js'
-import { openDesk } from './write/desk.js'
+import { openDesk } from './write/open-desk.js'
 import { Starter } from './write/start.js'
 import { Stopper } from './write/stop.js'
 
