@@ -80,6 +80,13 @@ class Splits(unittest.TestCase):
             Split(replace(World.alone(), size=3)).load(tiny("qwen2"), torch.device("cpu"), torch.float32)
         self.assertEqual(caught.exception.path, "explorer.rollout_model.tensor_parallel_size")
 
+    def test_what_cannot_be_split_is_refused(self) -> None:
+        world = replace(World.alone(), size=2)
+        for kind, what in (("phi3", "qkv_proj'"), ("olmo2", "a norm over all heads")):
+            with self.assertRaisesRegex(WorkerError, what) as caught:
+                Split(world, 1).load(tiny(kind), torch.device("cpu"), torch.float32)
+            self.assertEqual(caught.exception.path, "explorer.auxiliary_models[1].tensor_parallel_size")
+
     def test_weights_of_another_kind_of_model_are_refused(self) -> None:
         split = Split(replace(World.alone(), size=2))
         places = {"lm_head.weight": torch.empty(61, 30)}

@@ -42,7 +42,7 @@ class SampleModel(ScoreModel):
     """`trainer`: sample with its weights; without a copy where they lie here whole, unquantized and unadapted."""
 
     def __init__(self, spec: dict[str, Any], options: dict[str, Any], world: World, trainer: TrainModel | None = None):
-        self.split = Split(world) if world.size > 1 else None
+        self.split = Split(world, spec.get("auxiliary")) if world.size > 1 else None
         if self.split is not None and trainer is not None:
             raise WorkerError("engine/unsupported", "a trainer of several ranks shares no sampler", "give samplers GPUs of their own")
         if trainer is not None:

@@ -23,7 +23,6 @@ from ..network import attention
 from ..network.transformer import Network
 from ..world import World
 
-KEY = "explorer.rollout_model.tensor_parallel_size"
 # what a configuration counts per layer, and each rank has a part of
 COUNTS = ("num_attention_heads", "num_key_value_heads", "intermediate_size")
 # one weight for several products: its parts are not the rows that lie side by side
@@ -31,7 +30,11 @@ FUSED = ("qkv_proj", "gate_up_proj")
 
 
 class Split:
-    def __init__(self, world: World):
+    """`auxiliary`: which of the auxiliary models it is, for errors; None: that of the rollouts."""
+
+    def __init__(self, world: World, auxiliary: int | None = None):
+        model = "rollout_model" if auxiliary is None else f"auxiliary_models[{auxiliary}]"
+        self.key = f"explorer.{model}.tensor_parallel_size"
         self.world, self.rank, self.size = world, world.rank, world.size
         # of every parameter as it is when it is whole
         self.shapes: dict[str, torch.Size] = {}
@@ -94,11 +97,11 @@ class Split:
         """From the files of a folder what this rank has of each parameter."""
         from safetensors import safe_open
 
-        where = _files(folder)
+        where = self._files(folder)
         by_file: dict[str, list[str]] = {}
         for name in places:
             if name not in where:
-                raise unreadable(folder, f"the weight '{name}' is missing")
+                raise self._unreadable(folder, f"the weight '{name}' is missing")
             by_file.setdefault(where[name], []).append(name)
         for file, names in by_file.items():
             with safe_open(os.path.join(folder, file), "pt") as held:
@@ -121,7 +124,7 @@ class Split:
                 folder,
             )
         if cut and len(whole) == 1 and not name.endswith(".bias"):
-            raise unsupported(f"a norm over all heads, '{name}'")
+            raise self._unsupported(f"a norm over all heads, '{name}'")
 
     def load(self, path: str, device: torch.device, dtype: torch.dtype) -> Network:
         """This rank's part of a model, read as such: no rank ever holds the whole."""
@@ -131,7 +134,7 @@ class Split:
         self._cut(config)
         with _without_memory():
             hf = AutoModelForCausalLM.from_config(config, attn_implementation=attention.NAME, dtype=torch.float32)
-        _check_modules(hf)
+        self._check_modules(hf)
         places = dict(hf.named_parameters())
         owners: dict[int, list[tuple[nn.Module, str]]] = {}
         for module in hf.modules():
@@ -158,50 +161,46 @@ class Split:
                 raise WorkerError(
                     "engine/tensor-parallel",
                     f"{name} of this model is {count}, which {self.size} GPUs cannot share evenly",
-                    f"set {KEY} to a number that divides {count}",
-                    KEY,
+                    f"set {self.key} to a number that divides {count}",
+                    self.key,
                 )
             setattr(config, name, count // self.size)
 
+    def _check_modules(self, hf: Any) -> None:
+        for name, module in hf.named_modules():
+            last = name.rpartition(".")[2]
+            if last in FUSED or (last == "experts" and any(True for _ in module.parameters())):
+                raise self._unsupported(f"'{name}'")
 
-def _check_modules(hf: Any) -> None:
-    for name, module in hf.named_modules():
-        last = name.rpartition(".")[2]
-        if last in FUSED or (last == "experts" and any(True for _ in module.parameters())):
-            raise unsupported(f"'{name}'")
+    def _files(self, folder: str) -> dict[str, str]:
+        """The file of each weight."""
+        from safetensors import safe_open
 
+        index = os.path.join(folder, "model.safetensors.index.json")
+        if os.path.isfile(index):
+            with open(index, encoding="utf-8") as file:
+                return dict(json.load(file)["weight_map"])
+        single = os.path.join(folder, "model.safetensors")
+        if not os.path.isfile(single):
+            raise self._unreadable(folder, "there is no model.safetensors")
+        with safe_open(single, "pt") as held:
+            return {name: "model.safetensors" for name in held.keys()}
 
-def unsupported(what: str) -> WorkerError:
-    return WorkerError(
-        "engine/unsupported",
-        f"the torch sampler cannot split this model over GPUs: it has {what}",
-        f"set {KEY} to 1, or use engine_type: vllm",
-        KEY,
-    )
+    def _unsupported(self, what: str) -> WorkerError:
+        return WorkerError(
+            "engine/unsupported",
+            f"the torch sampler cannot split this model over GPUs: it has {what}",
+            f"set {self.key} to 1, or use engine_type: vllm",
+            self.key,
+        )
 
-
-def _files(folder: str) -> dict[str, str]:
-    """The file of each weight."""
-    from safetensors import safe_open
-
-    index = os.path.join(folder, "model.safetensors.index.json")
-    if os.path.isfile(index):
-        with open(index, encoding="utf-8") as file:
-            return dict(json.load(file)["weight_map"])
-    single = os.path.join(folder, "model.safetensors")
-    if not os.path.isfile(single):
-        raise unreadable(folder, "there is no model.safetensors")
-    with safe_open(single, "pt") as held:
-        return {name: "model.safetensors" for name in held.keys()}
-
-
-def unreadable(folder: str, what: str) -> WorkerError:
-    return WorkerError(
-        "model/unreadable",
-        f"a model over several GPUs is read from safetensors files of Transformers: {what}",
-        f"save it as such, or set {KEY} to 1",
-        folder,
-    )
+    def _unreadable(self, folder: str, what: str) -> WorkerError:
+        return WorkerError(
+            "model/unreadable",
+            f"a model over several GPUs is read from safetensors files of Transformers: {what}",
+            f"save it as such, or set {self.key} to 1",
+            folder,
+        )
 
 
 @contextmanager

@@ -66,7 +66,8 @@ export class TorchEngine implements Engine {
       ...torchCaps,
       weights,
       replicas: apart,
-      batchInvariant: options.exact === true && onCuda(options),
+      // sums over several devices may be added up in another order for another size
+      batchInvariant: options.exact === true && onCuda(options) && !this.#sites.of().some((site) => site.length > 1),
     }
   }
 
