@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { RunDetail } from '../../src/studio/api.js'
 import { now } from '../base/clock.js'
 import { ago, duration, lastName, NONE, number } from '../base/format.js'
+import { writes } from '../base/live.js'
 import { Badge } from '../part/badge.js'
 import { Progress } from '../part/progress.js'
 import { Tags } from './tags.js'
@@ -33,8 +34,12 @@ export function Headline({ run }: { run?: RunDetail }) {
         </Fact>
         <Fact name="Changed">{ago(run?.changed, now.value)}</Fact>
         {run !== undefined && <Waits run={run} />}
+        {run !== undefined && (writes.value || run.tags.length > 0) && (
+          <Fact name="Tags">
+            <Tags key={run.id} run={run} />
+          </Fact>
+        )}
       </dl>
-      {run !== undefined && <Tags key={run.id} run={run} />}
       {run?.state === 'failed' && run.error !== undefined && (
         <pre class="failure" role="alert">
           {run.error.message}

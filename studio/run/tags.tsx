@@ -11,9 +11,8 @@ export function Tags({ run }: { run: RunDetail }) {
     changed.value = next
     changed.value = (await post<TagList>(runPath(run.id, 'tags'), { tags: next }).catch(() => ({ tags }))).tags
   }
-  if (!writes.value && tags.length === 0) return null
   return (
-    <span class="tags">
+    <span class="tag-list">
       {tags.map((tag) => (
         <small class="tag" key={tag}>
           {tag}
@@ -31,7 +30,6 @@ export function Tags({ run }: { run: RunDetail }) {
       ))}
       {writes.value && (
         <input
-          class="short"
           aria-label="add a tag"
           placeholder="Add a tag"
           maxLength={60}
