@@ -54,5 +54,6 @@ const KINDS: Readonly<Record<string, FormKind>> = {
 
 function kindOf({ type, enum: values }: Shape): FormKind {
   if (values?.every((one) => typeof one === 'string')) return 'enum'
-  return (typeof type === 'string' ? KINDS[type] : undefined) ?? 'any'
+  const [only, ...others] = [type ?? []].flat().filter((one) => one !== 'null')
+  return (others.length === 0 ? KINDS[only] : undefined) ?? 'any'
 }

@@ -53,38 +53,12 @@ const check = async (text: string, more: object = {}) =>
   (await visitor.act<CheckAnswer>('/check', { text, ...more })).body
 
 describe('the form', () => {
-  it('has every key, what is registered, and the arguments of it', async () => {
-    const { records, choices, common } = await visitor.get<Form>('/form')
-    const buffer = records.BufferConfig.fields
-    expect(buffer.find(({ key }) => key === 'batch_size')).toMatchObject({ kind: 'int', default: 1, unit: 'tasks' })
-    expect(records.TasksetConfig.fields.find(({ key }) => key === 'workflow_args')).toMatchObject({
-      argsOf: 'default_workflow_type',
-    })
-    expect(records.TrainerConfig.fields.find(({ key }) => key === 'trainer_config')).toMatchObject({
-      kind: 'record',
-      record: 'TrainerBackend',
-    })
-    const ppo = choices.policyLossFns.find(({ name }) => name === 'ppo')
-    expect(ppo?.doc).toBeTruthy()
-    expect(ppo?.args?.find(({ key }) => key === 'clip_range')).toMatchObject({ kind: 'float', default: 0.2 })
-    expect(choices.algorithms.find(({ name }) => name === 'dpo')?.schema).toBe('dpo')
-    expect(choices.trainers.map(({ name }) => name)).toContain('native')
-    // what comes first is all there
-    for (const key of common.flatMap(({ keys }) => keys)) expect(fieldAt(records, key), key).toBeDefined()
+  it('is told to the page', async () => {
+    const { records, plugins } = await visitor.get<Form>('/form')
+    expect(records.Config.fields.map(({ key }) => key)).toContain('buffer')
+    expect(plugins).toEqual([])
   })
 })
-
-/** The field that a dotted key leads to. */
-function fieldAt(records: Form['records'], key: string): unknown {
-  const parts = key.split('.')
-  let record = records.Config
-  for (const [i, part] of parts.entries()) {
-    const field = record.fields.find((one) => one.key === part)
-    if (i === parts.length - 1 || !field) return field
-    record = records[field.record ?? '']
-  }
-  return undefined
-}
 
 describe('a check', () => {
   it('of a sound text tells the plan and every value', async () => {
