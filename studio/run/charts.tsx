@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import type { MetricList } from '../../src/studio/api.js'
+import type { MetricList, Series, SeriesAnswer } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
 import { count } from '../base/format.js'
 import { useKeys } from '../base/keys.js'
@@ -14,6 +14,8 @@ import { Lazy } from '../part/lazy.js'
 import { Search } from '../part/search.js'
 import { chartsThatMatter, foundMetrics } from './charts-that-matter.js'
 import type { SeriesStore } from './series-store.js'
+
+const FINER_POINTS = 2000
 
 export function Charts({ store }: { store: SeriesStore }) {
   // new metrics appear with an evaluation or with the first step of a role
@@ -73,6 +75,16 @@ export function Charts({ store }: { store: SeriesStore }) {
   )
 }
 
+/** Where steps of a long run were put together, those that one has zoomed into come one by one. */
+function useFiner(run: string, whole: readonly (Series | undefined)[]): readonly Series[] | undefined {
+  const { axis, from, to } = chartView()
+  const names = whole.flatMap((one) => (one?.low === undefined ? [] : [one.name]))
+  const isZoomed = axis === 'step' && from !== undefined && to !== undefined && names.length > 0
+  const range = isZoomed && { name: names, from: Math.floor(from), to: Math.ceil(to), points: FINER_POINTS }
+  const { answer } = useAsked<SeriesAnswer>(range ? runPath(run, 'series') : undefined, range || {}).value
+  return isZoomed ? answer?.series : undefined
+}
+
 interface MetricChartProps {
   readonly title: string
   readonly names: readonly string[]
@@ -81,7 +93,9 @@ interface MetricChartProps {
 }
 
 function MetricChart({ title, names, empty, store }: MetricChartProps) {
-  const series = names.map((name) => store.of(name).value)
+  const whole = names.map((name) => store.of(name).value)
+  const finer = useFiner(store.run, whole)
+  const series = whole.map((one) => finer?.find(({ name }) => name === one?.name) ?? one)
   const curves = useMemo(
     (): Curve[] =>
       series.flatMap((one, colorIndex) =>

@@ -53,6 +53,9 @@ describe.skipIf(noChromium)(`runs that are large${chromiumNote}`, () => {
     await page.keyboard.type('metric 299')
     await page.waitForSelector('.chart canvas')
     await expect.poll(() => page.locator('.chart').count()).toBe(1)
+    // what one zooms into comes step by step
+    await person.visit(run('charts?search=metric+299&from=100&to=200'), '.chart canvas')
+    await expect.poll(() => page.locator('.chart-plot').getAttribute('aria-label')).toContain('101 points')
   }, 60_000)
 
   it('a log of 2 GB opens at its end, and a search goes back step by step', async () => {
