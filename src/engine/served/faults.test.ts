@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createModel } from '../../model/create.js'
 import type { Call, SampleModel, SampleRequest, SampleSpec } from '../contract.js'
+import { servedCaps } from './caps.js'
 import { ServedEngine } from './engine.js'
 import { ScriptedSource } from './scripted.fixture.js'
 
@@ -30,8 +31,7 @@ const request = (maxTokens = 3, more: Partial<SampleRequest> = {}): SampleReques
 
 async function opened(sources: ScriptedSource[], spec: Partial<SampleSpec> = {}) {
   const notes: string[] = []
-  const { vllmCaps } = await import('../vllm/description.js')
-  const caps = { ...vllmCaps }
+  const caps = { ...servedCaps }
   const note = (text: string) => void notes.push(text)
   const engine = new ServedEngine({ name: 'fake', title: 'Fake', caps, sources: async () => sources, note })
   return { engine, notes, model: await engine.openSample({ path, ...spec }, call()) }

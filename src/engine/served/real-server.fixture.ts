@@ -6,8 +6,8 @@ import { withKeys } from '../../../test/config-kit.js'
 import type { LogDir } from '../../base/log/logger.js'
 import { pythonHaving, pythonVariable } from '../../machine/python/having.js'
 import { createModel } from '../../model/index.js'
-import type { Caps } from '../contract.js'
 import { AttachedServer } from './attached-server.js'
+import { servedCaps } from './caps.js'
 import { ServedEngine } from './engine.js'
 import { type ServerKind, serversOf } from './from-config.js'
 import type { OwnedServer } from './owned-server.js'
@@ -38,11 +38,7 @@ export interface TestServer {
 }
 
 /** A real server of a small model on the processor. Heads of 32 numbers: vLLM computes no smaller ones there. */
-export async function startServer(
-  kind: ServerKind,
-  caps: Caps,
-  keys: Record<string, unknown> = {},
-): Promise<TestServer> {
+export async function startServer(kind: ServerKind, keys: Record<string, unknown> = {}): Promise<TestServer> {
   const { title } = kind.package
   const dir = await mkdtemp(join(tmpdir(), 'trinity-served-'))
   const path = join(dir, 'model')
@@ -76,7 +72,7 @@ export async function startServer(
       new ServedEngine({
         name: kind.engine,
         title,
-        caps,
+        caps: servedCaps,
         sources: async () => [new AttachedServer({ title, baseUrl, newApi })],
       }),
     close: async () => {

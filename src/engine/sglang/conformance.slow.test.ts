@@ -4,7 +4,6 @@ import { describeEngine } from '../../testing/engine.js'
 import { pairOf } from '../served/pair.fixture.js'
 import { serverTestPython, startServer, type TestServer } from '../served/real-server.fixture.js'
 import { TorchEngine } from '../torch/engine.js'
-import { sglangCaps } from './description.js'
 import { sglangServers } from './engine.js'
 
 const python = serverTestPython(sglangServers.package)
@@ -18,7 +17,7 @@ const KEYS = {
 describe.skipIf(python.absent)(`SGLang on the CPU beside torch${python.note}`, () => {
   let server: TestServer
   beforeAll(async () => {
-    server = await startServer(sglangServers, sglangCaps, KEYS)
+    server = await startServer(sglangServers, KEYS)
   }, 600_000)
   afterAll(() => server?.close())
 

@@ -1,11 +1,9 @@
 import type { EngineDescription } from '../description.js'
 import { canServe } from '../served/can-serve.js'
+import { servedCaps } from '../served/caps.js'
 import { servedIgnores } from '../served/ignores.js'
 import { serverVerdict } from '../served/python.js'
-import { vllmCaps } from '../vllm/description.js'
 import { SGLANG } from './package.js'
-
-export const sglangCaps = vllmCaps
 
 export const sglang: EngineDescription = {
   name: 'sglang',
@@ -13,8 +11,8 @@ export const sglang: EngineDescription = {
   // files that name SGLang also run where it is not installed
   replaceable: true,
   roles: ['sample'],
-  caps: sglangCaps,
-  weights: sglangCaps.weights,
+  caps: servedCaps,
+  weights: servedCaps.weights,
   gpus: 'takes',
   canRun: canServe(SGLANG),
   ignores: servedIgnores,

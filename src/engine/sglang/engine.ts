@@ -1,10 +1,10 @@
 import type { Config } from '../../config/index.js'
 import { cudaDevices } from '../../machine/python/gpus.js'
 import type { EngineContext } from '../description.js'
+import { servedCaps } from '../served/caps.js'
 import { ServedEngine } from '../served/engine.js'
 import { type ServerKind, serversOf } from '../served/from-config.js'
 import { SglangApi } from './api.js'
-import { sglangCaps } from './description.js'
 import { sglangArgs } from './flags.js'
 import { SGLANG } from './package.js'
 
@@ -27,7 +27,7 @@ export function openSglang(config: Config, context: Pick<EngineContext, 'logs' |
   return new ServedEngine({
     name: 'sglang',
     title: 'SGLang',
-    caps: sglangCaps,
+    caps: servedCaps,
     note: context.note,
     sources: serversOf(config, context, sglangServers),
   })

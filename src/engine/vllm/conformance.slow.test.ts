@@ -4,7 +4,6 @@ import { describeEngine } from '../../testing/engine.js'
 import { pairOf } from '../served/pair.fixture.js'
 import { serverTestPython, startServer, type TestServer } from '../served/real-server.fixture.js'
 import { TorchEngine } from '../torch/engine.js'
-import { vllmCaps } from './description.js'
 import { vllmServers } from './engine.js'
 
 const python = serverTestPython(vllmServers.package)
@@ -12,7 +11,7 @@ const python = serverTestPython(vllmServers.package)
 describe.skipIf(python.absent)(`vLLM on the CPU beside torch${python.note}`, () => {
   let server: TestServer
   beforeAll(async () => {
-    server = await startServer(vllmServers, vllmCaps)
+    server = await startServer(vllmServers)
   }, 600_000)
   afterAll(() => server?.close())
 

@@ -1,9 +1,9 @@
 import type { Config } from '../../config/index.js'
 import type { EngineContext } from '../description.js'
+import { servedCaps } from '../served/caps.js'
 import { ServedEngine } from '../served/engine.js'
 import { type ServerKind, serversOf } from '../served/from-config.js'
 import { VllmApi } from './api.js'
-import { vllmCaps } from './description.js'
 import { vllmArgs } from './flags.js'
 import { VLLM } from './package.js'
 
@@ -22,7 +22,7 @@ export function openVllm(config: Config, context: Pick<EngineContext, 'logs' | '
   return new ServedEngine({
     name: 'vllm',
     title: 'vLLM',
-    caps: vllmCaps,
+    caps: servedCaps,
     note: context.note,
     sources: serversOf(config, context, vllmServers),
   })
