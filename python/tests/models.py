@@ -9,7 +9,7 @@ import torch
 from transformers import (
     Gemma2Config, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, MistralConfig,
     MistralForCausalLM, Olmo2Config, Olmo2ForCausalLM, Phi3Config, Phi3ForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
-    Qwen3ForCausalLM, SmolLM3Config, SmolLM3ForCausalLM,
+    Qwen3ForCausalLM, Qwen3MoeConfig, Qwen3MoeForCausalLM, SmolLM3Config, SmolLM3ForCausalLM,
 )  # fmt: skip
 
 from trinity_torch.network.rows import Rows
@@ -71,6 +71,22 @@ FAMILIES = {
         },
     ),
 }
+# trained, not sampled
+TRAINED = {
+    **FAMILIES,
+    "qwen3_moe": (
+        Qwen3MoeConfig,
+        Qwen3MoeForCausalLM,
+        {
+            "num_experts": 4,
+            "num_experts_per_tok": 2,
+            "moe_intermediate_size": 24,
+            "norm_topk_prob": True,
+            "mlp_only_layers": [1],
+            **TOKENS,
+        },
+    ),
+}
 
 
 F32 = {"dtype": "float32", "compile": False}
@@ -91,7 +107,7 @@ def small_config(positions: int) -> Qwen2Config:
 
 def tiny(family: str, seed: int = 0) -> str:
     """A fresh model directory."""
-    config_class, model_class, extra = FAMILIES[family]
+    config_class, model_class, extra = TRAINED[family]
     torch.manual_seed(seed)
     model = model_class(config_class(**SIZES, **extra))
     with torch.no_grad():

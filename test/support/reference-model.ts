@@ -131,7 +131,7 @@ export class ReferenceModel {
         )
         return made.map((y) => (y * weights[e]) / whole)
       })
-      .reduce((a: Float64Array, b) => add(a, b))
+      .reduce<Float64Array>(add, new Float64Array(x.length))
   }
 
   #mlp(layer: number, x: Float64Array): Float64Array {

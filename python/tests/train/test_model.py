@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import unittest
 
+import safetensors.torch
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
 
+from trinity_torch.checkpoint import state
 from trinity_torch.network import head
 from trinity_torch.train.open import open_model
 from trinity_torch.world import World
 
-from ..models import CLIPPED, F32, FAMILIES, batch, never, tiny
-
+from ..models import CLIPPED, F32, TRAINED, batch, never, tiny
 
 
 def plain(path, rows, norms):
@@ -49,7 +51,7 @@ class Training(unittest.TestCase):
         torch.manual_seed(0)
 
     def test_scores_and_gradients_are_those_of_transformers(self):
-        for family in FAMILIES:
+        for family in TRAINED:
             with self.subTest(family):
                 path, rows, norms = tiny(family), batch(), {"tokens": 30.0}
                 loss, params, logprob, entropy = plain(path, rows, norms)
@@ -66,6 +68,16 @@ class Training(unittest.TestCase):
                         self.assertLess(off, 1e-4, name)
                     scored = model.forward(rows, ["logprob"], True, budget, never)
                     self.assertLess((scored["logprob"] - logprob).abs().max(), 1e-4)
+
+    def test_experts_are_saved_one_by_one_as_transformers_does(self):
+        path = tiny("qwen3_moe")
+        model = open_model("train", {"path": path, "seed": 1}, F32, World.alone())
+        with tempfile.TemporaryDirectory() as folder:
+            state.save_weights(model, folder)
+            files = [safetensors.torch.load_file(os.path.join(at, "model.safetensors")) for at in (path, folder)]
+        self.assertEqual(files[0].keys(), files[1].keys())
+        for name, tensor in files[0].items():
+            self.assertTrue(torch.equal(tensor, files[1][name]), name)
 
     def test_a_loss_over_the_whole_batch_is_the_same_in_one_and_in_many_micro_batches(self):
         path, rows, norms = tiny("qwen3"), batch(), {"tokens": 30.0}

@@ -18,7 +18,7 @@ from ..errors import WorkerError, describe
 from ..network import lora
 from ..network.lora_modules import Adapted
 from ..world import World
-from . import resume
+from . import experts, resume
 from .block_hash import Hashes, hashed
 from .safetensors_file import Entry, write
 from .shards import file_name
@@ -86,7 +86,7 @@ def _write_weights(model: ScoreModel, folder: str, hashes: Hashes, dtype: str = 
         entry = split.entry(hf_name(name), p) if split else _entry(hf_name(name), p, masters.get(name), world)
         if (module := adapted.get(name)) is not None:
             entry = _merged(entry, module, [masters.get(name.removesuffix("weight") + part) for part in module.names], world)
-        entries.append(entry)
+        entries.extend(experts.entries(network.config.model_type, entry))
     kept = network.hf.state_dict().keys()
     for name, buffer in network.hf.named_buffers():
         if name in kept:

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.distributed.tensor import DTensor
 
-from ..checkpoint import state
+from ..checkpoint import experts, state
 from ..network import lora
 from ..train.train_model import TrainModel
 
 
 def weights_of(trainer: TrainModel) -> Iterator[tuple[str, Tensor]]:
-    """One after the other, whole, by the names of Transformers, an adapter merged in. All ranks have to go through them."""
+    """One after the other, whole, by the names of files of Transformers, an adapter merged in. All ranks have to go through them."""
     adapted = {f"{name}.weight": module for name, module in lora.modules(trainer.network)} if trainer.lora else {}
     for name, p in trainer.network.named_parameters():
         if lora.is_adapter(name):
@@ -24,7 +24,9 @@ def weights_of(trainer: TrainModel) -> Iterator[tuple[str, Tensor]]:
         if (module := adapted.get(name)) is not None:
             a, b = (whole(factor) for factor in module.factors())
             weight = module.merged(weight, a, b)
-        yield state.hf_name(name), weight.to(trainer.dtype)
+        own, ready = state.hf_name(name), weight.to(trainer.dtype)
+        parts = experts.divided(trainer.network.config.model_type, own, ready.shape)
+        yield from ((part, of(ready)) for part, of in parts) if parts else [(own, ready)]
 
 
 def whole(p: Tensor) -> Tensor:
