@@ -26,7 +26,7 @@ export function Checkpoints({ run }: { run?: RunDetail }) {
             <th>Saved</th>
             <th>Holds</th>
             <th>Weights</th>
-            <th>Next</th>
+            <th class="commands">Next</th>
             <th>
               <span class="hidden">Talk</span>
             </th>
@@ -61,7 +61,7 @@ function Row({ checkpoint, file }: { checkpoint: CheckpointInfo; file?: string }
       <td class="path">
         <Copy text={weights ?? path} />
       </td>
-      <td>
+      <td class="commands">
         <details class="next">
           <summary>Commands</summary>
           <dl>
