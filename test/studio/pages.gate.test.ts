@@ -57,6 +57,8 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     )
     writeFileSync(join(job('broken'), 'best_eval.json'), '{"first": ')
     person = await Person.open({ folders: [dir], report: { path: 'output.json', report: measured } })
+    // a report that Studio was asked to show comes first
+    await person.page.waitForSelector('.cards')
   }, 60_000)
   afterAll(async () => {
     await person?.close()
@@ -70,8 +72,6 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
 
   it('finds a run by keyboard and shows how it goes on', async () => {
     const { page } = person
-    // a report that Studio was asked to show comes first
-    await page.waitForSelector('.cards')
     await person.visit('', 'tr[data-run]:has-text("live") .badge:has-text("running")')
     await page.keyboard.press('/')
     await page.keyboard.type('live')
