@@ -41,7 +41,7 @@ export class Person {
     const studio = await Studio.open({ version: '0.0.0', page: BUILT, ...options })
     const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox'] })
     const context = await browser.newContext({ viewport: WIDE })
-    context.setDefaultTimeout(15_000)
+    context.setDefaultTimeout(30_000)
     const person = new Person(browser, context, await context.newPage(), studio)
     await person.page.goto(studio.url)
     return person
