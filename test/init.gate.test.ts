@@ -30,17 +30,21 @@ describe('a new project', () => {
   it.each([
     ['agent', ['--have', 'nothing'], 'agent.ts'],
     ['data', ['--have', 'data'], 'reward.ts'],
-  ])('of %s has right types, and learns', (name, options, plugin) => {
-    const folder = project(name, ...options)
-    expect(node(folder, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')).toEqual({ status: 0, text: '' })
-    const few = ['--set', 'buffer.total_steps=16', '--set', 'explorer.eval_interval=16']
-    const { status, text } = node(folder, main, 'run', '-c', 'trinity.yaml', '--plugin-dir', plugin, ...few)
-    expect(status, text).toBe(0)
-    const scores = [...text.matchAll(/eval +step \d+ +held-out \S+ ([\d.]+)/g)].map(([, score]) => Number(score))
-    expect(scores).toHaveLength(2)
-    expect(scores[1]).toBeGreaterThan(scores[0] + 0.1)
-    expect(node(folder, main, 'chat', 'trinity.yaml', 'Make 22 from 5, 20, 3').text).toContain('<answer>')
-  }, 120_000)
+  ])(
+    'of %s has right types, and learns',
+    (name, options, plugin) => {
+      const folder = project(name, ...options)
+      expect(node(folder, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')).toEqual({ status: 0, text: '' })
+      const few = ['--set', 'buffer.total_steps=16', '--set', 'explorer.eval_interval=16']
+      const { status, text } = node(folder, main, 'run', '-c', 'trinity.yaml', '--plugin-dir', plugin, ...few)
+      expect(status, text).toBe(0)
+      const scores = [...text.matchAll(/eval +step \d+ +held-out \S+ ([\d.]+)/g)].map(([, score]) => Number(score))
+      expect(scores).toHaveLength(2)
+      expect(scores[1]).toBeGreaterThan(scores[0] + 0.1)
+      expect(node(folder, main, 'chat', 'trinity.yaml', 'Make 22 from 5, 20, 3').text).toContain('<answer>')
+    },
+    120_000,
+  )
 
   it('says what is missing, and writes nothing', () => {
     writeFileSync(join(dir, 'rows.jsonl'), '{"question": "1+1", "answer": 2}\n')

@@ -1,7 +1,10 @@
 import { derived, int, record, str } from '../field.js'
 
 export const cluster = record('ClusterConfig', 'Machines and GPUs.', {
-  ray_address: str('Ray cluster that places workers: auto, local, host:6379, ray://host:10001, or a dashboard for jobs.', 'auto'),
+  ray_address: str(
+    'Ray cluster that places workers: auto, local, host:6379, ray://host:10001, or a dashboard for jobs.',
+    'auto',
+  ),
   node_num: int('Number of nodes; 0 detects it.', 0, { min: 0 }),
   gpu_per_node: int('GPUs of each node; 0 detects them.', 0, { min: 0 }),
   total_gpu_num: derived(int('Nodes × GPUs.', 0)),
