@@ -44,8 +44,9 @@ function View() {
     return (
       <Later key="playground" load={() => import('./playground/playground.js').then(({ Playground }) => Playground)} />
     )
-  if (page === 'machine') return <Later load={() => import('./machine/machine.js').then(({ Machine }) => Machine)} />
-  if (page === 'perf') return <Later load={() => import('./perf/perf.js').then(({ Perf }) => Perf)} />
+  if (page === 'machine')
+    return <Later key="machine" load={() => import('./machine/machine.js').then(({ Machine }) => Machine)} />
+  if (page === 'perf') return <Later key="perf" load={() => import('./perf/perf.js').then(({ Perf }) => Perf)} />
   return (
     <Empty title="There is no such page">
       <a href={linkTo([])}>All runs</a>

@@ -57,7 +57,10 @@ export class Person {
   /** Goes to a view by its address and waits for what belongs to it. */
   async visit(view: string, shows: string): Promise<void> {
     await this.page.goto(`${this.#origin}/#/${view}`)
-    await this.page.waitForSelector(shows)
+    await this.page.waitForSelector(shows).catch(async (cause) => {
+      const text = (await this.page.locator('body').textContent()) ?? ''
+      throw new Error(`${view} does not show ${shows} but: ${text.slice(0, 600)}`, { cause })
+    })
   }
 
   /** What axe finds, in words. */
