@@ -11,13 +11,18 @@ export const theme = signal<Theme>('system')
 export const painted = signal(0)
 
 export function followTheme(): void {
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  const isDark = signal(system.matches)
+  system.addEventListener('change', () => {
+    isDark.value = system.matches
+  })
   theme.value = stored()
   effect(() => {
-    document.documentElement.dataset.theme = theme.value
+    const shown = isDark.value ? 'dark' : 'light'
+    document.documentElement.dataset.theme = theme.value === 'system' ? shown : theme.value
     localStorage.setItem(KEY, theme.value)
     painted.value = painted.peek() + 1
   })
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => painted.value++)
 }
 
 export function nextTheme(): void {

@@ -6,6 +6,7 @@ import { numberOf, query, setQuery } from '../base/place.js'
 import { postLines, type Refusal, refusalOf } from '../base/server.js'
 import { Empty } from '../part/empty.js'
 import { Chat } from '../rollouts/chat.js'
+import { ChatOrTokens, showsTokens } from '../rollouts/chat-or-tokens.js'
 import { messagesOf } from '../rollouts/message.js'
 import { Tokens } from '../rollouts/tokens.js'
 import { ModelSelect } from './model-select.js'
@@ -107,7 +108,6 @@ export function TryView({ models }: { models: readonly ModelChoice[] }) {
 
 function Tried({ answer }: { answer: TryAnswer }) {
   const [first] = answer.rollouts
-  const isTokens = query.value.show === 'tokens'
   const facts: [string, string][] = [
     ['reward', number(first?.reward)],
     ['task set', answer.taskset],
@@ -129,16 +129,9 @@ function Tried({ answer }: { answer: TryAnswer }) {
         ))}
       </dl>
       {answer.failure !== undefined && <pre class="failure">{answer.failure}</pre>}
-      <div class="switch">
-        <button type="button" aria-pressed={!isTokens} onClick={() => setQuery({ show: '' })}>
-          Chat
-        </button>
-        <button type="button" aria-pressed={isTokens} onClick={() => setQuery({ show: 'tokens' })}>
-          Tokens
-        </button>
-      </div>
+      <ChatOrTokens />
       {answer.rollouts.map((rollout) =>
-        isTokens ? (
+        showsTokens() ? (
           <Tokens key={rollout.id} rollout={rollout} />
         ) : (
           <Chat key={rollout.id} messages={messagesOf(rollout)} />

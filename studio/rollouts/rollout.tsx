@@ -2,10 +2,11 @@ import type { Rollout as Experience } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
 import { number } from '../base/format.js'
 import { useKeys } from '../base/keys.js'
-import { go, linkTo, query, setQuery } from '../base/place.js'
+import { go, linkTo, query } from '../base/place.js'
 import { runPath } from '../base/server.js'
 import { Problem } from '../part/empty.js'
 import { Chat } from './chat.js'
+import { ChatOrTokens, showsTokens } from './chat-or-tokens.js'
 import { messagesOf } from './message.js'
 import { sourceKey, taskWords } from './task-words.js'
 import { Tokens } from './tokens.js'
@@ -15,27 +16,19 @@ const LONGEST_PROMPT = 1000
 
 /** One rollout: what was said, or which tokens it was said with. */
 export function Rollout({ id }: { id: string }) {
-  const { store, id: row, show, color: _, token: __, ...filter } = query.value
+  const { store, id: row, show: _, color: __, token: ___, ...filter } = query.value
   const table = [['runs', id, 'rollouts'], { ...filter, store }] as const
   useKeys({ u: () => go(...table) })
   const { answer, problem } = useAsked<Experience>(runPath(id, 'rollout'), { store, id: row }).value
   if (problem !== undefined) return <Problem problem={problem} />
   if (answer === undefined) return <p class="loading">Reading…</p>
-  const isTokens = show === 'tokens'
   return (
     <>
       <div class="tools">
         <a class="button quiet" href={linkTo(...table)}>
           ← Table
         </a>
-        <div class="switch">
-          <button type="button" aria-pressed={!isTokens} onClick={() => setQuery({ show: '' })}>
-            Chat
-          </button>
-          <button type="button" aria-pressed={isTokens} onClick={() => setQuery({ show: 'tokens' })}>
-            Tokens
-          </button>
-        </div>
+        <ChatOrTokens />
         <span class="space" />
         {answer.promptText !== undefined && (
           <a
@@ -63,7 +56,7 @@ export function Rollout({ id }: { id: string }) {
           {line}
         </p>
       ))}
-      {isTokens ? <Tokens rollout={answer} /> : <Conversation rollout={answer} />}
+      {showsTokens() ? <Tokens rollout={answer} /> : <Conversation rollout={answer} />}
     </>
   )
 }
