@@ -184,6 +184,18 @@ describe('one run', () => {
     await rm(join(bench.dir, '..', 'trinity-outside.log'))
   })
 
+  it('has its numbers, and none that a link leads to', async () => {
+    const { id } = await byName('p/good')
+    const outside = join(bench.dir, '..', 'trinity-outside.jsonl')
+    await writeFile(outside, '{"step": 1, "time": 1, "metrics": {"not/for/you": 7}}\n')
+    await symlink(outside, bench.job('good', 'monitor', 'outside.jsonl'))
+    const { metrics, roles } = await visitor.get<MetricList>(`/runs/${id}/metrics`)
+    expect(roles.map(({ role }) => role)).toEqual(['trainer', 'explorer'])
+    expect(metrics.map(({ name }) => name)).not.toContain('not/for/you')
+    await rm(bench.job('good', 'monitor', 'outside.jsonl'))
+    await rm(outside)
+  })
+
   it('has its configuration, with what differs from the defaults', async () => {
     const { id } = await byName('p/good')
     const { changed, yaml, plan, missing } = await visitor.get<RunConfig>(`/runs/${id}/config`)

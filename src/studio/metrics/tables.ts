@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Lane, MetricList, SeriesAnswer } from '../api.js'
 import type { FoundRun } from '../run/find.js'
+import { inside } from '../run/inside.js'
 import { rolesWithNumbers } from '../run/pulse.js'
 import { numberWord, type SeriesOptions, seriesOf } from './series.js'
 import { SpanTable } from './span-table.js'
@@ -22,10 +23,12 @@ export class MetricsTables {
   }
 
   /** Without a look at what is new in them. */
-  async known({ id, path }: FoundRun): Promise<MetricsTable[]> {
+  async known({ id, path, root }: FoundRun): Promise<MetricsTable[]> {
     const { roles } = this.#keep(id)
     for (const role of await rolesWithNumbers(path)) {
-      if (!roles.has(role)) roles.set(role, new MetricsTable(role, join(path, 'monitor', `${role}.jsonl`)))
+      if (roles.has(role)) continue
+      const file = await inside(root, join(path, 'monitor', `${role}.jsonl`)).catch(() => undefined)
+      if (file !== undefined) roles.set(role, new MetricsTable(role, file))
     }
     return [...roles.values()].sort((a, b) => Number(b.role === 'trainer') - Number(a.role === 'trainer'))
   }
