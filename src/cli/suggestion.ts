@@ -17,7 +17,8 @@ export function rememberFlags(flags: SharedFlags): void {
   current = flags
 }
 
-const COMMANDS = 'run|sweep|train|log|status|debug|doctor|setup|config|model|data|play|chat|serve|convert|import-verl'
+const COMMANDS =
+  'run|init|sweep|train|log|status|debug|doctor|setup|config|model|data|play|chat|serve|convert|import-verl|studio|view|perf|completion'
 const SUGGESTED = new RegExp(`(?<![\\w./-])(npx )?trinity (${COMMANDS})\\b(?=([^\`\\n]*))`, 'g')
 
 /**

@@ -56,7 +56,12 @@ export async function startPostgres(binaries: string): Promise<Server> {
       // its helpers are process groups of their own
       const helpers = execFileSync('pgrep', ['-P', String(server.pid)], { encoding: 'utf8' })
       for (const pid of [server.pid!, ...helpers.trim().split('\n').map(Number)]) {
-        process.kill(pid, frozen ? 'SIGSTOP' : 'SIGCONT')
+        try {
+          process.kill(pid, frozen ? 'SIGSTOP' : 'SIGCONT')
+        } catch (error) {
+          // some helpers come and go
+          if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+        }
       }
     },
     async stop() {

@@ -38,10 +38,15 @@ it.each([
   for (const other of others) process.on(signal, other as () => void)
 })
 
-it('leaves the end to whoever else listens', async () => {
-  const other = () => {}
-  const path = join(root, 'kept')
-  expect(await interrupt(path, 'SIGINT', () => process.on('SIGINT', other))).toBeUndefined()
+it.each(['on', 'once'] as const)('leaves the end to whoever else listens (%s)', async (how) => {
+  const others = process.rawListeners('SIGINT')
+  process.removeAllListeners('SIGINT')
+  const heard = vi.fn()
+  const path = join(root, how)
+  process[how]('SIGINT', heard)
+  expect(await interrupt(path, 'SIGINT')).toBeUndefined()
+  expect(heard).toHaveBeenCalledOnce()
   expect(existsSync(join(path, 'weights'))).toBe(true)
-  process.off('SIGINT', other)
+  process.off('SIGINT', heard)
+  for (const other of others) process.on('SIGINT', other as () => void)
 })

@@ -11,7 +11,8 @@ const ends = new Map([
  * Whoever else listens for that decides how the process ends; then nothing is done here.
  */
 export async function unlessInterrupted<T>(path: string, work: () => Promise<T>): Promise<T> {
-  if (unfinished.size === 0) for (const [signal, end] of ends) process.on(signal, end)
+  // before others: those who listen once are gone from the list when they have heard it
+  if (unfinished.size === 0) for (const [signal, end] of ends) process.prependListener(signal, end)
   unfinished.add(path)
   try {
     return await work()
