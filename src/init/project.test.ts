@@ -61,6 +61,10 @@ describe('a project', () => {
     expect(readFileSync(join(other, 'trinity.yaml'), 'utf8')).toBe('mine')
     await expect(async () => readFileSync(join(other, 'package.json'))).rejects.toThrow()
   })
+
+  it.each(['/proc/a/b', '/dev/null/a'])('in %s, where no folder can be, is an error', async (folder) => {
+    await expect(writeProject(folder, [], root)).rejects.toMatchObject({ code: 'init/folder' })
+  })
 })
 
 function textOf(files: Awaited<ReturnType<typeof projectFiles>>, path: string): string {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { TrinityError } from '../base/error.js'
+import { dirname, join } from 'node:path'
+import { messageOf, TrinityError } from '../base/error.js'
 import type { ProjectFile } from './project.js'
 
 /** Writes the files of a project. Nothing is overwritten: where one of them is there, none is written. */
@@ -13,10 +13,22 @@ export async function writeProject(dir: string, files: readonly ProjectFile[], p
       hint: 'name another folder; nothing was written',
     })
   }
-  await mkdir(dir, { recursive: true })
-  for (const file of files) {
-    const target = join(dir, file.path)
-    if ('text' in file) await writeFile(target, file.text)
-    else await cp(join(packageRoot, file.from), target, { recursive: true })
+  try {
+    await makeFolder(dir)
+    for (const file of files) {
+      const target = join(dir, file.path)
+      if ('text' in file) await writeFile(target, file.text)
+      else await cp(join(packageRoot, file.from), target, { recursive: true })
+    }
+  } catch (cause) {
+    const hint = 'name a folder that you may write to'
+    throw new TrinityError('init/folder', `${dir}: ${messageOf(cause)}`, { path: dir, hint, cause })
   }
+}
+
+/** With those above it. What Node itself has for that never comes back from a folder like /proc. */
+async function makeFolder(dir: string): Promise<void> {
+  if (existsSync(dir)) return
+  await makeFolder(dirname(dir))
+  await mkdir(dir)
 }

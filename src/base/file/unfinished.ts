@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 
 const unfinished = new Set<string>()
-const ends = new Map([
+const ends = new Map<NodeJS.Signals, () => void>([
   ['SIGINT', () => leave('SIGINT', 130)],
   ['SIGTERM', () => leave('SIGTERM', 143)],
 ])
