@@ -10,6 +10,6 @@ describe.skipIf(python.absent)(`types of trinity_torch${python.note}`, () => {
     const cwd = resolve(import.meta.dirname, '../../python')
     const { status, stdout, stderr } = spawnSync(python.path, ['-m', 'mypy'], { cwd, encoding: 'utf8' })
     expect(status, stdout + stderr).toBe(0)
-    expect(stdout).toMatch(/no issues found in \d\d source files/)
+    expect(stdout).toMatch(/no issues found in \d{2,} source files/)
   })
 })
