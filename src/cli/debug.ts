@@ -47,7 +47,7 @@ export async function debug(options: DebugOptions, world: Partial<DebugWorld> = 
   const write = world.print ?? ((line: string) => void process.stdout.write(`${line}\n`))
   rememberFlags(options)
   const print = (line: string) => write(redact(typed(line)))
-  if (options.module === 'viewer') return look(options, { ...world, print })
+  if (options.module === 'viewer') return look(options, { ...world, print: write })
   if (options.module !== 'inference_model' && options.module !== 'workflow') {
     throw new TrinityError('cli/debug', `--module ${options.module} is not known`, {
       path: '--module',

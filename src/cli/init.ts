@@ -2,8 +2,10 @@ import { relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import pc from 'picocolors'
+import { TrinityError } from '../base/error.js'
 import { type Answers, type Asker, answersOf, type Given, projectFiles, writeProject } from '../init/index.js'
 import type { ExitCode } from './print.js'
+import { quoted } from './suggestion.js'
 import { packageVersion } from './version.js'
 
 export interface InitOptions extends Given {
@@ -26,8 +28,12 @@ export async function init(folder: string, options: InitOptions): Promise<ExitCo
 async function whoAnswers<T>(use: (ask?: Asker) => Promise<T>): Promise<T> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return use()
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  const ask = (text: string) =>
+    terminal.question(text).catch((cause) => {
+      throw new TrinityError('cli/interrupted', 'nothing was written', { cause })
+    })
   try {
-    return await use((text) => terminal.question(text))
+    return await use(ask)
   } finally {
     terminal.close()
   }
@@ -35,7 +41,7 @@ async function whoAnswers<T>(use: (ask?: Asker) => Promise<T>): Promise<T> {
 
 function nextSteps(dir: string, { where, model, have }: Answers): string {
   const steps = [
-    ...(dir === '' ? [] : [[`cd ${dir}`, '']]),
+    ...(dir === '' ? [] : [[`cd ${quoted([dir.startsWith('-') ? `./${dir}` : dir])}`, '']]),
     ['npm install', ''],
     ...(where === 'gpu' ? [['npx trinity setup torch', 'PyTorch, in an environment of its own']] : []),
     ['npm test', 'is what an answer is worth what it should be? (grade.ts)'],

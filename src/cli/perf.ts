@@ -70,7 +70,7 @@ export interface PerfViewOptions {
 
 /** `trinity perf view`: a report in a browser. */
 export async function perfView(options: PerfViewOptions, world: Partial<StudioWorld> = {}): Promise<ExitCode> {
-  const port = wholeNumber('--port', options.port, 8503)
+  const port = wholeNumber('--port', options.port, 8503, 0, 65535)
   const path = resolve(options.report)
   const report = await readReport(path)
   return serveStudio({ folders: [], port, report: { path, report } }, `Studio shows ${path}`, world)

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
@@ -33,9 +34,16 @@ export async function studio(
   options: StudioCommandOptions,
   world: Partial<StudioWorld> = {},
 ): Promise<ExitCode> {
-  const port = wholeNumber('--port', options.port, 8080)
+  const port = wholeNumber('--port', options.port, 8080, 0, 65535)
   const { host = '127.0.0.1' } = options
   const given = (folders.length > 0 ? folders : ['.']).map((folder) => resolve(folder))
+  for (const folder of given) {
+    if (existsSync(folder)) continue
+    throw new TrinityError('cli/usage', `there is no folder ${folder}`, {
+      path: folder,
+      hint: 'name one with runs in it',
+    })
+  }
   const { pluginDirs } = await import('../plugin/files.js')
   const program = [process.execPath, process.argv[1]]
   return serveStudio(

@@ -27,7 +27,7 @@ const RAW_TABLE = 'pipeline_input'
 
 /** `trinity view`: the rollouts page of Studio on one table of experiences. */
 export async function view(options: ViewCommandOptions, world: Partial<StudioWorld> = {}): Promise<ExitCode> {
-  const port = wholeNumber('--port', options.port, 8502)
+  const port = wholeNumber('--port', options.port, 8502, 0, 65535)
   const schema = SCHEMAS.find((one) => one === (options.schema ?? 'experience'))
   if (!schema) {
     throw new TrinityError('cli/usage', `unknown schema '${options.schema}'`, {

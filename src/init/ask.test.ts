@@ -26,7 +26,14 @@ describe('what a project is made from', () => {
     expect(one.asked[0]).toContain('2 an agent')
   })
 
-  it('is not asked again', async () => {
+  it('is asked again where the answer is none', async () => {
+    const one = person('banana', '2', 'open', '1', 'gpu', '', 'org/model')
+    const answers = await answersOf({}, one.ask)
+    expect(answers).toEqual({ have: 'agent', sdk: 'openai', where: 'gpu', model: 'org/model' })
+    expect(one.asked[1]).toContain('Type a number from 1 to 3.')
+  })
+
+  it('is not asked where it was said', async () => {
     const one = person('')
     expect(await answersOf({ have: 'agent', sdk: 'openai' }, one.ask)).toMatchObject({ where: 'cpu' })
     expect(one.asked).toHaveLength(1)

@@ -13,7 +13,8 @@ export async function answersOf(given: Given, ask?: Asker): Promise<Answers> {
   const where = await choose('where', given.where, ask)
   const data = given.data ?? (have === 'data' ? await words(FILE, ask) : undefined)
   const wantsModel = where === 'gpu' || data !== undefined
-  const model = given.model ?? (wantsModel ? await words(MODEL, ask) : undefined)
+  let { model } = given
+  while (ask && wantsModel && model === undefined) model = await words(MODEL, ask)
   return { have, sdk, where, model, data }
 }
 
@@ -30,6 +31,12 @@ async function choose<Q extends keyof typeof QUESTIONS>(question: Q, given: stri
   const { text, answers } = QUESTIONS[question]
   const names = Object.keys(answers)
   const lines = Object.values<string>(answers).map((answer, at) => `  ${at + 1} ${answer}`)
-  const said = (await ask(`${text}\n${lines.join('\n')}\n[1] `)).trim()
-  return answerTo(question, names[Number(said || 1) - 1] ?? said)
+  for (let before = ''; ; before = `Type a number from 1 to ${names.length}.\n`) {
+    const said = (await ask(`${before}${text}\n${lines.join('\n')}\n[1] `)).trim()
+    try {
+      return answerTo(question, names[Number(said || 1) - 1] ?? said)
+    } catch {
+      // asked again
+    }
+  }
 }

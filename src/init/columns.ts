@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises'
-import { TrinityError } from '../base/error.js'
+import { type FileHandle, open } from 'node:fs/promises'
+import { messageOf, TrinityError } from '../base/error.js'
 import { jsonIn } from '../base/json-text.js'
 
 /** Columns of a data set that hold what is asked and what is right. */
@@ -15,9 +15,12 @@ const LONGEST_ROW = 1 << 20
 
 /** Which columns of a file of JSON lines hold questions and answers, by their usual names in its first row. */
 export async function columnsOf(file: string): Promise<Columns> {
-  const row = jsonIn(await firstLine(file))
+  const line = await firstLine(file)
+  const row = jsonIn(line)
   if (typeof row !== 'object' || row === null || Array.isArray(row)) {
-    throw new TrinityError('init/data', `the first line of ${file} is no JSON object`, {
+    const isLong = Buffer.byteLength(line) >= LONGEST_ROW
+    const what = line === '' ? 'it is empty' : isLong ? 'its first row is too long' : 'its first row is no JSON object'
+    throw new TrinityError('init/data', `${file}: ${what}`, {
       path: file,
       hint: 'one row in each line, such as {"question": "…", "answer": "…"}',
     })
@@ -33,18 +36,17 @@ export async function columnsOf(file: string): Promise<Columns> {
   })
 }
 
+/** The first line with something in it. */
 async function firstLine(file: string): Promise<string> {
-  const handle = await open(file).catch((cause) => {
-    throw new TrinityError('init/data', `${file} cannot be read`, {
-      path: file,
-      hint: 'name a file with --data',
-      cause,
-    })
-  })
+  let handle: FileHandle | undefined
   try {
+    handle = await open(file)
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(LONGEST_ROW), 0, LONGEST_ROW, 0)
-    return buffer.toString('utf8', 0, bytesRead).split('\n', 1)[0]
+    return buffer.toString('utf8', 0, bytesRead).trimStart().split('\n', 1)[0]
+  } catch (cause) {
+    const text = `${file} cannot be read: ${messageOf(cause)}`
+    throw new TrinityError('init/data', text, { path: file, hint: 'name a file with --data', cause })
   } finally {
-    await handle.close()
+    await handle?.close()
   }
 }

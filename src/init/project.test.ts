@@ -35,13 +35,31 @@ describe('a project', () => {
   })
 
   it.each([
-    ['[1]', /is no JSON object/],
-    ['', /is no JSON object/],
+    ['[1]', /first row is no JSON object/],
+    ['\n\n', /it is empty/],
+    [`{"question": "${'a'.repeat(1 << 20)}"}`, /first row is too long/],
     ['{"text": "a", "answer": "b"}', /is known to hold questions: text, answer/],
     ['{"question": "a", "reply": "b"}', /is known to hold answers: question, reply/],
-  ])('of data that begins with %j is refused', async (text, message) => {
+  ])('of data that begins with %.40j is refused', async (text, message) => {
     const answers: Answers = { ...plain, have: 'data', data: rows(text), model: 'm' }
     await expect(projectFiles(answers, place)).rejects.toThrow(message)
+  })
+
+  it('of data in a folder or a file that YAML cannot name is refused', async () => {
+    const of = (data: string) => projectFiles({ ...plain, have: 'data', data, model: 'm' }, place)
+    await expect(of(dir)).rejects.toThrow(/cannot be read: EISDIR/)
+    const odd = join(dir, 'a b}#.jsonl')
+    writeFileSync(odd, '\uFEFF\n{"question": 1, "answer": 2}')
+    await expect(of(odd)).rejects.toThrow(/a configuration cannot name/)
+  })
+
+  it.each([
+    ['模型', 'project'],
+    ['--x', 'x'],
+    ['A b.c', 'a-b.c'],
+  ])('in %s is called %s', async (folder, name) => {
+    const files = await projectFiles(plain, { ...place, dir: join(dir, folder) })
+    expect(JSON.parse(textOf(files, 'package.json')).name).toBe(name)
   })
 
   it('wants a model where the small one would learn nothing', async () => {

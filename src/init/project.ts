@@ -1,4 +1,4 @@
-import { basename, relative } from 'node:path'
+import { basename, relative, resolve } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import type { Answers } from './answers.js'
 import { columnsOf } from './columns.js'
@@ -35,7 +35,8 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
   const name =
     basename(dir)
       .toLowerCase()
-      .replaceAll(/[^a-z0-9._-]+/g, '-') || 'project'
+      .replaceAll(/[^a-z0-9._-]+/g, '-')
+      .replaceAll(/^[._-]+|-+$/g, '') || 'project'
   const plugin = have === 'data' ? 'reward.ts' : 'agent.ts'
   const graded = data === undefined ? 'countdown' : 'text'
   const manifest = {
@@ -44,6 +45,7 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
     type: 'module',
     scripts: {
       train: `trinity run -c trinity.yaml --plugin-dir ${plugin}`,
+      check: `trinity config check trinity.yaml --plugin-dir ${plugin}`,
       test: 'node --import tsx --test grade.test.ts',
       chat: 'trinity chat trinity.yaml',
     },
@@ -67,7 +69,7 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
 
 async function yaml({ have, data, model }: Answers, name: string, dir: string): Promise<string> {
   const isSample = data === undefined
-  const path = `path: \${config.dir:${isSample ? 'tasks' : relative(dir, data)}}`
+  const path = `path: ${JSON.stringify(`\${config.dir:${isSample ? 'tasks' : besides(dir, data)}}`)}`
   // an agent gets rows as they are
   const format = have === 'data' ? [await formatOf(data)] : []
   const lines = [
@@ -97,6 +99,16 @@ async function yaml({ have, data, model }: Answers, name: string, dir: string): 
     ...(isSample ? ['explorer:', '  eval_interval: 25'] : []),
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** A file as seen from the folder. */
+function besides(dir: string, file: string): string {
+  const path = relative(dir, resolve(file))
+  if (!/[{}$]/.test(path)) return path
+  throw new TrinityError('init/data', `a configuration cannot name ${file}`, {
+    path: file,
+    hint: 'give the file a name without { } and $',
+  })
 }
 
 async function formatOf(data: string | undefined): Promise<string> {

@@ -50,7 +50,7 @@ export function openPlot(host: HTMLElement, table: Table, held: () => Held, inde
         { ...axis, size: 26, space: 60, values: (_, ticks) => ticks.map(view.axis === 'step' ? stepLabel : duration) },
         {
           ...axis,
-          size: 48,
+          size: 56,
           space: 28,
           values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : number(tick))),
         },

@@ -40,7 +40,7 @@ async function resolvedOf({ path }: FoundRun): Promise<Resolved> {
   const why = record ? 'the folder was moved since' : 'an earlier release has made it'
   throw new TrinityError('studio/unknown-files', `nothing says which files of ${path} are the run's: ${why}`, {
     path,
-    hint: `look at it, and delete it by hand: rm -r ${JSON.stringify(path)}`,
+    hint: 'look at it, and delete the folder by hand',
   })
 }
 
