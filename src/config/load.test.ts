@@ -25,6 +25,12 @@ it('refuses a file that is not UTF-8 instead of putting U+FFFD into it', () => {
   )
 })
 
+it('says whether everything stands in the file', () => {
+  const cwd = folder({ 'f.yaml': 'name: a' })
+  expect(loadConfig('f.yaml', { cwd }).isOverridden).toBe(false)
+  expect(loadConfig('f.yaml', { cwd, set: ['name=b'] }).isOverridden).toBe(true)
+})
+
 describe('unknown keys', () => {
   it('are errors with the nearest known key, all at once', () => {
     const problems = errorsOf(() =>

@@ -96,7 +96,7 @@ function finish(trees: Trees, file: string, options: LoadOptions, { env, problem
   const whole = interpolate(present, env, problems, trees.written)
   // before anything is said about its values
   rememberSecrets(plain(whole))
-  return parseStages(whole, file, problems)
+  return { ...parseStages(whole, file, problems), isOverridden: changed !== trees.tree }
 }
 
 function readTrees(path: string, shown: string, chain: readonly string[], reading: Reading): Trees {

@@ -21,6 +21,8 @@ export interface ParsedStage {
 /** A configuration as it was read: one for each stage, and the problems that were found. */
 export interface Parsed {
   readonly file: string
+  /** Not everything stands in the file. */
+  readonly isOverridden?: boolean
   readonly stages: readonly ParsedStage[]
   readonly problems: Problems
 }

@@ -19,7 +19,7 @@ export interface RunRecord {
   readonly host: string
   /** ISO 8601. */
   readonly began: string
-  /** The file that was given, where there was one. */
+  /** The file that was given, where there was one and all of it stands there. */
   readonly file?: string
   /** As it was resolved, without secrets. */
   readonly config: Config

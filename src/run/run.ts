@@ -44,7 +44,7 @@ export interface RunResult {
  * const { end, steps } = await run(resolveConfig(parsed, machineFacts(), await loadCatalog([parsed])))
  * console.log(end, steps)
  */
-export async function run({ stages, file }: Resolved, options: RunOptions = {}): Promise<RunResult> {
+export async function run({ stages, file, isOverridden }: Resolved, options: RunOptions = {}): Promise<RunResult> {
   const { view = SILENT, stop = new Stop() } = options
   // also of later stages, before hours are spent on the first
   for (const { config } of stages) for (const { error, isDoubtful } of refusals(config)) if (!isDoubtful) throw error
@@ -65,7 +65,7 @@ export async function run({ stages, file }: Resolved, options: RunOptions = {}):
       } = await runStage(stage, {
         view,
         stop,
-        file,
+        file: isOverridden ? undefined : file,
         openEngine: options.openEngine ?? openEngine,
         openMonitor: options.openMonitor ?? openMonitor,
         engineNamed: options.engineNamed?.(i) ?? false,

@@ -30,8 +30,8 @@ export interface StageContext {
   readonly stop: Stop
   readonly openEngine: OpenEngine
   openMonitor(options: { config: Config; role: string; logger: Logger }): Promise<Monitor>
-  /** The configuration as it was given. */
-  readonly file: string
+  /** What the run is made from, where all of it stands in a file. */
+  readonly file: string | undefined
   /** The user asked for the trainer's engine by name. */
   readonly engineNamed: boolean
 }

@@ -33,6 +33,7 @@ describe.skipIf(rayPython.absent)(`a run over two nodes of Ray${rayPython.note}`
       name,
       checkpoint_root_dir: dir,
       'cluster.ray_address': cluster.address,
+      'cluster.gpu_per_node': 2,
       'trainer.trainer_type': 'torch',
       'trainer.save_interval': 1,
       'explorer.rollout_model.engine_type': 'torch',

@@ -29,6 +29,8 @@ export interface ResolvedStage {
 /** A configuration that can be run: all stages, and what is to be said about them. */
 export interface Resolved {
   readonly file: string
+  /** Not everything stands in the file. */
+  readonly isOverridden?: boolean
   readonly stages: readonly ResolvedStage[]
   /** Warnings and notes. */
   readonly remarks: readonly Problem[]
@@ -47,7 +49,8 @@ export function resolveConfig(parsed: Parsed, facts: Facts, catalog: Catalog): R
     return result
   })
   parsed.problems.throwIfErrors(parsed.file)
-  return { file: parsed.file, stages, remarks: parsed.problems.remarks }
+  const { file, isOverridden, problems } = parsed
+  return { file, isOverridden, stages, remarks: problems.remarks }
 }
 
 function changesModel(first: ParsedStage, stage: ParsedStage): boolean {

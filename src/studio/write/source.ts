@@ -79,8 +79,7 @@ export async function runText(folders: readonly string[], run: FoundRun): Promis
     const text = await readFile(file, 'utf8').catch(() => undefined)
     const place = await placeOf(folders, file)
     if (text !== undefined && text.length < MOST_BYTES) {
-      const notes = ['What was given with --set is not in the file.']
-      return { text: place ? text : rebased(text, dirname(file)), from: file, notes, place }
+      return { text: place ? text : rebased(text, dirname(file)), from: file, notes: [], place }
     }
   }
   return { text: printConfig(sparse(config)), from: 'what the run has recorded', notes: notesOn(config) }
@@ -93,7 +92,8 @@ export async function isReadable(folders: readonly string[], file: string): Prom
 
 function notesOn(config: unknown): string[] {
   const hidden = JSON.stringify(config).includes('***') ? ['Secrets are ***: fill them in.'] : []
-  return ['The file that it was started with is not below the folders: these are its values.', ...hidden]
+  const why = 'These are the values of the run: its file is not below the folders, or --set has changed it.'
+  return [why, ...hidden]
 }
 
 /** Only what a configuration says beside the defaults. */
