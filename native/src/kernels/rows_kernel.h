@@ -99,68 +99,67 @@ static void rope(float* x, ptrdiff_t ld, const int32_t* positions, int64_t rows,
   }
 }
 
-// Widths are whole vectors here: activations are padded to NR columns with zeros.
-static void swiglu(const float* gate_up, ptrdiff_t ldg, int up, int64_t rows, float* act, ptrdiff_t lda) {
+// Widths are whole vectors here: activations are padded to NR columns with zeros. `activate`: of the gate.
+template <class Activate>
+static inline void gated(const float* gate_up, ptrdiff_t ldg, int up, int64_t rows, float* act, ptrdiff_t lda,
+                         Activate activate) {
   for (int64_t r = 0; r < rows; r++) {
     const float* g = gate_up + r * ldg;
     const float* u = g + up;
     float* out = act + r * lda;
+    for (int i = 0; i < up; i += VL) store(out + i, activate(load(g + i)) * load(u + i));
+  }
+}
+
+// `slope(gate, above, active)`: the gradient of the gate, given that of its activation, which it also tells.
+template <class Slope>
+static inline void gated_back(float* gate_up, ptrdiff_t ldg, int up, int64_t rows, const float* dact, ptrdiff_t ldd,
+                              float* act, ptrdiff_t lda, Slope slope) {
+  for (int64_t r = 0; r < rows; r++) {
+    float* g = gate_up + r * ldg;
+    float* u = g + up;
+    const float* d = dact + r * ldd;
+    float* out = act + r * lda;
     for (int i = 0; i < up; i += VL) {
-      const vf gate = load(g + i);
-      store(out + i, gate / (splat(1.0f) + vexp(-gate)) * load(u + i));
+      const vf lift = load(u + i), da = load(d + i);
+      vf active;
+      store(g + i, slope(load(g + i), da * lift, active));
+      store(out + i, active * lift);
+      store(u + i, da * active);
     }
   }
+}
+
+static void swiglu(const float* gate_up, ptrdiff_t ldg, int up, int64_t rows, float* act, ptrdiff_t lda) {
+  gated(gate_up, ldg, up, rows, act, lda, [](vf gate) { return gate / (splat(1.0f) + vexp(-gate)); });
 }
 
 static void swiglu_back(float* gate_up, ptrdiff_t ldg, int up, int64_t rows, const float* dact, ptrdiff_t ldd, float* act,
                         ptrdiff_t lda) {
-  for (int64_t r = 0; r < rows; r++) {
-    float* g = gate_up + r * ldg;
-    float* u = g + up;
-    const float* d = dact + r * ldd;
-    float* out = act + r * lda;
-    for (int i = 0; i < up; i += VL) {
-      const vf gate = load(g + i), lift = load(u + i), da = load(d + i);
-      const vf sigma = splat(1.0f) / (splat(1.0f) + vexp(-gate));
-      const vf silu = gate * sigma;
-      store(out + i, silu * lift);
-      store(g + i, da * lift * (sigma + silu * (splat(1.0f) - sigma)));
-      store(u + i, da * silu);
-    }
-  }
+  gated_back(gate_up, ldg, up, rows, dact, ldd, act, lda, [](vf gate, vf above, vf& active) {
+    const vf sigma = splat(1.0f) / (splat(1.0f) + vexp(-gate));
+    active = gate * sigma;
+    return above * (sigma + active * (splat(1.0f) - sigma));
+  });
 }
 
 // GELU by tanh, and its slope: g · (1 + t) / 2 with t = tanh(√(2/π) · (g + 0.044715 g³)).
 static void geglu(const float* gate_up, ptrdiff_t ldg, int up, int64_t rows, float* act, ptrdiff_t lda) {
-  for (int64_t r = 0; r < rows; r++) {
-    const float* g = gate_up + r * ldg;
-    const float* u = g + up;
-    float* out = act + r * lda;
-    for (int i = 0; i < up; i += VL) {
-      const vf gate = load(g + i);
-      const vf t = vtanh(splat(0.7978845608f) * (gate + splat(0.044715f) * gate * gate * gate));
-      store(out + i, splat(0.5f) * gate * (splat(1.0f) + t) * load(u + i));
-    }
-  }
+  gated(gate_up, ldg, up, rows, act, lda, [](vf gate) {
+    const vf t = vtanh(splat(0.7978845608f) * (gate + splat(0.044715f) * gate * gate * gate));
+    return splat(0.5f) * gate * (splat(1.0f) + t);
+  });
 }
 
 static void geglu_back(float* gate_up, ptrdiff_t ldg, int up, int64_t rows, const float* dact, ptrdiff_t ldd, float* act,
                        ptrdiff_t lda) {
-  for (int64_t r = 0; r < rows; r++) {
-    float* g = gate_up + r * ldg;
-    float* u = g + up;
-    const float* d = dact + r * ldd;
-    float* out = act + r * lda;
-    for (int i = 0; i < up; i += VL) {
-      const vf gate = load(g + i), lift = load(u + i), da = load(d + i), square = gate * gate;
-      const vf t = vtanh(splat(0.7978845608f) * (gate + splat(0.044715f) * square * gate));
-      const vf gelu = splat(0.5f) * gate * (splat(1.0f) + t);
-      const vf inner = splat(0.7978845608f) * (splat(1.0f) + splat(3 * 0.044715f) * square);
-      store(out + i, gelu * lift);
-      store(g + i, da * lift * splat(0.5f) * (splat(1.0f) + t + gate * (splat(1.0f) - t * t) * inner));
-      store(u + i, da * gelu);
-    }
-  }
+  gated_back(gate_up, ldg, up, rows, dact, ldd, act, lda, [](vf gate, vf above, vf& active) {
+    const vf square = gate * gate;
+    const vf t = vtanh(splat(0.7978845608f) * (gate + splat(0.044715f) * square * gate));
+    active = splat(0.5f) * gate * (splat(1.0f) + t);
+    const vf inner = splat(0.7978845608f) * (splat(1.0f) + splat(3 * 0.044715f) * square);
+    return above * splat(0.5f) * (splat(1.0f) + t + gate * (splat(1.0f) - t * t) * inner);
+  });
 }
 
 static void squash(float* x, int64_t n, float cap) {
