@@ -46,10 +46,11 @@ export async function takeInventory({ config, mark, evidence }: InventoryNeeds):
   const names = entries.map(({ name }) => name)
   const roles = rolesIn(names, [config.explorer.name, config.trainer.name])
   const marks: string[] = []
+  const buffers = basename(config.buffer.cache_dir ?? 'buffer')
   const sorted: Record<string, (path: string, entry: Dirent) => Promise<boolean>> = {
     [basename(config.log.save_dir ?? 'log')]: (path) => isLog(path),
     [basename(config.monitor.cache_dir)]: async (path, { name }) => isEventFile(name) || isMonitorFile(path, roles),
-    [basename(config.buffer.cache_dir ?? 'buffer')]: async (path) => (await evidence(withoutJournal(path))).ours,
+    [buffers]: async (path) => (await evidence(withoutJournal(path))).ours,
     [BENCH]: async (_, { name }) => [BEST_EVAL, BENCH_RESULTS].includes(finalName(name)),
   }
   for (const entry of entries) {
@@ -60,7 +61,11 @@ export async function takeInventory({ config, mark, evidence }: InventoryNeeds):
     } else if (Object.hasOwn(sorted, entry.name)) {
       if (!entry.isDirectory()) block(entry.isSymbolicLink() ? 'it is a link' : 'it is not a folder')
       else if ((await entriesIn(path)).some(({ name }) => name === MARKS)) block('it is the folder of another job')
-      else await sortFolder(path, sorted[entry.name], list)
+      else {
+        const ours: string[] = []
+        await sortFolder(path, sorted[entry.name], { ...list, ours })
+        list.ours.push(...(entry.name === buffers ? await besideJournals(ours) : ours))
+      }
     } else if (isStepName(entry.name)) {
       if (!entry.isDirectory()) block(entry.isSymbolicLink() ? 'it is a link' : 'it is not a folder')
       else if (mark.found.includes(entry.name)) block('it was there before the first run of this job')
@@ -142,6 +147,20 @@ async function entriesIn(dir: string): Promise<Dirent[]> {
 /** What SQLite keeps beside a database goes the way of the database. */
 export function withJournals(file: string): string[] {
   return [`${file}-wal`, `${file}-shm`, `${file}-journal`, file]
+}
+
+export async function plainFiles(paths: readonly string[]): Promise<string[]> {
+  const plain = await Promise.all(paths.map(isPlainFile))
+  return paths.filter((_, i) => plain[i])
+}
+
+export async function isPlainFile(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isFile() ?? false
+}
+
+/** Looked for again: asking a database whose it is makes journals, which the driver takes away when it likes. */
+async function besideJournals(files: readonly string[]): Promise<string[]> {
+  return plainFiles(files.filter((path) => withoutJournal(path) === path).flatMap(withJournals))
 }
 
 function withoutJournal(path: string): string {

@@ -5,7 +5,7 @@ import { markedFiles, readMark } from '../checkpoint/job-mark.js'
 import { isStepName } from '../checkpoint/layout.js'
 import type { Config, Resolved } from '../config/index.js'
 import { type Evidence, evidenceOf } from './evidence.js'
-import { type Inventory, takeInventory, withJournals } from './inventory.js'
+import { type Inventory, isPlainFile, plainFiles, takeInventory, withJournals } from './inventory.js'
 import { jobName } from './job-name.js'
 import { isJobFile, rolesIn } from './known-files.js'
 import { experienceFiles, isThere } from './outside.js'
@@ -102,15 +102,6 @@ async function addStageMeta(all: Leftovers, stages: Resolved['stages']): Promise
   if (!(await isPlainFile(path))) return
   if (await isStageMeta(path, stages)) await add(all, path, { ours: [path], folders: [dirname(path)] })
   else all.kept.push(path)
-}
-
-async function plainFiles(paths: readonly string[]): Promise<string[]> {
-  const plain = await Promise.all(paths.map(isPlainFile))
-  return paths.filter((_, i) => plain[i])
-}
-
-async function isPlainFile(path: string): Promise<boolean> {
-  return (await lstat(path).catch(() => undefined))?.isFile() ?? false
 }
 
 function refuse({ blocked }: Leftovers): void {
