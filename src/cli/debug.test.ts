@@ -133,7 +133,8 @@ describe('trinity debug', () => {
     expect(await debug(options, world)).toBe(0)
     expect(printed[0]).toContain(join(dir, 'output', 'experiences.db'))
     await expect(debug({ ...options, outputDir: join(dir, 'nothing') }, world)).rejects.toMatchObject({
-      code: 'studio/no-file',
+      code: 'cli/debug',
+      hint: expect.stringContaining('--module workflow'),
     })
   })
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -71,6 +72,12 @@ export async function debug(options: DebugOptions, world: Partial<DebugWorld> = 
 async function look(options: DebugOptions, world: Partial<DebugWorld>): Promise<ExitCode> {
   const { view } = await import('./view.js')
   const url = resolve(options.outputFile ?? join(options.outputDir, DEBUG_FILE))
+  if (!existsSync(url)) {
+    throw new TrinityError('cli/debug', `there is nothing to show at ${url}`, {
+      path: url,
+      hint: typed('`trinity debug --module workflow` runs one task and writes what it made there'),
+    })
+  }
   const tokenizer = loadConfig(options.config, { set: options.set }).stages.at(-1)?.config.model.model_path
   return view({ url, table: RESULT_TABLE, tokenizer: tokenizer || undefined, port: options.port }, world)
 }

@@ -49,4 +49,23 @@ describe('trinity view', () => {
     const set = ['data_processor.experience_pipeline.save_input=false']
     await expect(view({ config, set }, { ...done, page })).rejects.toThrow('keep no raw experiences')
   })
+
+  it('says what a file that it cannot show is instead', async () => {
+    const { dir, page, job } = await folder()
+    const refused = (url: string, code: string, words: string) =>
+      expect(view({ url, port: '0' }, { ...done, page })).rejects.toMatchObject({
+        code,
+        hint: expect.stringContaining(words),
+      })
+    await mkdir(join(job, 'buffer'), { recursive: true })
+    const files = { 'bad.db': 'no database', 'empty.db': '', 'foreign.jsonl': '{"a":1}\n', 'text.jsonl': 'words' }
+    for (const [name, text] of Object.entries(files)) await writeFile(join(job, 'buffer', name), text)
+    const inside = (name: string) => join(job, 'buffer', name)
+    await refused(dir, 'studio/no-file', 'p/n/buffer/bad.db')
+    await refused(page, 'studio/no-file', 'trinity studio')
+    await refused(inside('none.db'), 'studio/no-file', 'buffer/')
+    await refused(inside('bad.db'), 'studio/store', 'all of it')
+    await refused(inside('empty.db'), 'studio/no-table', 'explorer_output.db')
+    for (const name of ['foreign.jsonl', 'text.jsonl']) await refused(inside(name), 'studio/no-experiences', 'tokens')
+  })
 })

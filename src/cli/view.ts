@@ -39,7 +39,10 @@ export async function view(options: ViewCommandOptions, world: Partial<StudioWor
   const fromConfig: Partial<ViewOptions> = options.config === undefined ? {} : ofConfig(options.config, options.set)
   const url = options.url ?? fromConfig.url
   if (url === undefined) {
-    throw new TrinityError('cli/usage', 'give --url, or the --config of a run', { path: 'trinity view' })
+    throw new TrinityError('cli/usage', 'give --url, or the --config of a run', {
+      path: '--url',
+      hint: '`trinity view --url FILE.db`: a table of experiences, in the buffer/ folder of a run',
+    })
   }
   // a table of the configuration is no table of another database
   const table = options.table ?? (options.url === undefined ? fromConfig.table : undefined)

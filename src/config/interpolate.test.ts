@@ -109,6 +109,8 @@ describe('problems of references', () => {
   it('ends on references that multiply and nest', () => {
     const many = Array.from({ length: 40 }, (_, i) => `a${i}: [${'"${a' + (i + 1) + '}",'}${'"${a' + (i + 1) + '}"'}]`)
     expect(errorsOf(() => read(`${many.join('\n')}\na40: x`))[0].message).toBe('references expand without end')
+    const doubled = Array.from({ length: 40 }, (_, i) => `a${i}: "\${a${i + 1}}\${a${i + 1}}"`)
+    expect(errorsOf(() => read(`${doubled.join('\n')}\na40: x`))[0].message).toBe('references expand without end')
     expect(errorsOf(() => read(`a: "${'${'.repeat(500)}${'}'.repeat(500)}"`))[0].message).toBe('nested too deeply')
   })
 })

@@ -11,6 +11,7 @@ export type Env = Readonly<Record<string, string | undefined>>
 const RESOLVERS = ['oc.env', 'oc.decode', 'oc.select', 'config.dir'] as const
 /** Stops references that multiply. */
 const MAX_NODES = 200_000
+const MAX_LETTERS = 1 << 20
 const MAX_DEPTH = 60
 
 /**
@@ -114,6 +115,7 @@ class Interpolation {
       const [only] = values
       if (values.length === 1) return typeof only === 'string' ? scalarNode(only, mark) : only
       const whole = values.map((value) => (typeof value === 'string' ? value : this.#asText(value))).join('')
+      if (whole.length > MAX_LETTERS) throw new TemplateError('references expand without end')
       if (!values.some((value) => typeof value !== 'string' && isSecret(value))) return scalarNode(whole, mark)
       const shown = values.map((value) => (typeof value === 'string' ? value : (shownOf(value) ?? this.#asText(value))))
       return secretNode(whole, shown.join(''), mark)

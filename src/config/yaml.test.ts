@@ -87,6 +87,12 @@ describe('YAML', () => {
     expect(errorsOf(() => parseYaml(lines.join('\n'), 'f.yaml'))).toMatchObject([
       { message: expect.stringMatching(/too large/), hint: expect.stringMatching(/100000 values/) },
     ])
+    // each use of an anchor costs a walk through the document: few values may be many uses
+    const uses = (n: number) => `a: &a 1\nb: [${Array(n).fill('*a').join(',')}]`
+    expect(parseYaml(uses(1000), 'f.yaml').entries.size).toBe(2)
+    expect(errorsOf(() => parseYaml(uses(1001), 'f.yaml'))).toMatchObject([
+      { hint: expect.stringMatching(/1000 times/) },
+    ])
   })
 
   it.each([300, 20_000])('stops %d levels of nesting', (depth) =>

@@ -1,11 +1,24 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type YAMLError } from 'yaml'
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  visit,
+  type YAMLError,
+  type Node as YamlNode,
+} from 'yaml'
 import { messageOf, TrinityError } from '../base/error.js'
 import { type Entry, type MapNode, type Mark, mapNode, type Node, type ScalarNode } from './node.js'
 import { Problems } from './problem.js'
 import { plainScalar } from './scalar.js'
 
-/** More nodes than any configuration has: stops anchors that multiply themselves. */
+/** More than any configuration has: stops anchors that multiply themselves before they cost seconds. */
 const MAX_NODES = 100_000
+const MAX_ALIASES = 1000
 const MAX_DEPTH = 200
 const MAX_SYNTAX = 20
 
@@ -45,6 +58,8 @@ class Reader {
   readonly #minor: Problems
   #lines = new LineCounter()
   #count = 0
+  #aliases = 0
+  #targets: ReadonlyMap<Alias, YamlNode> | undefined
   #isTooLarge = false
 
   constructor(file: string, minor?: Problems) {
@@ -104,15 +119,18 @@ class Reader {
   }
 
   #node(value: unknown, document: Document.Parsed, open: unknown[], depth: number): Node | undefined {
+    if (this.#isTooLarge) return undefined
     const range = (value as { range?: [number, number, number] | null } | null)?.range
     const mark = this.#mark(range?.[0] ?? 0)
-    if (++this.#count > MAX_NODES || depth > MAX_DEPTH) {
-      if (!this.#isTooLarge) this.#problems.error('yaml', '', TOO_LARGE, mark, SMALLER)
+    if (isAlias(value)) this.#aliases++
+    if (++this.#count > MAX_NODES || this.#aliases > MAX_ALIASES || depth > MAX_DEPTH) {
+      this.#problems.error('yaml', '', TOO_LARGE, mark, SMALLER)
       this.#isTooLarge = true
       return undefined
     }
     if (isAlias(value)) {
-      const target = value.resolve(document)
+      this.#targets ??= targetsOf(document)
+      const target = this.#targets.get(value)
       if (!target) {
         this.#problems.error('yaml', '', `no anchor &${value.source} before this *${value.source}`, mark)
         return undefined
@@ -205,10 +223,25 @@ class Reader {
   }
 }
 
+/** What each alias stands for: the latest anchor of its name before it. One walk for all of them. */
+function targetsOf(document: Document.Parsed): Map<Alias, YamlNode> {
+  const anchors = new Map<string, YamlNode>()
+  const targets = new Map<Alias, YamlNode>()
+  visit(document, {
+    Node(_, node) {
+      if (isAlias(node)) {
+        const target = anchors.get(node.source)
+        if (target) targets.set(node, target)
+      } else if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+  })
+  return targets
+}
+
 const TYPED = ['int', 'float', 'bool', 'null']
 
 const TOO_LARGE = 'too large: anchors multiply, or it is nested too deeply'
-const SMALLER = `a file may have ${MAX_NODES} values, ${MAX_DEPTH} levels deep`
+const SMALLER = `a file may have ${MAX_NODES} values, ${MAX_DEPTH} levels deep, and use anchors ${MAX_ALIASES} times`
 
 function wordsOf({ message }: YAMLError): string {
   return isTooDeep(message) ? TOO_LARGE : message.charAt(0).toLowerCase() + message.slice(1)

@@ -51,6 +51,7 @@ const STATUS = {
   'gateway/host': 403,
   'gateway/origin': 403,
   'studio/outside': 403,
+  'studio/taken': 403,
   'studio/origin': 403,
   'studio/exists': 409,
   'studio/faults': 422,

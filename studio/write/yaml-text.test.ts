@@ -98,3 +98,9 @@ it('any value can be set and taken away again, and all others and all comments s
     { numRuns: 40 },
   )
 })
+
+it('anchors that multiply are no values: the check says why', () => {
+  const lines = ['a0: &a0 [1, 1]', ...Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`)]
+  expect(treeOf(lines.join('\n'))).toBeUndefined()
+  expect(treeOf('a: &a {b: c}\nd: *a')).toEqual({ a: { b: 'c' }, d: { b: 'c' } })
+})

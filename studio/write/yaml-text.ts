@@ -15,11 +15,16 @@ const LAYOUT = { lineWidth: 0, flowCollectionPadding: false } as const
 export const keyOf = (path: Path) =>
   path.reduce<string>((key, part) => (typeof part === 'number' ? `${key}[${part}]` : key ? `${key}.${part}` : part), '')
 
-/** The values of a text; undefined: it is no YAML, or no map. */
+/** The values of a text; undefined: it is no YAML, or no map, or one whose anchors multiply. */
 export function treeOf(text: string): { readonly [key: string]: Tree } | undefined {
   const document = read(text)
   if (document.errors.length > 0) return undefined
-  const tree = document.toJS() as Tree
+  let tree: Tree
+  try {
+    tree = document.toJS() as Tree
+  } catch {
+    return undefined
+  }
   if (tree === null || tree === '') return {}
   return typeof tree === 'object' && !Array.isArray(tree) ? (tree as { [key: string]: Tree }) : undefined
 }

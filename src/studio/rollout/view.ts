@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { isDatabaseUrl, sqlitePath } from '../../base/database/names.js'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { withoutPassword } from '../../base/secret/index.js'
@@ -10,6 +9,7 @@ import type { Shelf } from './shelf.js'
 import type { Source } from './source.js'
 import { type Asked, experienceTables, openByUrl, openToRead, SQLITE_TABLES, SqlSource } from './sql-source.js'
 import { textsOf } from './token-text.js'
+import { needExperiences, needFile } from './view-file.js'
 
 /** The one run that `trinity view` shows. */
 export const VIEW = 'view'
@@ -41,11 +41,12 @@ export class View implements Shelf {
     const texts = await textsBy(tokenizer)
     const path = withoutPassword(url)
     if (url.endsWith('.jsonl')) {
-      needFile(url)
+      await needFile(url)
+      await needExperiences(url)
       return new View({ id: VIEW, name: path, kind: 'jsonl', holds: 'other', path }, await JsonlSource.open(url), texts)
     }
     const isSqlite = !isDatabaseUrl(url) || /^sqlite/i.test(url)
-    const opened = isSqlite ? openFile(isDatabaseUrl(url) ? sqlitePath(url) : url) : await openByUrl(url)
+    const opened = isSqlite ? await openFile(isDatabaseUrl(url) ? sqlitePath(url) : url) : await openByUrl(url)
     const name = await tableIn(opened, table)
     const kind = isSqlite ? 'sqlite' : 'postgresql'
     const store: Store = { id: VIEW, name: `${name} of ${opened.where}`, kind, holds: 'other', path }
@@ -74,24 +75,33 @@ export class View implements Shelf {
 
 type Opened = Asked & { readonly listTables: string }
 
-function openFile(path: string): Opened {
-  needFile(path)
+async function openFile(path: string): Promise<Opened> {
+  await needFile(path)
   return { ...openToRead(path), listTables: SQLITE_TABLES }
 }
 
-function needFile(path: string): void {
-  if (!existsSync(path)) throw new TrinityError('studio/no-file', `there is no file ${path}`, { path })
-}
-
 async function tableIn(db: Opened, wanted: string | undefined): Promise<string> {
-  const tables = await experienceTables(db, db.listTables)
+  const tables = await experienceTables(db, db.listTables).catch(async (cause) => {
+    await db.close()
+    throw new TrinityError('studio/store', `cannot read ${db.where} as a database: ${messageOf(cause)}`, {
+      path: db.where,
+      hint: 'is it a file that a run has written, and all of it?',
+      cause,
+    })
+  })
   const found = wanted === undefined && tables.length === 1 ? tables[0] : tables.find((one) => one === wanted)
   if (found !== undefined) return found
   await db.close()
+  if (tables.length === 0) {
+    throw new TrinityError('studio/no-table', `${db.where} has no table of experiences`, {
+      path: db.where,
+      hint: 'a run that has begun writes one, for example to buffer/explorer_output.db in its folder',
+    })
+  }
   const what = wanted === undefined ? 'which table is not said' : `there is no table '${wanted}' of experiences`
   throw new TrinityError('studio/no-table', `${db.where}: ${what}`, {
     path: '--table',
-    hint: `it has ${tables.join(', ') || 'none'}`,
+    hint: `it has ${tables.join(', ')}`,
   })
 }
 

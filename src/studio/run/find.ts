@@ -75,7 +75,7 @@ function isStep(name: string): boolean {
 }
 
 /** The mark of a job, or what runs of releases before it have left. */
-function isJob(entries: readonly Dirent[]): boolean {
+export function isJob(entries: readonly Dirent[]): boolean {
   const names = new Map(entries.map((entry) => [entry.name, entry]))
   if (names.get(MARKS)?.isDirectory()) return true
   const meta = ['run', 'trainer', 'explorer'].some((role) => names.get(metaName(role))?.isFile())

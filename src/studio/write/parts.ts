@@ -23,7 +23,7 @@ import type { Starter } from './start.js'
 import type { Stopper } from './stop.js'
 
 const text = z.string().max(1 << 20)
-const place = { folder: z.string(), path: z.string().min(1).max(500) }
+const place = { folder: z.string(), path: z.string() }
 const checkBody = z.strictObject({ text, place: z.strictObject(place).optional(), isFull: z.boolean().optional() })
 const saveBody = { ...place, text, isSure: z.boolean().optional() }
 

@@ -132,7 +132,30 @@ describe('what is written', () => {
       expect((await save(path)).status, path).toBe(403)
     }
     expect((await save('a.yaml', { folder: outside })).status).toBe(403)
-    expect((await save('a.sh')).status).toBe(400)
+  })
+
+  it('has a name that files can have', async () => {
+    const said = async (path: string) => {
+      const { status, body } = await visitor.act<ApiError>('/save', { folder, path, text: 'name: a\n' })
+      expect(status, path).toBe(400)
+      return body.error.message
+    }
+    expect(await said('')).toBe('the file needs a name')
+    expect(await said('a\0.yaml')).toContain('control characters')
+    expect(await said(`${'a'.repeat(300)}.yaml`)).toContain('too long for a file name')
+    expect(await said('b/'.repeat(600) + 'a.yaml')).toContain('too long')
+    for (const path of ['a.sh', '.yaml', 'a/']) expect(await said(path)).toContain('no name for a configuration')
+  })
+
+  it('is not put among the files of runs and of other programs', async () => {
+    await mkdir(join(folder, 'p', 'run', '.trinity'), { recursive: true })
+    for (const path of ['p/run/a.yaml', 'p/run/log/a.yaml', '.git/a.yaml', 'x/.git/a.yaml', 'node_modules/a.yaml']) {
+      const { status, body } = await visitor.act<ApiError>('/save', { folder, path, text: 'name: a\n' })
+      expect([status, body.error.code], path).toEqual([403, 'studio/taken'])
+    }
+    expect((await save('p/a.yaml')).status).toBe(200)
+    await writeFile(join(folder, 'file'), '')
+    expect((await save('file/a.yaml')).status).toBe(400)
   })
 
   it('replaces another text only if the person is sure', async () => {
