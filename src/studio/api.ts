@@ -102,9 +102,10 @@ export interface RunList {
 
 /**
  * `running`: a process holds the job. `waiting`: so it does, and every part that is there waits for another. `finished`: it got
- * to the end that it was asked for. `failed`: its last words are an error. `stopped`: none of these; it can be resumed.
+ * to the end that it was asked for. `failed`: its last words are an error. `broken`: files that say how it is cannot be read.
+ * `stopped`: none of these; it can be resumed.
  */
-export type RunState = 'running' | 'waiting' | 'finished' | 'failed' | 'stopped'
+export type RunState = 'running' | 'waiting' | 'finished' | 'failed' | 'broken' | 'stopped'
 
 export interface RunSummary {
   /** Of the folder; the same in every session of Studio on this machine. */
@@ -331,7 +332,7 @@ export interface Series {
 // ------------------------------------------------------------------------------------------------------ timeline
 
 export interface TimelineQuery {
-  /** Seconds since 1970; default: the last 10 minutes of the run. */
+  /** Seconds since 1970; default: the last 10 steps of the run, at most 10 minutes. */
   readonly from?: number
   readonly to?: number
   /** Most spans of one lane; default 2,000. Shorter ones are put together. */
@@ -367,6 +368,8 @@ export interface Span {
   readonly isEstimate?: boolean
   /** So many spans that were too short to draw; absent: one. */
   readonly merged?: number
+  /** With `merged`: how long they took together; between `begin` and `end` there was time for others. */
+  readonly seconds?: number
 }
 
 // ---------------------------------------------------------------------------------------------------------- logs

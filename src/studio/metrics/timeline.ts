@@ -1,5 +1,6 @@
-import type { Span, Timeline } from '../api.js'
+import type { Lane, Span, Timeline } from '../api.js'
 import type { FoundRun } from '../run/find.js'
+import { bundled } from './bundled.js'
 import { ESTIMATES, estimatedLanes } from './estimated-lanes.js'
 import type { MetricsTables } from './tables.js'
 
@@ -9,7 +10,9 @@ export interface TimelineOptions {
   readonly spans: number
 }
 
-const DEFAULT_S = 600
+/** What is shown first: enough steps to see how they follow each other, few enough to tell them apart. */
+const FIRST_STEPS = 10
+const FIRST_S = 600
 
 /** Who did what when: as the run recorded it, or as its numbers let one guess. */
 export async function timelineOf(run: FoundRun, tables: MetricsTables, options: TimelineOptions): Promise<Timeline> {
@@ -25,8 +28,11 @@ export async function timelineOf(run: FoundRun, tables: MetricsTables, options: 
   }
   if (begin > end) return { begin: 0, end: 0, from: 0, to: 0, lanes: [], missing }
   const to = options.to ?? end
-  const from = options.from ?? Math.max(begin, to - DEFAULT_S)
-  const shown = lanes.map((lane) => ({ ...lane, spans: merged(within(lane.spans, from, to), from, to, options.spans) }))
+  const from = options.from ?? Math.max(begin, to - FIRST_S, beginOfSteps(lanes, FIRST_STEPS))
+  const shown = lanes.map((lane) => ({
+    ...lane,
+    spans: bundled(within(lane.spans, from, to), from, to, options.spans),
+  }))
   return { begin, end, from, to, lanes: shown, missing }
 }
 
@@ -34,22 +40,12 @@ function within(spans: readonly Span[], from: number, to: number): Span[] {
   return spans.filter((one) => one.end >= from && one.begin <= to).sort((a, b) => a.begin - b.begin)
 }
 
-/** Neighbors of one kind that are too short to draw become one span, where there are too many. */
-function merged(spans: readonly Span[], from: number, to: number, most: number): Span[] {
-  if (spans.length <= most) return [...spans]
-  const least = (to - from) / most
-  const kept: Span[] = []
-  for (const span of spans) {
-    const last = kept.at(-1)
-    if (last && span.end - last.begin < least) {
-      const longer = span.end - span.begin > last.end - last.begin ? span : last
-      kept[kept.length - 1] = {
-        ...longer,
-        begin: last.begin,
-        end: Math.max(last.end, span.end),
-        merged: (last.merged ?? 1) + 1,
-      }
-    } else kept.push(span)
-  }
-  return kept
+/** When the last steps began that the trainer, or whoever has steps, has worked on. */
+function beginOfSteps(lanes: readonly Lane[], count: number): number {
+  const lane = lanes.find(({ kind }) => kind === 'trainer') ?? lanes.find(({ kind }) => kind === 'explorer')
+  const begins = new Map<number, number>()
+  for (const { step, begin } of lane?.spans ?? [])
+    if (step !== undefined) begins.set(step, Math.min(begin, begins.get(step) ?? begin))
+  const [first] = [...begins].sort(([one], [other]) => one - other).slice(-count)
+  return first?.[1] ?? Number.NEGATIVE_INFINITY
 }

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isStepName } from '../../checkpoint/layout.js'
 import { numberIn } from '../../experience/fields.js'
 import type { Progress, Spark } from '../api.js'
 import { lastLines, readPart, sampledLines, withFile } from './lines.js'
@@ -80,12 +81,17 @@ export function progressOf(
   return { step, total, role, secondsPerStep, secondsLeft: alive ? left : undefined }
 }
 
-/** When something of the run was last written, in seconds since 1970. */
+/** Files that a look at a database makes beside it. */
+const JOURNAL = /-(shm|wal|journal)$/
+
+/** When the run last wrote something, in seconds since 1970. Who looks at it, or gives it a tag, changes nothing. */
 export async function lastChange(dir: string): Promise<number> {
   const below = await Promise.all(
     ['', 'log', 'monitor', 'buffer'].map(async (folder) => {
-      const names = await readdir(join(dir, folder)).catch(() => [])
-      return names.map((name) => join(dir, folder, name))
+      const entries = await readdir(join(dir, folder), { withFileTypes: true }).catch(() => [])
+      // the time of a folder moves with journals and tags that come and go in it; that of a checkpoint does not
+      const own = entries.filter((entry) => (entry.isFile() && !JOURNAL.test(entry.name)) || isStepName(entry.name))
+      return own.map(({ name }) => join(dir, folder, name))
     }),
   )
   const times = await Promise.all(

@@ -47,7 +47,7 @@ export async function summarize({ id, path, root }: FoundRun): Promise<RunSummar
     id,
     name: mark?.job ?? (relative(root, path) || join(basename(dirname(path)), basename(path))),
     path,
-    state: stateOf(isAlive, roles, isFinished === true, error !== undefined),
+    state: stateOf(isAlive, roles, isFinished === true, error !== undefined, problems.length > 0),
     roles,
     error,
     progress: progressOf(pulses, { ...goalOf(config), ...record?.expects }, isAlive),
@@ -75,10 +75,17 @@ function evaluationsOf({ first, best, last }: BestEval): Evaluations {
   return { first: briefly(first), best: briefly(best), last: briefly(last) }
 }
 
-function stateOf(isAlive: boolean, roles: readonly RoleState[], isFinished: boolean, hasFailed: boolean): RunState {
+function stateOf(
+  isAlive: boolean,
+  roles: readonly RoleState[],
+  isFinished: boolean,
+  hasFailed: boolean,
+  isBroken: boolean,
+): RunState {
   if (isAlive) return roles.every(({ waitsFor }) => waitsFor !== undefined) ? 'waiting' : 'running'
   if (isFinished) return 'finished'
-  return hasFailed ? 'failed' : 'stopped'
+  if (hasFailed) return 'failed'
+  return isBroken ? 'broken' : 'stopped'
 }
 
 /** The trainer's word counts; explorers that trained nothing have one of their own. */
