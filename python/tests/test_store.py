@@ -7,12 +7,14 @@ import socket
 import sys
 import unittest
 from datetime import timedelta
+from unittest import mock
 
 import torch
 import torch.distributed as dist
 
 from trinity_torch.errors import WorkerError
-from trinity_torch.store import local_store, need_loopback
+from trinity_torch.store import LOOPBACK as LOOPBACK_NAME
+from trinity_torch.store import interface_of, local_store, need_loopback, speak_from
 from trinity_torch.world import World
 
 from .ranks import run
@@ -73,6 +75,17 @@ class Stores(unittest.TestCase):
             with self.assertRaises(WorkerError) as caught:
                 need_loopback(host)
             self.assertEqual(caught.exception.code, "engine/machines")
+
+    def test_ranks_of_several_nodes_speak_over_the_interface_of_their_address(self) -> None:
+        self.assertEqual(interface_of("127.0.0.1"), LOOPBACK_NAME)
+        with self.assertRaises(WorkerError) as caught:
+            # documentation: nobody has it
+            interface_of("192.0.2.1")
+        self.assertEqual(caught.exception.code, "engine/machines")
+        with mock.patch.dict(os.environ, {"GLOO_SOCKET_IFNAME": "tunnel", "NCCL_SOCKET_IFNAME": ""}):
+            speak_from("127.0.0.1")
+            self.assertEqual(os.environ["GLOO_SOCKET_IFNAME"], "tunnel")
+            self.assertEqual(os.environ["NCCL_SOCKET_IFNAME"], LOOPBACK_NAME)
 
 
 if __name__ == "__main__":

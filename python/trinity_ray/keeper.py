@@ -10,10 +10,13 @@ import signal
 import socket
 import ssl
 import sys
+from collections.abc import Coroutine
 from typing import Any
 
 _PIECE = 1 << 20
 _CONNECT_S = 30.0
+_AGAIN_S = 0.2
+HOST = "127.0.0.1"
 
 
 class Keeper:
@@ -32,7 +35,7 @@ class Keeper:
 
     def free_port(self) -> int:
         with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
+            listener.bind((HOST, 0))
             return int(listener.getsockname()[1])
 
     def run(self, work: dict[str, Any]) -> dict[str, Any]:
@@ -42,8 +45,8 @@ class Keeper:
 class Watch:
     """
     `work`: module and args of `python -m`, env, cwd; `harbor`: where Trinity is found and what shows that it is Trinity
-    and that we are ours; `beats`, `reaches`: variables for the descriptor of signs of life, and for the address at
-    which the worker finds Trinity.
+    and that we are ours; `beats`, `reaches`, `meets`: variables for the descriptor of signs of life, for the address at
+    which the worker finds Trinity, and for the port at which it finds another worker.
     """
 
     def __init__(self, work: dict[str, Any]) -> None:
@@ -81,8 +84,11 @@ class Watch:
         env = {**os.environ, **work["env"], "PYTHONDONTWRITEBYTECODE": "1"}
         env["PYTHONPATH"] = os.pathsep.join([path for path in sys.path if path])
         if work.get("reaches") is not None:
-            bridge = await asyncio.start_server(self._bridge, "127.0.0.1", 0)
-            env[work["reaches"]] = f"127.0.0.1:{bridge.sockets[0].getsockname()[1]}"
+            bridge = await asyncio.start_server(self._bridge, HOST, 0)
+            env[work["reaches"]] = f"{HOST}:{bridge.sockets[0].getsockname()[1]}"
+        if work.get("meets") is not None:
+            peers = await asyncio.start_server(self._meet, HOST, 0)
+            env[work["meets"]] = str(peers.sockets[0].getsockname()[1])
         beats = sign = None
         if work.get("beats") is not None:
             beats, sign = os.pipe()
@@ -101,11 +107,12 @@ class Watch:
             os.close(sign)
         return process, beats
 
-    async def _connect(self, role: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(self, role: str, ticket: str | None = None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         harbor = self._work["harbor"]
         opening = asyncio.open_connection(harbor["host"], harbor["port"], ssl=self._tls, limit=_PIECE)
         reader, writer = await asyncio.wait_for(opening, _CONNECT_S)
-        self._say(writer, {"token": harbor["token"], "worker": self._work["worker"], "role": role})
+        hello = {"token": harbor["token"], "worker": self._work["worker"], "role": role, "ticket": ticket}
+        self._say(writer, hello)
         return reader, writer
 
     @staticmethod
@@ -125,9 +132,13 @@ class Watch:
         assert process.stdin is not None
         try:
             while line := await reader.readline():
-                if json.loads(line).get("do") != "leave":
+                wish = json.loads(line)
+                if wish.get("do") == "dial":
+                    self._keep(self._dial(wish["port"], wish["ticket"], wish["waits"]))
+                elif wish.get("do") == "leave":
+                    process.stdin.close()
+                else:
                     break
-                process.stdin.close()
         except (OSError, ValueError):
             pass
         _kill(process.pid)
@@ -142,16 +153,39 @@ class Watch:
 
     async def _bridge(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """The worker has come to the address that stands for Trinity's."""
-        task = asyncio.current_task()
-        assert task is not None
-        self._bridges.add(task)
+        self._keep(self._join("data", reader, writer))
+
+    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """It has come to the port that stands for another worker's."""
+        self._keep(self._join("peer", reader, writer))
+
+    async def _dial(self, port: int, ticket: str, waits: bool) -> None:
+        """Somebody elsewhere wants to reach a port of this node. Whoever is to listen there may still be starting."""
+        while True:
+            try:
+                reader, writer = await asyncio.open_connection(HOST, port, limit=_PIECE)
+                break
+            except OSError:
+                if not waits:
+                    _, far = await self._connect("dialed", ticket)
+                    return far.close()
+                await asyncio.sleep(_AGAIN_S)
+        await self._join("dialed", reader, writer, ticket)
+
+    async def _join(
+        self, role: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ticket: str | None = None
+    ) -> None:
         try:
-            far_reader, far_writer = await self._connect("data")
+            far_reader, far_writer = await self._connect(role, ticket)
             await asyncio.gather(_pump(reader, far_writer), _pump(far_reader, writer))
         except OSError:
             writer.close()
-        finally:
-            self._bridges.discard(task)
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        """As long as the worker."""
+        task = asyncio.create_task(work)
+        self._bridges.add(task)
+        task.add_done_callback(self._bridges.discard)
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from .store import HOST, local_store, need_loopback
+from .store import HOST, local_store, need_loopback, speak_from, stay_here
 from .wire.frames import Frame
 
 # A rank waits for the next request as long as it takes; Trinity ends groups that hang.
@@ -54,6 +54,12 @@ class World:
         if size == 1:
             return World(rank, size, local, device)
         need_loopback(os.environ.get("MASTER_ADDR", HOST))
+        # where the ranks are on several nodes: the address of this one
+        node = os.environ.get("TRINITY_TORCH_NODE")
+        if node is None:
+            stay_here()
+        else:
+            speak_from(node)
         store = local_store(int(os.environ["MASTER_PORT"]), size, rank == 0, _MEETING)
         # CPU tensors by gloo beside NCCL, so that offloaded parameters can be reduced as well
         backend = "cpu:gloo,cuda:nccl" if kind == "cuda" else "gloo"

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../src/machine/ground/free-port.js'
+import { Networks } from './networks.js'
 
 const path = process.env.TRINITY_RAY_PYTHON ?? ''
 
@@ -13,30 +14,33 @@ export const rayPython = {
   note: path === '' ? ' (skipped: TRINITY_RAY_PYTHON names no Python with Ray, torch and transformers)' : '',
 }
 
-/** A real Ray whose nodes are all on this machine. */
+/** A real Ray whose nodes are all on this machine; `apart`: in networks of their own, as if they were not. */
 export class RayCluster {
   readonly address: string
   readonly dashboard: string
   readonly #dir: string
   readonly #nodes: ChildProcess[] = []
+  readonly #networks: Networks | undefined
+  readonly #head: readonly string[]
 
-  private constructor(dir: string, port: number, dashboard: number) {
+  private constructor(dir: string, port: number, dashboard: number, networks: Networks | undefined) {
     this.#dir = dir
-    this.address = `127.0.0.1:${port}`
+    this.#networks = networks
+    const host = networks?.hosts[0] ?? '127.0.0.1'
+    this.address = `${host}:${port}`
     this.dashboard = `http://127.0.0.1:${dashboard}`
+    this.#head = ['--head', `--port=${port}`, `--temp-dir=${dir}`, `--dashboard-port=${dashboard}`]
   }
 
   /** One node for each number of processors; the first is the head. */
-  static async start(cpus: readonly number[]): Promise<RayCluster> {
+  static async start(cpus: readonly number[], { apart = false } = {}): Promise<RayCluster> {
     // Ray's sockets want a short path
     const dir = mkdtempSync('/tmp/tr-')
     const [port, dashboard] = [await freePort(), await freePort()]
-    const cluster = new RayCluster(dir, port, dashboard)
+    const cluster = new RayCluster(dir, port, dashboard, apart ? new Networks(cpus.length) : undefined)
     const [head, ...others] = cpus
-    const first = ['--head', `--port=${port}`, '--node-ip-address=127.0.0.1', `--temp-dir=${dir}`]
     try {
-      await cluster.#add(head, [...first, `--dashboard-port=${dashboard}`])
-      await cluster.#answers()
+      await cluster.restart(head)
       for (const count of others) await cluster.add(count)
       return cluster
     } catch (error) {
@@ -45,11 +49,22 @@ export class RayCluster {
     }
   }
 
-  /** Another node. */
-  async add(cpus: number): Promise<void> {
+  /** The head, in place of one that was killed. */
+  async restart(cpus: number): Promise<void> {
+    this.#nodes[0] = this.#start(0, cpus, this.#head)
+    await this.#answers()
+  }
+
+  /** Another node, in place of one that was killed. */
+  async add(cpus: number, node = this.#nodes.length): Promise<void> {
     const before = this.#alive()
-    await this.#add(cpus, [`--address=${this.address}`])
+    this.#nodes[node] = this.#start(node, cpus, [`--address=${this.address}`])
     while (this.#alive() <= before) await sleep(500)
+  }
+
+  /** The address of a node. */
+  host(node: number): string {
+    return this.#networks?.hosts[node] ?? '127.0.0.1'
   }
 
   /** As when its cable is cut: nobody says goodbye. */
@@ -59,14 +74,17 @@ export class RayCluster {
 
   close(): void {
     for (const { pid } of this.#nodes.toReversed()) for (const one of below(pid as number)) end(one)
+    this.#networks?.close()
     rmSync(this.#dir, { recursive: true, force: true })
   }
 
-  async #add(cpus: number, args: readonly string[]): Promise<void> {
-    const all = ['start', '--block', '--disable-usage-stats', `--num-cpus=${cpus}`, '--object-store-memory=80000000']
+  #start(node: number, cpus: number, args: readonly string[]): ChildProcess {
+    const own = [`--num-cpus=${cpus}`, `--node-ip-address=${this.host(node)}`, '--object-store-memory=80000000']
+    const all = ['start', '--block', '--disable-usage-stats', ...own, ...args]
     const env = { ...process.env, RAY_TMPDIR: this.#dir }
-    const command = join(path, '..', 'ray')
-    this.#nodes.push(spawn(command, [...all, ...args], { stdio: 'ignore', env }))
+    const ray = join(path, '..', 'ray')
+    const [command, given] = this.#networks?.within(node, ray, all) ?? [ray, all]
+    return spawn(command, given, { stdio: 'ignore', env })
   }
 
   async #answers(): Promise<void> {

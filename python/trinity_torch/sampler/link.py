@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from ..errors import WorkerError
-from ..store import local_store
+from ..store import local_store, stay_here
 from .weights import checksum_of, weights_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class Link:
     def __init__(self, port: int, rank: int, size: int, device: torch.device, seconds: float):
         timeout = timedelta(seconds=seconds)
         self.rank, self.device, self._timeout = rank, device, timeout
+        stay_here()
         store = local_store(port, size, rank == 0, timeout)
         store.set_timeout(timeout)
         self._store = store

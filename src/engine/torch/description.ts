@@ -48,7 +48,8 @@ export const torch: EngineDescription = {
     const { save_dir: logDir } = config.log
     const roster = context.logs && logDir !== null ? new Roster(logDir) : undefined
     const ray = await onRay(config, context)
-    checkMachines(config, ray.ground !== undefined)
+    const warning = checkMachines(config, ray.ground !== undefined)
+    if (warning !== undefined) context.note(warning)
     return new TorchEngine({ ...options, ...ray, roster })
   },
   memory: memoryWords,

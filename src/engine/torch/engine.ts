@@ -191,6 +191,7 @@ export class TorchEngine implements Engine {
     const before = this.#sites.before(index, auxiliary)
     const own = {
       world: devices.length,
+      nodes: 1,
       devices,
       place: { group, of, index },
       log: log && ((rank: number, line: string, node?: string) => log(before + rank, line, node)),
@@ -203,7 +204,7 @@ export class TorchEngine implements Engine {
   }
 
   async #startWorkers(signal: AbortSignal, own: Partial<GroupSettings> = {}): Promise<WorkerGroup> {
-    const { devices = 1, log, graceMs, timeoutMs } = this.#options
+    const { devices = 1, nodes, log, graceMs, timeoutMs } = this.#options
     const { ground = thisMachine(this.#options.python ?? (await torchPython())) } = this.#options
     const { processes } = this.#sites
     const device = onCuda(this.#options) ? 'cuda' : 'cpu'
@@ -213,7 +214,8 @@ export class TorchEngine implements Engine {
     const threads = Math.max(1, Math.floor(availableParallelism() / processes))
     const env = { ...(device === 'cpu' && processes > devices && { OMP_NUM_THREADS: String(threads) }), ...own.env }
     const limits = { graceMs, timeoutMs, roster: this.#options.roster }
-    const settings = { ground, world: devices, device, log, ...limits, module: this.#module, ...own, env } as const
+    const trainer = { world: devices, nodes: ground.spans ? nodes : 1 }
+    const settings = { ground, ...trainer, device, log, ...limits, module: this.#module, ...own, env } as const
     return WorkerGroup.start(settings, signal)
   }
 }

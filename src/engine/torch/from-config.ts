@@ -31,6 +31,7 @@ export function torchOptions(config: Config, logs?: LogDir, tooLarge: TooLarge =
   const placed = planOfApart(config)
   return {
     devices: Math.max(1, cluster.trainer_gpu_num),
+    nodes: Math.max(1, cluster.trainer_node_num),
     ...samplerOptions(explorer.rollout_model, 'explorer.rollout_model', placed?.rollout, tooLarge.has('rollout')),
     auxiliary: explorer.auxiliary_models.map((one, i) =>
       samplerOptions(one, `explorer.auxiliary_models[${i}]`, placed?.auxiliary[i], tooLarge.has(i)),
@@ -67,20 +68,17 @@ function samplerOptions(
   }
 }
 
-/** Without Ray there is this machine alone; with it the ranks of a trainer still share one. */
-export function checkMachines({ cluster }: Config, hasRay: boolean): void {
-  const refuse = (what: string, hint: string) => {
-    throw new TrinityError('engine/machines', what, { path: 'cluster.node_num', hint })
-  }
-  const { node_num: nodes, trainer_node_num: spanned, gpu_per_node: each } = cluster
+/** Without Ray there is this machine alone. Gives what is to be known of a trainer on several. */
+export function checkMachines({ cluster }: Config, hasRay: boolean): string | undefined {
+  const { node_num: nodes, trainer_node_num: spanned } = cluster
   if (!hasRay && nodes > 1) {
-    const hint = 'start Ray on every node (ray start) and name it in cluster.ray_address, or set cluster.node_num to 1'
-    refuse(`GPUs of ${nodes} nodes are planned, and no Ray reaches them`, hint)
+    throw new TrinityError('engine/machines', `GPUs of ${nodes} nodes are planned, and no Ray reaches them`, {
+      path: 'cluster.node_num',
+      hint: 'start Ray on every node (ray start) and name it in cluster.ray_address, or set cluster.node_num to 1',
+    })
   }
-  if (spanned > 1) {
-    const hint = `raise explorer.rollout_model.engine_num until ${each} GPUs or fewer are left for the trainer`
-    refuse(`the trainer gets the GPUs of ${spanned} nodes, and the ranks of the torch engine share one`, hint)
-  }
+  if (spanned < 2) return undefined
+  return `the trainer is on ${spanned} nodes: PyTorch sends its sums between them unencrypted (docs/cluster.md)`
 }
 
 /** Where an engine of several GPUs became several samplers. */

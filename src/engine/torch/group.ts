@@ -17,6 +17,8 @@ export interface GroupSettings {
   readonly ground: Ground
   /** What they are there: default the only trainer. */
   readonly place?: Pick<RoomWish, 'group' | 'of' | 'index'>
+  /** Nodes that they lie on, equally many on each; default 1. */
+  readonly nodes?: number
   /** Number of workers: one for each device. */
   readonly world: number
   /** Which devices of the machine these are; default the first ones. */
@@ -60,7 +62,7 @@ export class WorkerGroup {
   readonly #connection: WorkerConnection
   readonly #graceMs: number
   readonly #watch: NodeJS.Timeout
-  readonly #room: Room
+  readonly #rooms: readonly Room[]
   readonly ground: Ground
   readonly #seats: readonly RosterWorker[]
   /** What is asked and not answered. */
@@ -68,7 +70,7 @@ export class WorkerGroup {
   #state: 'open' | 'ending' | 'ended' = 'open'
 
   private constructor(
-    room: Room,
+    rooms: readonly Room[],
     seats: readonly RosterWorker[],
     workers: readonly WorkerProcess[],
     connection: WorkerConnection,
@@ -76,7 +78,7 @@ export class WorkerGroup {
     { ground, graceMs = GRACE_MS, timeoutMs = TIMEOUT_MS }: GroupSettings,
   ) {
     this.ground = ground
-    this.#room = room
+    this.#rooms = rooms
     this.#seats = seats
     this.#workers = workers
     for (const [i, { pid }] of workers.entries()) seats[i]?.tell({ state: 'ready', pid: pid ?? null })
@@ -104,19 +106,24 @@ export class WorkerGroup {
     const abort = () => stop.abort(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     if (signal.aborted) abort()
-    let room: Room | undefined
+    let rooms: readonly Room[] = []
     const seats: RosterWorker[] = []
     try {
-      room = await ground.room({ ...place, programs: world, gpu: device === 'cuda' }, stop.signal)
-      const master = await room.freePort()
-      const { node } = room
+      rooms = await roomsFor(settings, place, stop.signal)
+      const master = await rooms[0].freePort()
+      const each = world / rooms.length
       for (let rank = 0; rank < world; rank++) {
+        const room = rooms[Math.floor(rank / each)]
+        const { node } = room
         const env = { ...workerEnv(settings, rank, master), ...settings.env }
         // each sees its own device alone
         if (ground.spans) env.LOCAL_RANK = '0'
         if (rank === 0) env.TRINITY_TORCH_TOKEN = token
+        if (rooms.length > 1 && node !== undefined) env.TRINITY_TORCH_NODE = node
         const reaches = rank === 0 ? { variable: 'TRINITY_TORCH_CONNECT', port: door.port } : undefined
-        const gpus = ground.spans || device === 'cpu' ? room.devices(rank) : [deviceOf(settings, rank)]
+        const meets =
+          room === rooms[0] ? undefined : { variable: 'MASTER_PORT', program: workers[0].program, port: master }
+        const gpus = ground.spans || device === 'cpu' ? room.devices(rank % each) : [deviceOf(settings, rank)]
         const seat = settings.roster?.add(`${place.group}_${place.index}_${rank}`, room.node, gpus)
         if (seat) seats.push(seat)
         const log = (line: string) => {
@@ -124,7 +131,7 @@ export class WorkerGroup {
           seat?.tell({ line })
         }
         const { module = 'trinity_torch' } = settings
-        workers.push(new WorkerProcess(rank, room, { module, env, log, reaches }))
+        workers.push(new WorkerProcess(rank, rank % each, room, { module, env, log, reaches, meets }))
       }
       const death = Promise.race(workers.map((one) => one.exited)).then(async () => {
         await pause(SETTLE_MS)
@@ -135,11 +142,11 @@ export class WorkerGroup {
         if (stop.signal.aborted) reject(stop.signal.reason)
       })
       const { connection, frame } = await Promise.race([door.guest, death, stopped])
-      return new WorkerGroup(room, seats, workers, connection, await checkHello(frame, world, workers), settings)
+      return new WorkerGroup(rooms, seats, workers, connection, await checkHello(frame, world, workers), settings)
     } catch (error) {
       for (const worker of workers) worker.kill()
       for (const seat of seats) seat.tell({ state: `did not start: ${messageOf(error)}` })
-      room?.close()
+      for (const room of rooms) room.close()
       throw error
     } finally {
       clearTimeout(timer)
@@ -176,7 +183,7 @@ export class WorkerGroup {
     const late = new Promise((resolve) => timers.push(setTimeout(resolve, LEAVE_MS)))
     await Promise.race([Promise.all(this.#workers.map((one) => one.exited)), late])
     for (const timer of timers) clearTimeout(timer)
-    this.#room.close()
+    for (const room of this.#rooms) room.close()
     this.#state = 'ended'
   }
 
@@ -219,7 +226,7 @@ export class WorkerGroup {
     for (const seat of this.#seats) seat.tell({ state: `ended: ${error.message}`, doing: [] })
     this.#kill()
     void Promise.all(this.#workers.map((one) => one.exited)).then(() => {
-      this.#room.close()
+      for (const room of this.#rooms) room.close()
       this.#state = 'ended'
     })
   }
@@ -227,6 +234,21 @@ export class WorkerGroup {
   #kill(): void {
     for (const worker of this.#workers) worker.kill()
   }
+}
+
+async function roomsFor(
+  { ground, world, nodes = 1, device }: GroupSettings,
+  place: Pick<RoomWish, 'group' | 'of' | 'index'>,
+  signal: AbortSignal,
+): Promise<Room[]> {
+  const wish = { group: place.group, of: place.of * nodes, programs: world / nodes, gpu: device === 'cuda' }
+  const indices = Array.from({ length: nodes }, (_, i) => place.index * nodes + i)
+  const found = await Promise.allSettled(indices.map((index) => ground.room({ ...wish, index }, signal)))
+  const rooms = found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const failed = found.find((one) => one.status === 'rejected')
+  if (!failed) return rooms
+  for (const room of rooms) room.close()
+  throw failed.reason
 }
 
 /** Where devices are not dealt out by somebody else. */

@@ -60,6 +60,8 @@ export interface SamplerOptions {
 export interface TorchOptions extends SamplerOptions {
   /** Number of devices, one worker process each; default 1. */
   readonly devices?: number
+  /** Nodes of the ground that these are on, equally many on each; default 1. */
+  readonly nodes?: number
   /** Default: cuda where this machine has such a device, else cpu. */
   readonly device?: 'cuda' | 'cpu'
   readonly policy?: TorchModelOptions

@@ -12,29 +12,30 @@ export class WorkerProcess {
   /** Where it runs; undefined: on this machine. */
   readonly node: string | undefined
   readonly pulse: Pulse
-  readonly #program: Program
+  readonly program: Program
 
-  constructor(rank: number, room: Room, program: Omit<PythonProgram, 'beats'>) {
-    this.#program = room.start(rank, { ...program, beats: 'TRINITY_TORCH_BEATS' })
+  /** `index`: its number in the room. */
+  constructor(rank: number, index: number, room: Room, program: Omit<PythonProgram, 'beats'>) {
+    this.program = room.start(index, { ...program, beats: 'TRINITY_TORCH_BEATS' })
     this.rank = rank
     this.node = room.node
-    this.pulse = new Pulse(this.#program.beats)
+    this.pulse = new Pulse(this.program.beats)
   }
 
   get log(): Program['log'] {
-    return this.#program.log
+    return this.program.log
   }
 
   get pid(): number | undefined {
-    return this.#program.pid
+    return this.program.pid
   }
 
   get exit(): Exit | undefined {
-    return this.#program.exit
+    return this.program.exit
   }
 
   get exited(): Promise<Exit> {
-    return this.#program.exited
+    return this.program.exited
   }
 
   /** What it said about its own failure. */
@@ -48,10 +49,10 @@ export class WorkerProcess {
   }
 
   leave(): void {
-    this.#program.leave()
+    this.program.leave()
   }
 
   kill(): void {
-    this.#program.kill()
+    this.program.kill()
   }
 }

@@ -27,6 +27,8 @@ export interface PythonProgram {
   readonly beats?: string
   /** Variable that tells it where it finds a port of this process. */
   readonly reaches?: { readonly variable: string; readonly port: number }
+  /** Variable that tells it at which port of its own loopback interface it finds one of another program's. */
+  readonly meets?: { readonly variable: string; readonly program: Program; readonly port: number }
 }
 
 /** Where programs run that belong together: on one node, which they reach each other on by its loopback interface. */

@@ -20,13 +20,14 @@ export function thisMachine(python: string): Ground {
   }
 }
 
-function startHere(python: string, { beats, reaches, env, ...program }: PythonProgram): Program {
+function startHere(python: string, { beats, reaches, meets, env, ...program }: PythonProgram): Program {
   return new PythonProcess({
     ...program,
     python,
     env: {
       ...env,
       ...(beats !== undefined && { [beats]: String(BEATS) }),
+      ...(meets && { [meets.variable]: String(meets.port) }),
       ...(reaches && { [reaches.variable]: `127.0.0.1:${reaches.port}` }),
     },
     beats: beats !== undefined,

@@ -5,6 +5,7 @@ import type { TLSSocket } from 'node:tls'
 import type { JsonObject } from '../../base/file/json-file.js'
 import type { Ground, Meeting, Program, PythonProgram, Room, RoomWish } from '../ground/ground.js'
 import { type RayCluster, RayDriver, type RayNode } from './driver.js'
+import { Ferry, joined } from './ferry.js'
 import { Harbor } from './harbor.js'
 import { KeptProgram } from './kept-program.js'
 import { Relay } from './relay.js'
@@ -38,6 +39,7 @@ export class RayGround implements Ground {
   readonly #driver: RayDriver
   readonly #harbor: Harbor
   readonly #relay = new Relay()
+  readonly #ferry = new Ferry()
   readonly #timeline: string | undefined
   #rooms = 0
 
@@ -90,7 +92,7 @@ export class RayGround implements Ground {
   }
 
   #start(room: string, rank: number, node: Placed, program: PythonProgram): Program {
-    const { module, args = [], env = {}, log, beats, reaches } = program
+    const { module, args = [], env = {}, log, beats, reaches, meets } = program
     const kept = new KeptProgram(`${node.name} (${node.address})`, { log, beats: beats !== undefined })
     const worker = `${room}/${rank}`
     let comes = 0
@@ -98,8 +100,14 @@ export class RayGround implements Ground {
       control: (socket) => kept.control(socket),
       // first to whom it was told to; whenever it comes again, to other workers
       data: (socket) => (comes++ === 0 && reaches ? join(socket, reaches.port) : void this.#relay.take(socket)),
+      peer: (socket) => {
+        if (meets?.program instanceof KeptProgram) this.#ferry.bring(socket, meets.program, meets.port, true)
+        else socket.destroy()
+      },
+      dialed: (socket, ticket) => this.#ferry.take(ticket, socket),
     })
-    const work = { worker, harbor, node, module, args, env, beats, reaches: reaches?.variable, cwd: process.cwd() }
+    const names = { beats, reaches: reaches?.variable, meets: meets?.variable }
+    const work = { worker, harbor, node, module, args, env, ...names, cwd: process.cwd() }
     this.#driver
       .ask('run', { room, rank, work }, FOREVER_MS)
       .then(
@@ -115,8 +123,5 @@ function join(socket: TLSSocket, port: number): void {
   const here = connect(port, '127.0.0.1')
   here.setNoDelay(true)
   here.unref()
-  here.on('error', () => socket.destroy())
-  here.on('close', () => socket.destroy())
-  socket.on('close', () => here.destroy())
-  socket.pipe(here).pipe(socket)
+  joined(socket, here)
 }

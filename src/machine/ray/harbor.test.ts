@@ -4,6 +4,7 @@ import { connect as connectPlain } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import { afterEach, expect, it } from 'vitest'
 import { newIdentity } from './certificate.js'
+import { Ferry } from './ferry.js'
 import { Harbor, type HarborAddress } from './harbor.js'
 import { KeptProgram } from './kept-program.js'
 import { Relay } from './relay.js'
@@ -84,6 +85,34 @@ it('tells of a program what its keeper says', async () => {
   keeper.write('{"pid":7}\n{"text":"one\\ntw"}\nnonsense\n{"beat":true}\n{"exit":{"code":null,"signal":"SIGKILL"}}\n')
   expect(await kept.exited).toEqual({ code: null, signal: 'SIGKILL' })
   expect([kept.pid, lines, beats]).toEqual([7, ['one', 'tw'], 1])
+})
+
+it('brings a worker to a port that only the keeper of another one reaches', async () => {
+  const harbor = await harbored()
+  const ferry = new Ferry()
+  const quiet = { control: () => {}, data: () => {} }
+  const there = harbor.expect('there', { ...quiet, dialed: (socket, ticket) => ferry.take(ticket, socket) })
+  const asked: unknown[] = []
+  let end = () => {}
+  const exited = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const far: TLSSocket[] = []
+  const dial = async (port: number, ticket: string, waits: boolean) => {
+    asked.push([port, waits])
+    const guessed = await come(there, { token: there.token, worker: 'there', role: 'dialed', ticket: 'guessed' })
+    await once(guessed, 'close')
+    far.push(await come(there, { token: there.token, worker: 'there', role: 'dialed', ticket }))
+    far[0].on('data', (piece) => far[0].write(`heard ${piece}`))
+  }
+  const pier = { exited, dial: (...given: Parameters<typeof dial>) => void dial(...given) }
+  const here = harbor.expect('here', { ...quiet, peer: (socket) => ferry.bring(socket, pier, 7, true) })
+  const worker = await come(here, { token: here.token, worker: 'here', role: 'peer' })
+  worker.write('hello')
+  expect(String((await once(worker, 'data'))[0])).toBe('heard hello')
+  expect(asked).toEqual([[7, true]])
+  end()
+  await Promise.all([once(worker, 'close'), once(far[0], 'close')])
 })
 
 it('says that a program is lost when somebody knows', async () => {

@@ -21,6 +21,10 @@ export interface Expected {
   control(socket: TLSSocket): void
   /** The worker itself has come, through its keeper. */
   data(socket: TLSSocket): void
+  /** The worker wants to reach another one. */
+  peer?(socket: TLSSocket): void
+  /** Its keeper has come back with a connection that was asked for. */
+  dialed?(socket: TLSSocket, ticket: unknown): void
 }
 
 /**
@@ -89,11 +93,13 @@ export class Harbor {
     void firstLine(socket).then((line) => {
       clearTimeout(timer)
       this.#strangers--
-      const { token, worker, role } = line ?? {}
+      const { token, worker, role, ticket } = line ?? {}
       const expected = typeof worker === 'string' ? this.#expected.get(worker) : undefined
       const isOurs = expected && typeof token === 'string' && timingSafeEqual(sha256(token), expected.digest)
       if (isOurs && role === 'control') expected.control(socket)
       else if (isOurs && role === 'data') expected.data(socket)
+      else if (isOurs && role === 'peer' && expected.peer) expected.peer(socket)
+      else if (isOurs && role === 'dialed' && expected.dialed) expected.dialed(socket, ticket)
       else socket.destroy()
     })
   }

@@ -23,7 +23,7 @@ export class KeptProgram implements Program {
   #end: (exit: Exit) => void = () => {}
   #socket: TLSSocket | undefined
   /** Said before its keeper has come. */
-  #early: string[] = []
+  #early: object[] = []
 
   constructor(node: string, { log, beats }: { log?: (line: string) => void; beats: boolean }) {
     this.#node = node
@@ -64,16 +64,19 @@ export class KeptProgram implements Program {
   }
 
   leave(): void {
-    this.#say('leave')
+    this.#say({ do: 'leave' })
   }
 
   kill(): void {
-    this.#say('kill')
+    this.#say({ do: 'kill' })
   }
 
-  #say(what: string): void {
+  /** Has its keeper connect to a port of the node, and come back with that. */
+  readonly dial = (port: number, ticket: string, waits: boolean): void => this.#say({ do: 'dial', port, ticket, waits })
+
+  #say(what: object): void {
     if (this.exit) return
-    if (this.#socket) this.#socket.write(`${JSON.stringify({ do: what })}\n`)
+    if (this.#socket) this.#socket.write(`${JSON.stringify(what)}\n`)
     else this.#early.push(what)
   }
 
