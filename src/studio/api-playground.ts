@@ -9,6 +9,7 @@ export interface ModelList {
 export interface ModelChoice {
   /** Absolute: a model directory. */
   readonly path: string
+  /** Of its folder: `quickstart/model`; of a checkpoint: `step 4`. */
   readonly name: string
   /** Of the run whose checkpoint, or whose first model, it is. */
   readonly run?: string
@@ -63,14 +64,28 @@ export interface CloseQuery {
   readonly model: string
 }
 
+/** The task sets of a run, those it trains on first. */
+export interface TasksetList {
+  readonly tasksets: readonly TasksetChoice[]
+}
+
+export interface TasksetChoice {
+  /** Its key below `buffer.explorer_input`: `tasksets.0`, `eval_tasksets.1`. */
+  readonly id: string
+  readonly name: string
+  readonly isEvaluation: boolean
+  /** Path, split and workflow, in words. */
+  readonly doc: string
+}
+
 /** One task of a run's task sets, by another model if one is given. */
 export interface TryQuery {
   readonly run: string
   readonly model?: string
   /** From 0. */
   readonly task: number
-  /** Of its evaluation sets instead: which, from 0. */
-  readonly evaluation?: number
+  /** `TasksetChoice.id`; default the first. */
+  readonly taskset?: string
 }
 
 export interface TryAnswer {

@@ -33,6 +33,7 @@
  * | /api/runs/:run/source                  |                                      | SourceText      |
  * | /api/started                           |                                      | StartedList     |
  * | /api/models                            |                                      | ModelList       |
+ * | /api/runs/:run/tasksets                |                                      | TasksetList     |
  *
  * | POST, by the page alone                | body                                 | answer          |
  * |----------------------------------------|--------------------------------------|-----------------|

@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
+import { modelNames } from './model-names.js'
 import { shadeOf } from './reply-tokens.js'
 import { Side } from './side.js'
 
@@ -37,4 +38,20 @@ it('a question that was not answered has not been asked', async () => {
 
 it('what is unlikely stands out', () => {
   expect([shadeOf(1), shadeOf(0.5), shadeOf(0.01), shadeOf(0)]).toEqual(['', 'h1', 'h7', 'h8'])
+})
+
+it('a model says which run it is of, a run of the same name which folder', () => {
+  const runs = ['a', 'b'].map((id) => ({ id, name: 'p/n', path: `/runs/${id}/n` }))
+  const models = [
+    { path: '1', name: 'step 4', run: 'a', step: 4, isBest: true },
+    { path: '2', name: 'step 4', run: 'b', step: 4, isOpen: true },
+    { path: '3', name: 'quickstart/model', run: 'a' },
+    { path: '4', name: 'models/own' },
+  ]
+  expect(modelNames(models, runs).map(({ label, group }) => [label, group])).toEqual([
+    ['p/n (a) · step 4 · best', 'p/n (a)'],
+    ['p/n (b) · step 4 · in memory', 'p/n (b)'],
+    ['quickstart/model · before p/n (a)', 'Before training'],
+    ['models/own', 'Models'],
+  ])
 })

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ChatPart, ModelChoice, TryAnswer } from '../../src/studio/api.js'
 import { number } from '../base/format.js'
 import { runs } from '../base/live.js'
+import { distinctNames } from '../base/names.js'
 import { numberOf, query, setQuery } from '../base/place.js'
 import { postLines, type Refusal, refusalOf } from '../base/server.js'
 import { Empty } from '../part/empty.js'
@@ -10,6 +11,7 @@ import { ChatOrTokens, showsTokens } from '../rollouts/chat-or-tokens.js'
 import { messagesOf } from '../rollouts/message.js'
 import { Tokens } from '../rollouts/tokens.js'
 import { ModelSelect } from './model-select.js'
+import { TasksetSelect } from './taskset-select.js'
 
 /** One task of a run through its workflow, by any model, and what it is worth. */
 export function TryView({ models }: { models: readonly ModelChoice[] }) {
@@ -18,6 +20,7 @@ export function TryView({ models }: { models: readonly ModelChoice[] }) {
   const problem = useSignal<Refusal | undefined>(undefined)
   const answer = useSignal<TryAnswer | undefined>(undefined)
   const known = (runs.value ?? []).filter(({ mode }) => mode !== undefined && mode !== 'train')
+  const names = distinctNames(known)
   const go = async () => {
     busy.value = 'opening the models'
     problem.value = undefined
@@ -26,7 +29,7 @@ export function TryView({ models }: { models: readonly ModelChoice[] }) {
         run,
         task: numberOf(task) ?? 0,
         ...(model === '' ? {} : { model }),
-        ...(set === '' ? {} : { evaluation: 0 }),
+        ...(set === '' ? {} : { taskset: set }),
       }
       answer.value = await postLines<TryAnswer, ChatPart>('try', body, ({ note }) => {
         if (note !== undefined) busy.value = note
@@ -52,14 +55,20 @@ export function TryView({ models }: { models: readonly ModelChoice[] }) {
           void go()
         }}
       >
-        <select aria-label="run" value={run} onChange={(event) => setQuery({ run: event.currentTarget.value })}>
+        <select
+          aria-label="run"
+          value={run}
+          title={known.find(({ id }) => id === run)?.path}
+          onChange={(event) => setQuery({ run: event.currentTarget.value, set: '', task: '' })}
+        >
           <option value="">Choose a run</option>
-          {known.map(({ id, name }) => (
+          {known.map(({ id }, i) => (
             <option key={id} value={id}>
-              {name}
+              {names[i]}
             </option>
           ))}
         </select>
+        <TasksetSelect run={run} value={set} />
         <ModelSelect
           models={models}
           value={model}
@@ -67,10 +76,6 @@ export function TryView({ models }: { models: readonly ModelChoice[] }) {
           none="its first model"
           onChange={(next) => setQuery({ model: next })}
         />
-        <select aria-label="task set" value={set} onChange={(event) => setQuery({ set: event.currentTarget.value })}>
-          <option value="">training tasks</option>
-          <option value="eval">evaluation tasks</option>
-        </select>
         <label>
           Task
           <input

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { TrinityError } from '../../base/error.js'
 import { readBestEval } from '../../checkpoint/best-eval.js'
 import { stepName, stepsOnDisk, weightsPath } from '../../checkpoint/layout.js'
@@ -16,7 +16,7 @@ const DEPTH = 4
 /** Models that can be talked to: checkpoints of runs, what runs began with, and model directories below the folders. */
 export async function modelsOf(runs: Runs): Promise<ModelChoice[]> {
   const list = (await runs.list()).runs.slice(0, RUNS)
-  const ofRuns = await Promise.all(list.map(({ id, name, path }) => ofRun(runs.given, id, name, path)))
+  const ofRuns = await Promise.all(list.map(({ id, path }) => ofRun(runs.given, id, path)))
   const inFolders = await Promise.all(
     runs.given.map((folder) =>
       directories(
@@ -39,18 +39,19 @@ export async function openable(folders: readonly string[], path: string): Promis
   })
 }
 
-async function ofRun(folders: readonly string[], run: string, name: string, dir: string): Promise<ModelChoice[]> {
+async function ofRun(folders: readonly string[], run: string, dir: string): Promise<ModelChoice[]> {
   const best = await readBestEval(dir).catch(() => undefined)
   const steps = await stepsOnDisk(dir).catch(() => [])
   const made = steps.flatMap((step): ModelChoice[] => {
     const path = weightsPath(join(dir, stepName(step)))
     if (!existsSync(path)) return []
-    return [{ path, name: `${name}, step ${step}`, run, step, isBest: best?.best.step === step }]
+    return [{ path, name: `step ${step}`, run, step, isBest: best?.best.step === step }]
   })
   const [record] = await readRecords(dir)
   const first = record?.config.model?.model_path
   if (typeof first !== 'string' || !isModel(resolve(first)) || !(await isReadable(folders, first))) return made
-  return [...made, { path: await realpath(first), name: `${name}, before`, run }]
+  const path = await realpath(first)
+  return [...made, { path, name: path.split(sep).slice(-2).join('/'), run }]
 }
 
 const isModel = (dir: string) => existsSync(join(dir, 'config.json'))

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { TrinityError } from '../../base/error.js'
+import type { Config } from '../../config/index.js'
 import { printConfig } from '../../config/print.js'
 import { readRecords } from '../../run/record.js'
-import type { ChatReply, ModelList, TryAnswer } from '../api.js'
+import type { ChatReply, ModelList, TasksetList, TryAnswer } from '../api.js'
 import { acting, type Part } from '../part.js'
 import type { Runs } from '../run/runs.js'
 import { modelsOf, openable } from './models.js'
 import type { Players } from './players.js'
+import { tasksetsOf } from './tasksets.js'
 
 const text = z.string().max(1 << 20)
 const message = z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: text })
@@ -28,11 +30,19 @@ const tryBody = z.strictObject({
   run: z.string(),
   model: z.string().optional(),
   task: z.number().int().min(0),
-  evaluation: z.number().int().min(0).optional(),
+  taskset: z.string().optional(),
 })
 
 /** Models that answer, and tasks that are tried, in processes of their own. */
 export function playgroundParts(runs: Runs, players: Players): Part[] {
+  async function configOf(run: string): Promise<Config> {
+    const [record] = await readRecords((await runs.get(run)).path)
+    if (record) return record.config
+    throw new TrinityError('studio/no-source', 'the run did not record its configuration', {
+      hint: 'an earlier release has made it: choose another run',
+    })
+  }
+
   return [
     {
       path: '/models',
@@ -41,16 +51,18 @@ export function playgroundParts(runs: Runs, players: Players): Part[] {
         return { models: (await modelsOf(runs)).map((one) => ({ ...one, isOpen: open.includes(one.path) })) }
       },
     },
+    {
+      path: '/runs/:run/tasksets',
+      answer: async (_, run): Promise<TasksetList> => ({ tasksets: tasksetsOf(await configOf(run)) }),
+    },
     acting('/chat', chatBody, async (body, _, { tell, signal }) => {
       const model = await openable(runs.given, body.model)
       return players.ask<ChatReply>(model, 'chat', { ...body, model }, { onPart: tell, signal })
     }),
     acting('/try', tryBody, async ({ run, model, ...body }, _, { tell, signal }) => {
-      const { path } = await runs.get(run)
-      const [record] = await readRecords(path)
-      if (!record) throw new TrinityError('studio/no-source', 'the run did not record its configuration')
+      const config = await configOf(run)
       const given = model === undefined ? undefined : await openable(runs.given, model)
-      const query = { ...body, model: given, yaml: printConfig(record.config) }
+      const query = { ...body, model: given, yaml: printConfig(config) }
       return players.ask<TryAnswer>(`${run} ${given}`, 'try', query, { onPart: tell, signal })
     }),
     acting('/models/close', z.strictObject({ model: z.string() }), async ({ model }) => {

@@ -2,7 +2,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tempDir } from '../../../test/support/temp-dir.js'
-import type { ChatPart, ChatReply, ModelList, TryAnswer } from '../api.js'
+import type { ApiError, ChatPart, ChatReply, ModelList, TasksetList, TryAnswer } from '../api.js'
 import { here } from '../child/serve.js'
 import { runId } from '../run/find.js'
 import { Visitor } from '../visitor.fixture.js'
@@ -35,7 +35,12 @@ beforeAll(async () => {
     algorithm: { algorithm_type: 'grpo' },
     model: { model_path: base, max_prompt_tokens: 32, max_response_tokens: 16 },
     explorer: { rollout_model: { engine_type: 'native' } },
-    buffer: { explorer_input: { tasksets: [set], eval_tasksets: [{ ...set, name: 'held-out', split: 'test' }] } },
+    buffer: {
+      explorer_input: {
+        tasksets: [set],
+        eval_tasksets: ['held-out', 'others'].map((name) => ({ ...set, name, split: 'test' })),
+      },
+    },
   }
   const record = { pid: 1, host: 'h', began: '2026-01-01', expects: {}, config }
   await writeFile(join(dir, '.trinity', 'run-both.json'), JSON.stringify(record))
@@ -52,8 +57,12 @@ afterAll(() => visitor.close())
 describe('the playground', () => {
   it('offers the checkpoints of runs and what they began with', async () => {
     const { models } = await visitor.get<ModelList>('/models')
-    expect(models.find(({ step }) => step === undefined)).toMatchObject({ path: base, name: 'p/n, before' })
-    expect(models.map(({ path }) => path)).toContain(weights)
+    expect(models.find(({ step }) => step === undefined)).toMatchObject({
+      path: base,
+      name: 'quickstart/model',
+      run,
+    })
+    expect(models.find(({ path }) => path === weights)).toMatchObject({ name: 'step 4', run })
   })
 
   it('talks, and shows what each token might have been', async () => {
@@ -89,8 +98,19 @@ describe('the playground', () => {
     expect(heard.trim()).toBe(told.at(-1)?.result?.text.trim())
   })
 
-  it('works on a task of a run, by another of its models', async () => {
-    const { status, body } = await visitor.act<TryAnswer>('/try', { run, model: weights, task: 2, evaluation: 0 })
+  it('works on a task of any task set of a run, by another of its models', async () => {
+    const { tasksets } = await visitor.get<TasksetList>(`/runs/${run}/tasksets`)
+    expect(tasksets.map(({ id, name }) => [id, name])).toEqual([
+      ['tasksets.0', 'puzzles'],
+      ['eval_tasksets.0', 'held-out'],
+      ['eval_tasksets.1', 'others'],
+    ])
+    const others = { run, model: weights, task: 0, taskset: 'eval_tasksets.1' }
+    expect((await visitor.act<TryAnswer>('/try', others)).body.taskset).toBe('others')
+    const none = await visitor.act<ApiError>('/try', { ...others, taskset: 'eval_tasksets.7' })
+    expect([none.status, none.body.error.hint]).toEqual([404, 'it has tasksets.0, eval_tasksets.0, eval_tasksets.1'])
+    const query = { run, model: weights, task: 2, taskset: 'eval_tasksets.0' }
+    const { status, body } = await visitor.act<TryAnswer>('/try', query)
     expect([status, body.failure]).toEqual([200, undefined])
     expect(body).toMatchObject({ taskset: 'held-out', workflow: 'simple_workflow' })
     const [rollout] = body.rollouts

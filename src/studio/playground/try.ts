@@ -1,4 +1,4 @@
-import { messageOf, TrinityError } from '../../base/error.js'
+import { messageOf } from '../../base/error.js'
 import type { Logger } from '../../base/log/logger.js'
 import { redact } from '../../base/secret/index.js'
 import { type Config, machineFacts, readText, resolveConfig } from '../../config/index.js'
@@ -14,8 +14,9 @@ import { numberWord } from '../metrics/series.js'
 import { rolloutOf } from '../rollout/rollout.js'
 import { rowOf } from '../rollout/row.js'
 import { textsOf } from '../rollout/token-text.js'
+import { tasksetOf } from './tasksets.js'
 
-export interface ToTry extends Pick<TryQuery, 'task' | 'evaluation' | 'model'> {
+export interface ToTry extends Pick<TryQuery, 'task' | 'taskset' | 'model'> {
   /** The configuration of the run. */
   readonly yaml: string
 }
@@ -62,19 +63,13 @@ export class Tries {
 }
 
 /** Of the run, with another model, and with the one task set that is asked for. */
-async function configOf({ yaml, model, evaluation }: ToTry): Promise<Config> {
+async function configOf({ yaml, model, taskset }: ToTry): Promise<Config> {
   const set = ['mode=explore', ...(model === undefined ? [] : [`model.model_path=${JSON.stringify(model)}`])]
   const parsed = readText(yaml, 'the run', { set })
   const { stages } = resolveConfig(parsed, machineFacts(), await loadCatalog([parsed]))
   const config = debugConfig(stages[stages.length - 1].config)
-  if (evaluation === undefined) return config
-  const chosen = config.buffer.explorer_input.eval_tasksets[evaluation]
-  if (!chosen) {
-    throw new TrinityError('studio/no-taskset', `the run has no evaluation set ${evaluation}`, {
-      path: 'buffer.explorer_input.eval_tasksets',
-    })
-  }
-  const explorer_input = { ...config.buffer.explorer_input, tasksets: [chosen], eval_tasksets: [] }
+  if (taskset === undefined) return config
+  const explorer_input = { ...config.buffer.explorer_input, tasksets: [tasksetOf(config, taskset)], eval_tasksets: [] }
   return { ...config, buffer: { ...config.buffer, explorer_input } }
 }
 
