@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ago, bytes, count, duration, lastName, number, percent } from './format.js'
+import { ago, bytes, count, duration, lastName, modelName, number, percent } from './format.js'
 
 describe('numbers', () => {
   it.each([
@@ -46,3 +46,11 @@ describe('times and sizes', () => {
   it('sizes', () => expect([999, 1000, 48_123_456].map(bytes)).toEqual(['999 B', '1 kB', '48.1 MB']))
   it('models by their last name', () => expect(lastName('Qwen/Qwen2.5-0.5B/')).toBe('Qwen2.5-0.5B'))
 })
+
+it.each([
+  ['Qwen/Qwen2.5-1.5B-Instruct', 'Qwen2.5-1.5B-Instruct'],
+  ['/home/me/quickstart/model/', 'quickstart/model'],
+  ['/runs/shop/global_step_40/actor/huggingface', 'shop/global_step_40'],
+  ['model', 'model'],
+  [undefined, '–'],
+])('the model %s is called %s', (path, name) => expect(modelName(path)).toBe(name))

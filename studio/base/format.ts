@@ -74,6 +74,21 @@ export function clock(time: number): string {
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':')
 }
 
+/** Folders of models whose names say nothing. */
+const NAMELESS = /^(models?|weights|actor|huggingface|hf|checkpoint)$/i
+
+/** A model by its last name; where that says nothing, with the folder before it that does: `quickstart/model`. */
+export function modelName(path: string | undefined): string {
+  const parts = path?.split('/').filter(Boolean) ?? []
+  const at = parts.findLastIndex((part) => !NAMELESS.test(part))
+  const last = parts.at(-1)
+  if (last === undefined || at < 0 || parts[at] === last) return last ?? NONE
+  // a step is one of many: whose it is says more than what it lies in
+  return parts[at].startsWith('global_step_')
+    ? parts.slice(Math.max(0, at - 1), at + 1).join('/')
+    : `${parts[at]}/${last}`
+}
+
 /** The last name of a path or of a model's id. */
 export function lastName(path: string | undefined): string {
   return path === undefined ? NONE : (path.replace(/\/+$/, '').split('/').pop() ?? path)

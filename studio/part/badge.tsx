@@ -1,6 +1,13 @@
 import type { RunState } from '../../src/studio/api.js'
 
-const SIGNS: Record<RunState, string> = { running: '●', waiting: '◐', finished: '✓', failed: '✕', stopped: '■' }
+const SIGNS: Record<RunState, string> = {
+  running: '●',
+  waiting: '◐',
+  finished: '✓',
+  failed: '✕',
+  broken: '⚠',
+  stopped: '■',
+}
 
 /** A state by sign, word and color: no one of them alone. */
 export function Badge({ state }: { state: RunState }) {

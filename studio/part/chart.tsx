@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type uPlot from 'uplot'
 import { number } from '../base/format.js'
 import { painted, seriesDot } from '../base/theme.js'
@@ -23,7 +23,8 @@ export function Chart({ title, curves, view, onZoom, empty }: Props) {
   const held = useRef({ view, onZoom })
   held.current = { view, onZoom }
   const index = useSignal<number | undefined>(undefined)
-  const table = tableOf(curves, view)
+  // pointing at a chart draws it again, and changes no number of it
+  const table = useMemo(() => tableOf(curves, view), [curves, view.axis, view.isLog, view.smooth])
   const latest = useRef(table)
   latest.current = table
   // what the plot itself is made of: everything else is new data or a new range

@@ -38,27 +38,43 @@ export interface Table {
 export function tableOf(curves: readonly Curve[], view: ChartView): Table {
   const begin = Math.min(...curves.flatMap(({ time }) => time.slice(0, 1)))
   const xs = curves.map(({ step, time }) => (view.axis === 'step' ? step : time.map((at) => at - begin)))
-  const x = [...new Set(xs.flat())].sort((one, other) => one - other)
-  const place = new Map(x.map((value, index) => [value, index]))
-  const spread = (values: readonly (number | null)[], at: readonly number[]) => {
-    const column: (number | null)[] = new Array(x.length).fill(null)
-    values.forEach((value, index) => {
-      column[place.get(at[index])!] = view.isLog && value !== null && value <= 0 ? null : value
-    })
-    return column
-  }
+  const { x, spread: placed } = sharedAxis(xs)
+  const spread = (values: readonly (number | null)[], at: readonly number[]) =>
+    placed(view.isLog ? values.map((value) => (value !== null && value <= 0 ? null : value)) : values, at)
   const raw = curves.map(({ y }, index) => spread(y, xs[index]))
   const smoothed =
     view.smooth > 0
       ? curves.map(({ y, isSparse }, index) => (isSparse ? raw[index] : spread(smooth(y, view.smooth), xs[index])))
       : raw
   return {
-    data: [x, ...(view.smooth > 0 ? raw.toReversed() : []), ...smoothed.toReversed()],
+    data: [x, ...(view.smooth > 0 ? raw.toReversed() : []), ...smoothed.toReversed()] as AlignedData,
     curves,
     last: curves.map(({ y }) => y.findLast((value) => value !== null) ?? undefined),
     valueAt: (curve, index) => nearest(raw[curve], index),
     xLabel: (index) => (view.axis === 'step' ? `step ${count(x[index])}` : `after ${duration(x[index])}`),
   }
+}
+
+type Column = readonly (number | null)[]
+
+/** One axis for all, and what puts values of one of them where they belong. Most charts have one curve, or curves of the same steps. */
+function sharedAxis(xs: readonly (readonly number[])[]): {
+  x: readonly number[]
+  spread: (values: Column, at: readonly number[]) => Column
+} {
+  const [first = []] = xs
+  if (xs.every((one) => one.length === first.length && one.every((value, index) => value === first[index])))
+    return { x: first, spread: (values) => values }
+  const x = [...new Set(xs.flat())].sort((one, other) => one - other)
+  const place = new Map(x.map((value, index) => [value, index]))
+  const spread = (values: Column, at: readonly number[]) => {
+    const column: (number | null)[] = new Array(x.length).fill(null)
+    values.forEach((value, index) => {
+      column[place.get(at[index])!] = value
+    })
+    return column
+  }
+  return { x, spread }
 }
 
 /** The value there or the last one before it: an evaluation holds until the next. */

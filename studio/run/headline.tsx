@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { RunDetail } from '../../src/studio/api.js'
 import { now } from '../base/clock.js'
-import { ago, duration, lastName, NONE, number } from '../base/format.js'
+import { ago, duration, modelName, NONE, number } from '../base/format.js'
 import { writes } from '../base/live.js'
 import { Badge } from '../part/badge.js'
 import { Progress } from '../part/progress.js'
@@ -15,11 +15,19 @@ export function Headline({ run }: { run?: RunDetail }) {
         <Fact name="State">{run ? <Badge state={run.state} /> : NONE}</Fact>
         <Fact name="Steps">{run ? <Progress progress={run.progress} /> : NONE}</Fact>
         <Fact name="Per step">{duration(run?.progress.secondsPerStep)}</Fact>
-        <Fact name="Evaluation" title={run?.evaluation && `${run.evaluation.best.metric}: first → best`}>
+        <Fact
+          name="Evaluation"
+          title={
+            run?.evaluation && `${run.evaluation.best.metric}: first → best (step ${run.evaluation.best.step}), last`
+          }
+        >
           {run?.evaluation ? (
             <>
               {number(run.evaluation.first.score)} <span class="muted">→</span>{' '}
               <b>{number(run.evaluation.best.score)}</b>
+              {run.evaluation.last.step !== run.evaluation.best.step && (
+                <span class="muted"> · last {number(run.evaluation.last.score)}</span>
+              )}
             </>
           ) : (
             NONE
@@ -27,7 +35,7 @@ export function Headline({ run }: { run?: RunDetail }) {
         </Fact>
         <Fact name="Algorithm">{run?.algorithm ?? run?.mode ?? NONE}</Fact>
         <Fact name="Model" title={run?.model}>
-          {lastName(run?.model)}
+          {modelName(run?.model)}
         </Fact>
         <Fact name="Engine">
           {[...new Set([run?.engine?.trainer, run?.engine?.sampler].filter(Boolean))].join(' + ') || NONE}

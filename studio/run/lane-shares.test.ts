@@ -11,6 +11,17 @@ it('counts only what is inside the range', () => {
   expect([seconds.work, seconds.wait, total]).toEqual([5, 15, 20])
 })
 
+it('says for whom a lane waits, and takes no bundle of short spans for a long one', () => {
+  const wait = (begin: number, end: number, label: string) => ({ begin, end, kind: 'wait' as const, label })
+  const spans = [wait(0, 1, 'weights'), wait(1, 4, 'experiences'), { ...wait(4, 8, 'weights'), merged: 9, seconds: 1 }]
+  const [{ seconds, waits }] = laneShares([{ name: 'trainer', kind: 'trainer', spans }], 0, 8)
+  expect(seconds.wait).toBe(5)
+  expect(waits).toEqual([
+    { label: 'experiences', seconds: 3 },
+    { label: 'weights', seconds: 2 },
+  ])
+})
+
 it('marks are at round distances, and not more than fit', () => {
   expect(markDistance(60, 10)).toBe(10)
   expect(markDistance(3600, 8)).toBe(600)

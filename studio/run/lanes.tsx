@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Span, Timeline } from '../../src/studio/api.js'
 import { clock, duration } from '../base/format.js'
 import { painted } from '../base/theme.js'
+import { secondsOf } from './lane-shares.js'
 import { drawTimeline, HEAD, LABELS, LANE, labelOf, spanAt, TimeScale } from './timeline-drawing.js'
 
 interface Props {
@@ -72,7 +73,7 @@ export function Lanes({ timeline, onZoom }: Props) {
           <span class="muted">Point at a bar for its times; drag to zoom.</span>
         ) : (
           <>
-            <b>{labelOf(span)}</b> · {duration(span.end - span.begin)} · {clock(span.begin)} to {clock(span.end)}
+            <b>{labelOf(span)}</b> · {duration(secondsOf(span))} · {clock(span.begin)} to {clock(span.end)}
             {span.isEstimate && <span class="muted"> · placed by its length, begin not measured</span>}
           </>
         )}

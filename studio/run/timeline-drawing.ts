@@ -1,6 +1,8 @@
 import type { Lane, Span, Timeline } from '../../src/studio/api.js'
 import { clock, duration } from '../base/format.js'
 import { color } from '../base/theme.js'
+import { columnsOf, type Shares } from './lane-columns.js'
+import { KINDS } from './lane-shares.js'
 
 export const LANE = 34
 export const HEAD = 24
@@ -58,14 +60,13 @@ function drawMarks(context: CanvasRenderingContext2D, scale: TimeScale, height: 
 function drawLane(context: CanvasRenderingContext2D, lane: Lane, top: number, scale: TimeScale): void {
   context.strokeStyle = color('--line')
   context.strokeRect(-1, top + 0.5, scale.right + 2, LANE)
-  const colors: Record<string, string> = {}
-  for (const span of lane.spans) {
+  const { thick, columns } = columnsOf(lane.spans, scale)
+  drawColumns(context, columns, top)
+  for (const span of thick) {
     const left = Math.max(scale.left, scale.x(span.begin))
     const right = Math.min(scale.right, scale.x(span.end))
-    if (right < scale.left || left > scale.right) continue
-    colors[span.kind] ??= color(`--span-${span.kind}`)
-    context.fillStyle = colors[span.kind]
-    const wide = Math.max(1, right - left - (right - left > 3 ? 1 : 0))
+    context.fillStyle = color(`--span-${span.kind}`)
+    const wide = right - left - (right - left > 6 ? 1 : 0)
     context.fillRect(left, top + 6, wide, LANE - 12)
     if (wide < 40) continue
     context.save()
@@ -80,6 +81,24 @@ function drawLane(context: CanvasRenderingContext2D, lane: Lane, top: number, sc
   context.fillRect(0, top + 1, scale.left - 1, LANE - 2)
   context.fillStyle = color('--text')
   context.fillText(lane.name, 10, top + LANE / 2, scale.left - 16)
+}
+
+/** Each column in the mean color of what happened in it: half an empty one is half as strong. */
+function drawColumns(context: CanvasRenderingContext2D, columns: ReadonlyMap<number, Shares>, top: number): void {
+  const colors = Object.fromEntries(KINDS.map((kind) => [kind, color(`--span-${kind}`)]))
+  for (const [x, shares] of columns) {
+    // what is painted over the others leaves them less than all
+    let left = Math.max(0, 1 - KINDS.reduce((sum, kind) => sum + (shares[kind] ?? 0), 0))
+    for (const kind of KINDS) {
+      const share = shares[kind] ?? 0
+      if (share <= 0) continue
+      left += share
+      context.globalAlpha = Math.min(1, share / left)
+      context.fillStyle = colors[kind]
+      context.fillRect(x, top + 6, 1, LANE - 12)
+    }
+  }
+  context.globalAlpha = 1
 }
 
 export const labelOf = ({ label, step, merged }: Span) =>

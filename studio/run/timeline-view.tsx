@@ -84,10 +84,11 @@ function Shares({ timeline }: { timeline: Timeline }) {
                 <i class={`dot span-${kind}`} /> {kind}
               </th>
             ))}
+            <th>For whom</th>
           </tr>
         </thead>
         <tbody>
-          {shares.map(({ lane, seconds, total }) => (
+          {shares.map(({ lane, seconds, total, waits }) => (
             <tr key={lane}>
               <td>{lane}</td>
               {KINDS.map((kind) => (
@@ -95,6 +96,9 @@ function Shares({ timeline }: { timeline: Timeline }) {
                   {seconds[kind] === 0 ? <span class="muted">–</span> : percent(seconds[kind] / total)}
                 </td>
               ))}
+              <td class="muted waits">
+                {waits.map((one) => `${one.label} ${percent(one.seconds / total)}`).join(', ')}
+              </td>
             </tr>
           ))}
         </tbody>

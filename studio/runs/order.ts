@@ -16,7 +16,7 @@ export function readOrder(text: string | undefined): Order {
 
 export const writeOrder = ({ by, isDown }: Order) => (isDown ? `-${by}` : by)
 
-const URGENCY = ['running', 'waiting', 'failed', 'stopped', 'finished']
+const URGENCY = ['running', 'waiting', 'failed', 'broken', 'stopped', 'finished']
 
 function keyOf(run: RunSummary, by: Column): number | string | undefined {
   switch (by) {
@@ -51,8 +51,20 @@ export function found(runs: readonly RunSummary[], search: string): readonly Run
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return runs
   return runs.filter((run) => {
-    const { name, path, state, algorithm, model, mode, engine, error, tags } = run
-    const text = [name, ...tags, path, state, algorithm, model, mode, engine?.trainer, engine?.sampler, error?.message]
+    const { name, path, state, algorithm, model, mode, engine, error, tags, problems } = run
+    const text = [
+      name,
+      ...tags,
+      path,
+      state,
+      algorithm,
+      model,
+      mode,
+      engine?.trainer,
+      engine?.sampler,
+      error?.message,
+      ...problems,
+    ]
       .join('\n')
       .toLowerCase()
     return words.every((word) => text.includes(word))

@@ -1,6 +1,6 @@
 import type { Evaluation, RunSummary } from '../../src/studio/api.js'
 import { now } from '../base/clock.js'
-import { ago, lastName, moment, NONE, number } from '../base/format.js'
+import { ago, modelName, moment, NONE, number } from '../base/format.js'
 import { linkTo } from '../base/place.js'
 import { Badge } from '../part/badge.js'
 import { Progress } from '../part/progress.js'
@@ -16,9 +16,6 @@ interface Props {
 export function RunRow({ run, name, isSelected }: Props) {
   const { evaluation, spark } = run
   const reward = spark?.values.findLast((value) => value !== null)
-  const waits = run.roles
-    .filter(({ waitsFor }) => waitsFor)
-    .map(({ role, waitsFor }) => `${role} waits for ${waitsFor}`)
   return (
     <tr class={isSelected ? 'selected' : ''} data-run={run.id}>
       <td class="choose">
@@ -33,25 +30,17 @@ export function RunRow({ run, name, isSelected }: Props) {
         <Badge state={run.state} />
       </td>
       <td class="name">
-        <a href={linkTo(['runs', run.id, 'charts'])} title={run.path}>
-          {name}
-        </a>
-        {run.tags.map((tag) => (
-          <small class="tag" key={tag}>
-            {tag}
-          </small>
-        ))}
-        <small class="muted">
-          {run.state === 'failed' && run.error !== undefined ? (
-            <span class="bad" title={run.error.message}>
-              {run.error.message.split('\n', 1)[0]}
-            </span>
-          ) : run.state === 'waiting' && waits.length > 0 ? (
-            <span title={waits.join('; ')}>{waits[0]}</span>
-          ) : (
-            <span title={run.model}>{facts(run)}</span>
-          )}
-        </small>
+        <span class="name-line">
+          <a href={linkTo(['runs', run.id, 'charts'])} title={run.path}>
+            {name}
+          </a>
+          {run.tags.map((tag) => (
+            <small class="tag" key={tag}>
+              {tag}
+            </small>
+          ))}
+        </span>
+        <Words run={run} />
       </td>
       <td class="steps">
         <Progress progress={run.progress} />
@@ -74,9 +63,26 @@ export function RunRow({ run, name, isSelected }: Props) {
   )
 }
 
+/** What is wrong, whom it waits for, or else what it is. */
+function Words({ run }: { run: RunSummary }) {
+  const wrong = run.state === 'failed' ? run.error?.message : run.problems[0]
+  const waits = run.roles.flatMap(({ role, waitsFor }) => (waitsFor ? `${role} waits for ${waitsFor}` : []))
+  if (wrong !== undefined)
+    return (
+      <small class="bad" title={[wrong, ...run.problems.slice(1)].join('\n')}>
+        {wrong.split('\n', 1)[0]}
+      </small>
+    )
+  return (
+    <small class="muted" title={waits.length > 0 ? waits.join('; ') : run.model}>
+      {run.state === 'waiting' && waits.length > 0 ? waits[0] : facts(run)}
+    </small>
+  )
+}
+
 function facts({ algorithm, model, engine, mode }: RunSummary): string {
   const engines = [...new Set([engine?.trainer, engine?.sampler].filter(Boolean))].join(' + ')
-  return [algorithm ?? mode, model && lastName(model), engines].filter(Boolean).join(' · ') || NONE
+  return [algorithm ?? mode, model && modelName(model), engines].filter(Boolean).join(' · ') || NONE
 }
 
 function Score({ evaluation, kind, gain }: { evaluation?: Evaluation; kind: string; gain?: number }) {
