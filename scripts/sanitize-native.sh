@@ -9,24 +9,37 @@ mkdir -p "$out"
 flags="-std=c++17 -O1 -g -fno-omit-frame-pointer -pthread -Wall -Wextra"
 kernels="-ffp-contract=fast -fno-math-errno -fno-trapping-math"
 sources="src/*.cpp src/sample/*.cpp"
+tests="kernels sample"
 sets="baseline"
 case $(uname -m) in
 x86_64) sets="baseline avx2 avx512" ;;
 esac
+cores=$(getconf _NPROCESSORS_ONLN)
 
-build() { # name, sanitizer flags
-  objects=""
+# What the compiler is told for each object of a build, a line each.
+objects() { # name
   for isa in $sets; do
     case $isa in
     avx2) machine="-mavx2 -mfma -mf16c" ;;
     avx512) machine="-mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma" ;;
     *) machine="" ;;
     esac
-    $cxx $flags $kernels $2 $machine -DTRINITY_ISA=$isa -c src/kernels/table.cpp -o "$out/$1-$isa.o"
-    objects="$objects $out/$1-$isa.o"
+    echo "$kernels $machine -DTRINITY_ISA=$isa -c src/kernels/table.cpp -o $out/$1/table-$isa.o"
   done
-  for test in kernels sample; do
-    $cxx $flags $2 $sources test/${test}_test.cpp $objects -o "$out/$1-$test"
+  for source in $sources; do
+    echo "-c $source -o $out/$1/$(basename "$source" .cpp).o"
+  done
+  for test in $tests; do
+    echo "-c test/${test}_test.cpp -o $out/$1-$test.o"
+  done
+}
+
+build() { # name, sanitizer flags
+  rm -rf "$out/$1"
+  mkdir -p "$out/$1"
+  objects "$1" | xargs -P "$cores" -L 1 $cxx $flags $2
+  for test in $tests; do
+    $cxx $flags $2 "$out/$1"/*.o "$out/$1-$test.o" -o "$out/$1-$test"
   done
 }
 
