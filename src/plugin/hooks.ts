@@ -27,6 +27,8 @@ interface Loaded {
   source: string
   shortCircuit: true
 }
+/** TypeScript without its types; undefined: it cannot do this one. */
+export type TypeStripper = (source: string) => string | undefined
 type Strip = (code: string, options: { transforms: 'typescript'[]; disableESTransforms: true }) => { code: string }
 
 const HOST = 'trinity-rft-host:'
@@ -38,10 +40,13 @@ export class PluginHooks {
   readonly #data: HookData
   /** Files that are plugins or are imported by them, other than packages. */
   readonly #ours: Set<string>
+  /** Tried first, before a package of ours. */
+  readonly #own: TypeStripper | undefined
   #strip?: Strip
 
-  constructor(data: HookData) {
+  constructor(data: HookData, own?: TypeStripper) {
     this.#data = data
+    this.#own = own
     this.#ours = new Set(data.entries)
   }
 
@@ -78,6 +83,8 @@ export class PluginHooks {
   }
 
   #withoutTypes(source: string, path: string): string {
+    const stripped = this.#own?.(source)
+    if (stripped !== undefined) return stripped
     this.#strip ??= (createRequire(this.#data.base)('sucrase') as { transform: Strip }).transform
     try {
       const { code } = this.#strip(source, { transforms: ['typescript'], disableESTransforms: true })

@@ -1,6 +1,7 @@
 import module from 'node:module'
 import { type HookData, isHost, PluginHooks } from './hooks.js'
 import { moduleUrl } from './module-url.js'
+import { stripByNode } from './node-types.js'
 
 /** In Node from 22.15 on; the types of the oldest supported Node do not know it. */
 type RegisterHooks = (hooks: {
@@ -15,7 +16,7 @@ export function installHooks(data: HookData): void {
     module.register(moduleUrl('hooks', import.meta.url).href, { data })
     return
   }
-  const hooks = new PluginHooks(data)
+  const hooks = new PluginHooks(data, stripByNode)
   registerHooks({
     resolve(specifier, context, next) {
       const target = hooks.redirect(specifier, context.parentURL)
