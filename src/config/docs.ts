@@ -62,7 +62,7 @@ function defaultText(field: Field): string {
   if (!field.initial) return 'required'
   const value = field.initial()
   const empty = value === null || value === '' || (field.auto !== undefined && value === 0)
-  if (empty && field.auto) return `→ ${field.auto}`
+  if (empty && field.auto) return `→ ${withoutTags(field.auto)}`
   if (field.kind === 'record' && value !== null) return ''
   return value === '' ? '`""`' : `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
 }
@@ -73,8 +73,11 @@ function meaning(field: Field): string {
       ? ` One of ${field.values.map((value) => `\`${value}\``).join(', ')}${field.openText ? `, or ${field.openText}` : ''}.`
       : ''
   const idle = field.noEffect ? ` (${field.noEffect})` : ''
-  return `${field.doc}${values}${idle}`.replaceAll('|', '\\|')
+  return withoutTags(`${field.doc}${values}${idle}`.replaceAll('|', '\\|'))
 }
+
+/** `<name>` outside of code is text, and no tag of HTML. */
+const withoutTags = (text: string) => text.replace(/(`[^`]*`)|</g, (_, code?: string) => code ?? '\\<')
 
 function aliasTable(): string {
   const rows = ALIASES.map((alias) => {

@@ -377,8 +377,12 @@ export interface RewardModel extends OpenModel {
 /*
  * A weight transfer carries one version of the weights to samplers, both halves under one deadline. Afterward every
  * sampler has dropped its prefix cache and reports the version, or the call has failed and every sampler still runs with
- * the weights it had. Requests in flight are finished first, continued with the new weights (their samples then carry
- * several version spans), or aborted.
+ * the weights it had.
+ */
+
+/**
+ * What becomes of requests when new weights arrive: they are finished first, continued with the new weights (their
+ * samples then carry several version spans), or aborted.
  */
 export type InFlight = 'finish' | 'continue' | 'abort'
 
