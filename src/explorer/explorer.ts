@@ -2,6 +2,7 @@ import '../workflow/index.js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
+import { extremes } from '../experience/extremes.js'
 import { spanned } from '../monitor/span/span.js'
 import type { SelectorFeedback } from '../pipeline/index.js'
 import type { SchedulerState, Task } from '../task/index.js'
@@ -301,6 +302,7 @@ export class Explorer {
     }
     monitor.log(metrics, step)
     view?.metrics('explorer', step, metrics)
+    view?.examples?.('explorer', step, extremes(experiences))
     this.#logger.info(`step ${step}: ${experiences.length} experiences of ${result.tasks.length} tasks`)
     this.#harvest.check(false)
   }

@@ -1,3 +1,5 @@
+import type { Experience } from '../experience/index.js'
+
 /** What a person sees of a run while it goes on. */
 export interface RunView {
   /** How many steps a role will make in all, where known: the time left follows from it. */
@@ -5,6 +7,8 @@ export interface RunView {
   /** What a role is doing now. */
   phase(role: string, what: string): void
   metrics(role: string, step: number, metrics: Readonly<Record<string, number>>): void
+  /** The worst and the best of a step. */
+  examples?(role: string, step: number, experiences: readonly Experience[]): void
   /** Something worth reading once. */
   note(text: string): void
   end(summary: RunSummary): void

@@ -78,6 +78,7 @@ function forwarded(view: RunView): RunView {
     expect: (role, steps) => view.expect?.(role, steps),
     phase: (role, what) => view.phase(role, what),
     metrics: (role, step, metrics) => view.metrics(role, step, metrics),
+    examples: (role, step, experiences) => view.examples?.(role, step, experiences),
     note: (text) => view.note(text),
     end: (summary) => view.end(summary),
     close: () => view.close(),

@@ -63,6 +63,7 @@ export class RunRecorder {
       expect,
       phase: (role, what) => view.phase(role, what),
       metrics: (role, step, metrics) => view.metrics(role, step, metrics),
+      examples: (role, step, experiences) => view.examples?.(role, step, experiences),
       note: (text) => view.note(text),
       end: (summary) => view.end(summary),
       close: () => view.close(),

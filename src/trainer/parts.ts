@@ -43,7 +43,7 @@ export interface TrainerParts {
   /** Asked for at every checkpoint, when no transfer and no step is under way. */
   readonly snapshot?: (step: number) => Promise<Snapshot>
   readonly monitor: Pick<Monitor, 'log' | 'table'>
-  readonly view: Pick<RunView, 'phase' | 'metrics' | 'note'>
+  readonly view: Pick<RunView, 'phase' | 'metrics' | 'examples' | 'note'>
   readonly logs: Pick<LogDir, 'logger'>
   readonly spans?: SpanLane
   /** Training steps that the data will give, where trainer.total_steps does not say; learning-rate schedules need it. */

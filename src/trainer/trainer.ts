@@ -168,6 +168,7 @@ export class Trainer {
     // Before the checkpoint: whatever a checkpoint claims as done has been reported.
     monitor.log(numbers, step)
     view.metrics('trainer', step, numbers)
+    view.examples?.('trainer', step, sampled.examples)
     this.#log.info(`step ${step}: ${summary(numbers)}`)
     this.#log.debug(`step ${step}: ${JSON.stringify(numbers)}`)
     this.#preview?.add(step, sampled.examples)

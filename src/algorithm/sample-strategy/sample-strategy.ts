@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { ExperienceBuffer, TakeOptions } from '../../buffer/buffer.js'
+import { extremes } from '../../experience/extremes.js'
 import type { Experience } from '../../experience/index.js'
 import { summarize } from '../advantage/statistics.js'
 import type { Entry } from '../entry.js'
@@ -61,12 +62,4 @@ export function sampleStrategy<S extends z.ZodObject>(
       return { experiences, metrics: { 'time/read_experience': waited, ...ages }, examples: extremes(experiences) }
     },
   }
-}
-
-function extremes(experiences: readonly Experience[]): Experience[] {
-  const rewarded = experiences.filter((experience) => experience.reward !== undefined)
-  if (rewarded.length === 0) return experiences.slice(0, 1)
-  const worst = rewarded.reduce((a, b) => (b.reward! < a.reward! ? b : a))
-  const best = rewarded.reduce((a, b) => (b.reward! > a.reward! ? b : a))
-  return worst === best ? [worst] : [worst, best]
 }

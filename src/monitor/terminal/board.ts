@@ -1,12 +1,19 @@
 import { isMean, SCORE_NAMES } from '../../base/score-names.js'
 import type { Metrics } from '../monitor.js'
+import type { Example } from './example.js'
 import { figure, percent } from './number.js'
 import { Progress } from './progress.js'
+import { Series } from './series.js'
+import { Spent } from './spent.js'
+
+/** In the way the data takes. */
+export const LOOPS: readonly string[] = ['explorer', 'trainer']
 
 /** What is known of a role. */
 export class BoardRole {
   readonly name: string
   readonly progress = new Progress()
+  readonly spent = new Spent()
   /** The newest value of everything. */
   metrics: Record<string, number> = {}
   phase = ''
@@ -23,6 +30,97 @@ export interface EvalScore {
   readonly set: string
   readonly metric: string
   readonly score: number
+}
+
+/** The scores of an evaluation set. */
+export interface EvalCourse {
+  readonly first: EvalScore
+  readonly best: EvalScore
+  readonly last: EvalScore
+  readonly series: Series
+}
+
+/** A number whose course is shown: of the first role that has it. */
+const COURSES: Readonly<Record<string, readonly (readonly [role: string, metric: string])[]>> = {
+  // the explorer's rewards where there is one: they come first and include what is filtered out later
+  reward: [
+    ['explorer', 'rollout/reward/mean'],
+    ['trainer', 'critic/score/mean'],
+  ],
+  entropy: [['trainer', 'actor/entropy']],
+  length: [
+    ['explorer', 'rollout/response_length/mean'],
+    ['trainer', 'response_length/mean'],
+  ],
+  'tokens/s': [
+    ['explorer', 'explorer/tokens_per_second'],
+    ['trainer', 'perf/throughput'],
+  ],
+}
+
+/** Everything that is known of a run. */
+export class Board {
+  readonly roles = new Map<string, BoardRole>()
+  readonly evals = new Map<string, EvalCourse>()
+  readonly courses = new Map<string, { readonly source: number; readonly series: Series }>()
+  examples: readonly Example[] = []
+  /** Whose they are. */
+  exampleRole = ''
+
+  role(name: string): BoardRole {
+    const state = this.roles.get(name) ?? new BoardRole(name)
+    this.roles.set(name, state)
+    return state
+  }
+
+  /** Explorer and trainer; before them whatever prepares, until they go on. */
+  get ordered(): BoardRole[] {
+    const all = [...this.roles.values()]
+    const loops = LOOPS.flatMap((name) => this.roles.get(name) ?? [])
+    const begun = Math.max(...loops.map(({ phase, since }) => (phase === '' ? -Infinity : since)))
+    return [...all.filter(({ name, since }) => !LOOPS.includes(name) && since > begun), ...loops]
+  }
+
+  /** The role whose end is the end of the run. */
+  get pace(): Progress | undefined {
+    const loops = LOOPS.flatMap((name) => this.roles.get(name)?.progress ?? [])
+    return loops.filter(({ total }) => total !== undefined && Number.isFinite(total)).at(-1)
+  }
+
+  /** Seconds until the last role is done. */
+  get left(): number | undefined {
+    const lefts = [...this.roles.values()].flatMap(({ progress }) => progress.left ?? [])
+    return lefts.length === 0 ? undefined : Math.max(...lefts)
+  }
+
+  score(score: EvalScore): EvalCourse {
+    const known = this.evals.get(score.set)
+    const first = known && known.first.step < score.step ? known.first : score
+    const best = known && known.best.score >= score.score ? known.best : score
+    const course = { first, best, last: score, series: known?.series ?? new Series() }
+    course.series.add(score.step, score.score)
+    this.evals.set(score.set, course)
+    return course
+  }
+
+  take(role: string, step: number, metrics: Metrics): void {
+    Object.assign(this.role(role).metrics, metrics)
+    for (const [label, sources] of Object.entries(COURSES)) {
+      const source = sources.findIndex(([whose, name]) => whose === role && metrics[name] !== undefined)
+      const known = this.courses.get(label)
+      if (source < 0 || (known && known.source < source)) continue
+      const series = known?.source === source ? known.series : new Series()
+      series.add(step, metrics[sources[source][1]])
+      this.courses.set(label, { source, series })
+    }
+  }
+
+  /** The explorer's, where there is one: they come first. */
+  show(role: string, examples: readonly Example[]): void {
+    if (role !== this.exampleRole && this.exampleRole === 'explorer') return
+    this.exampleRole = role
+    this.examples = examples
+  }
 }
 
 /** A number that is shown: the first of the metrics that is there. */
@@ -52,13 +150,20 @@ const FIGURES: Readonly<Record<string, readonly Figure[]>> = {
   ],
 }
 
-/** The essential numbers of a role, as `label value`. */
-export function figuresOf(role: string, metrics: Metrics): string[] {
+/** The essential numbers of a role, as `label value`; not those that are shown elsewhere. */
+export function figuresOf(role: string, metrics: Metrics, elsewhere: readonly string[] = []): string[] {
   return (FIGURES[role] ?? []).flatMap(({ label, metrics: names, text = figure }) => {
     const name = names.find((one) => metrics[one] !== undefined)
-    const shown = name === undefined ? '' : text(metrics[name])
+    if (name === undefined || elsewhere.includes(name)) return []
+    const shown = text(metrics[name])
     return shown === '' ? [] : [`${label} ${shown}`]
   })
+}
+
+/** The metrics whose course is shown, and the trainer's word for the same. */
+export function coursed(board: Board): string[] {
+  const reward = board.courses.has('reward') ? COURSES.reward.map(([, name]) => name) : []
+  return [...reward, ...[...board.courses].map(([label, { source }]) => COURSES[label][source][1])]
 }
 
 /** The number of each evaluation set that says how good the answers are. */

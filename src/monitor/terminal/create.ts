@@ -1,10 +1,15 @@
 import pc from 'picocolors'
 import { redact } from '../../base/secret/index.js'
+import { visible } from '../../base/terminal/visible.js'
+import { wrap } from '../../base/terminal/wrap.js'
+import type { Experience } from '../../experience/index.js'
 import type { RunSummary, RunView } from '../view.js'
 import { Advice } from './advice.js'
-import { BoardRole, type EvalScore, figuresOf, scoresOf } from './board.js'
-import { LiveBlock, packed, SafeStream, shorten, sparkline, type ViewStream } from './live.js'
-import { duration, figure } from './number.js'
+import { Board, type BoardRole, type EvalScore, figuresOf, LOOPS, scoresOf } from './board.js'
+import { examplesOf } from './example.js'
+import { LiveBlock, SafeStream, type ViewStream } from './live.js'
+import { duration, figure, percent } from './number.js'
+import { panelLines } from './panel.js'
 import { summaryLines } from './summary.js'
 
 export interface ViewOptions {
@@ -30,31 +35,32 @@ export function createView(options: ViewOptions = {}): RunView {
   return new View(stream, isTTY, isColored, options)
 }
 
-/** In the way the data takes. */
-const LOOPS = ['explorer', 'trainer']
 const REDRAW_MS = 100
 const TICK_MS = 1000
 /** How often a phase of something else than explorer and trainer is told in plain lines. */
 const PHASE_MS = 5000
+/** How often plain lines show answers, and where the time goes: a live view does all the time. */
+const EXAMPLE_MS = 60_000
 const DEFAULT_WIDTH = 100
-/** Width of the labels. */
-const INDENT = 10
+const DEFAULT_ROWS = 24
+/** Width of the labels of lines that stay. */
+const INDENT = 9
 
 class View implements RunView {
-  readonly #stream: ViewStream
+  readonly #stream: SafeStream
   readonly #block: LiveBlock | undefined
   readonly #colors: ReturnType<typeof pc.createColors>
   readonly #now: () => number
   readonly #title: string
   readonly #words: (text: string) => string
   readonly #begun: number
-  readonly #roles = new Map<string, BoardRole>()
+  readonly #board = new Board()
   readonly #advice = new Advice()
   readonly #notes = new Set<string>()
-  readonly #rewards: number[] = []
-  readonly #evals = new Map<string, { first: EvalScore; best: EvalScore; last: EvalScore }>()
+  #exampled = Number.NEGATIVE_INFINITY
   #redraw: NodeJS.Timeout | undefined
   #tick: NodeJS.Timeout | undefined
+  #unlisten: (() => void) | undefined
 
   constructor(stream: ViewStream, isLive: boolean, isColored: boolean, options: ViewOptions) {
     const { now = Date.now, title = 'trinity', words = (text) => text } = options
@@ -65,24 +71,30 @@ class View implements RunView {
     this.#words = words
     this.#begun = now()
     if (isLive) {
-      this.#block = new LiveBlock(this.#stream)
+      const block = new LiveBlock(this.#stream)
+      this.#block = block
       this.#tick = setInterval(() => this.#draw(), TICK_MS)
       this.#tick.unref()
+      this.#unlisten = this.#stream.onResize(() => {
+        block.resized()
+        this.#draw()
+      })
     }
   }
 
   expect(role: string, steps: number): void {
-    this.#role(role).progress.total = steps
+    this.#board.role(role).progress.total = steps
     this.#change()
   }
 
   phase(role: string, what: string): void {
-    const state = this.#role(role)
+    const state = this.#board.role(role)
     if (state.phase === what) return
     const now = this.#now()
+    state.spent.begin(what, now)
     const isOther = !LOOPS.includes(role)
     if (!this.#block && isOther && (state.phase === '' || now - state.since >= PHASE_MS)) {
-      this.#print(`${this.#label(role)} ${what}`)
+      this.#print(role, what, this.#colors.bold)
       state.since = now
     }
     state.phase = what
@@ -91,23 +103,31 @@ class View implements RunView {
   }
 
   metrics(role: string, step: number, metrics: Readonly<Record<string, number>>): void {
-    const state = this.#role(role)
+    const state = this.#board.role(role)
     const scores = scoresOf(step, metrics)
     for (const score of scores) this.#evaluated(score)
     const figures = figuresOf(role, metrics)
     if (scores.length === 0 || figures.length > 0) state.progress.reach(step, this.#now())
-    Object.assign(state.metrics, metrics)
-    const reward = metrics['rollout/reward/mean'] ?? metrics['critic/score/mean']
-    if (reward !== undefined && role === this.#rewardRole()) this.#rewards.push(reward)
-    if (!this.#block && figures.length > 0) this.#print(this.#stepLine(state, figures, metrics))
-    for (const text of this.#advice.take(metrics)) this.#print(`${this.#colors.cyan('hint'.padEnd(8))} ${text}`)
+    this.#board.take(role, step, metrics)
+    if (!this.#block && figures.length > 0) {
+      this.#print(role, this.#stepLine(state, figures, metrics), this.#colors.bold)
+    }
+    for (const text of this.#advice.take(metrics)) this.#print('hint', text, this.#colors.cyan)
+    this.#change()
+  }
+
+  examples(role: string, step: number, experiences: readonly Experience[]): void {
+    const now = this.#now()
+    if (!this.#block && now - this.#exampled < EXAMPLE_MS) return
+    this.#board.show(role, examplesOf(step, experiences))
+    if (!this.#block && this.#board.exampleRole === role) this.#plainExamples(now)
     this.#change()
   }
 
   note(text: string): void {
     if (this.#notes.has(text)) return
     this.#notes.add(text)
-    this.#print(`${this.#colors.yellow('note'.padEnd(8))} ${text}`)
+    this.#print('note', text, this.#colors.yellow)
   }
 
   end(summary: RunSummary): void {
@@ -115,7 +135,8 @@ class View implements RunView {
     const { bold, green, red, cyan } = this.#colors
     for (const { label, text } of summaryLines(summary)) {
       const color = label === 'done' ? green : label === 'failed' ? red : cyan
-      this.#print(`${bold(color(label.padEnd(8)))} ${text}`)
+      // whole, so that commands and paths can be copied
+      this.#write(`${bold(color(label.padEnd(INDENT - 1)))} ${this.#shown(text)}`)
     }
   }
 
@@ -123,26 +144,12 @@ class View implements RunView {
     this.#stop()
   }
 
-  #role(name: string): BoardRole {
-    const state = this.#roles.get(name) ?? new BoardRole(name)
-    this.#roles.set(name, state)
-    return state
-  }
-
-  /** The explorer's rewards where there is one: they come first and include what is filtered out later. */
-  #rewardRole(): string {
-    return this.#roles.get('explorer')?.metrics['rollout/reward/mean'] === undefined ? 'trainer' : 'explorer'
-  }
-
   #evaluated(score: EvalScore): void {
-    const known = this.#evals.get(score.set)
-    const first = known && known.first.step < score.step ? known.first : score
-    const best = known && known.best.score >= score.score ? known.best : score
-    this.#evals.set(score.set, { first, best, last: score })
+    const { first, best } = this.#board.score(score)
     const isFirst = first.step === score.step
     const rest = isFirst ? '' : `  (first ${figure(first.score)}, best ${figure(best.score)} at step ${best.step})`
     const line = `step ${score.step}  ${score.set} ${score.metric} ${figure(score.score)}${rest}`
-    this.#print(`${this.#colors.green('eval'.padEnd(8))} ${line}`)
+    this.#print('eval', line, this.#colors.green)
   }
 
   #stepLine(state: BoardRole, figures: readonly string[], metrics: Readonly<Record<string, number>>): string {
@@ -153,17 +160,43 @@ class View implements RunView {
       ...(each === undefined ? [] : [`${duration(each)}/step`]),
       ...(left === undefined || left === 0 ? [] : [`${duration(left)} left`]),
     ]
-    return `${this.#label(state.name)} ${[`step ${progress.text}`, ...figures, ...times].join('  ')}`
+    return [`step ${progress.text}`, ...figures, ...times].join('  ')
   }
 
-  #label(role: string): string {
-    return this.#colors.bold(role.padEnd(8))
+  /** Now and then, what a live view shows all the time. */
+  #plainExamples(now: number): void {
+    this.#exampled = now
+    const { dim } = this.#colors
+    for (const { label, step, reward, question, answer } of this.#board.examples) {
+      this.#print(label, `step ${step}  reward ${reward}  ${question} → ${answer}`, dim)
+    }
+    for (const { name, spent } of this.#board.ordered) {
+      const shares = LOOPS.includes(name) ? spent.shares(now) : []
+      const texts = shares.map(({ kind, share }) => `${kind} ${percent(share)}`)
+      if (texts.length > 0) this.#print('time', `${name}: ${texts.join(', ')}`, dim)
+    }
   }
 
-  #print(text: string): void {
-    const line = redact(this.#words(text))
-    if (this.#block) this.#block.print(line)
-    else this.#stream.write(`${line}\n`)
+  /** A line that stays; on a terminal in several, broken at words. */
+  #print(label: string, text: string, paint: (text: string) => string): void {
+    const line = this.#shown(text)
+    const lines = this.#block ? wrap(line, Math.max(20, this.#width - INDENT)) : [line]
+    const rest = lines.slice(1).map((one) => `\n${' '.repeat(INDENT)}${one}`)
+    this.#write(`${paint(label.padEnd(INDENT - 1))} ${lines[0]}${rest.join('')}`)
+  }
+
+  #shown(text: string): string {
+    return redact(this.#words(visible(text)))
+  }
+
+  #write(text: string): void {
+    if (this.#block) this.#block.print(text)
+    else this.#stream.write(`${text}\n`)
+  }
+
+  /** One less than there are: a full line would break by itself. */
+  get #width(): number {
+    return Math.max(20, (this.#stream.columns || DEFAULT_WIDTH) - 1)
   }
 
   /** Draws soon: many changes in a moment are one. */
@@ -176,44 +209,13 @@ class View implements RunView {
   #draw(): void {
     clearTimeout(this.#redraw)
     this.#redraw = undefined
-    const width = Math.max(20, (this.#stream.columns ?? DEFAULT_WIDTH) - 1)
-    const { dim } = this.#colors
-    const lines = this.#liveLines(width).map((line) => shorten(redact(line), width))
-    this.#block?.draw([dim('─'.repeat(Math.min(width, 60))), ...lines.map((line) => this.#emphasize(line))])
-  }
-
-  #liveLines(width: number): string[] {
-    const now = this.#now()
-    const lefts = [...this.#roles.values()].flatMap(({ progress }) => progress.left ?? [])
-    const left = lefts.length === 0 ? '' : ` · about ${duration(Math.max(...lefts))} left`
-    const lines = [`${this.#title} · ${duration(Math.floor((now - this.#begun) / 1000))}${left}`]
-    for (const state of this.#ordered()) {
-      const doing = state.phase === '' ? '' : `${state.phase} · ${duration(Math.floor((now - state.since) / 1000))}`
-      const isLoop = LOOPS.includes(state.name)
-      lines.push([state.name.padEnd(8), ...(isLoop ? [`step ${state.progress.text}`] : []), doing].join('  '))
-      const figures = figuresOf(state.name, state.metrics)
-      lines.push(...packed(figures, width - INDENT).map((line) => `${' '.repeat(INDENT)}${line}`))
+    const place = {
+      width: this.#width,
+      rows: this.#stream.rows || DEFAULT_ROWS,
+      colors: this.#colors,
+      now: this.#now(),
     }
-    const course = sparkline(this.#rewards, 40)
-    if (course) lines.push(`${'reward'.padEnd(8)}  ${course} ${figure(this.#rewards.at(-1) as number)}`)
-    for (const [set, { first, best, last }] of this.#evals) {
-      const scores = `first ${figure(first.score)}  best ${figure(best.score)} at step ${best.step}`
-      lines.push(`${'eval'.padEnd(8)}  ${set} ${last.metric} ${figure(last.score)}  ${scores}`)
-    }
-    return lines
-  }
-
-  /** Explorer and trainer; before them whatever prepares, until they go on. */
-  #ordered(): BoardRole[] {
-    const all = [...this.#roles.values()]
-    const loops = LOOPS.flatMap((name) => this.#roles.get(name) ?? [])
-    const begun = Math.max(...loops.map(({ phase, since }) => (phase === '' ? -Infinity : since)))
-    return [...all.filter(({ name, since }) => !LOOPS.includes(name) && since > begun), ...loops]
-  }
-
-  #emphasize(line: string): string {
-    const label = line.slice(0, 8)
-    return label.trim() === '' ? line : `${this.#colors.bold(label)}${line.slice(8)}`
+    this.#block?.draw(panelLines(this.#board, this.#title, this.#begun, place))
   }
 
   #stop(): void {
@@ -221,6 +223,8 @@ class View implements RunView {
     clearInterval(this.#tick)
     this.#redraw = undefined
     this.#tick = undefined
+    this.#unlisten?.()
+    this.#unlisten = undefined
     this.#block?.clear()
   }
 }

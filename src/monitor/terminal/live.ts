@@ -1,8 +1,13 @@
+import { stripVTControlCharacters } from 'node:util'
+import { widthOf } from '../../base/terminal/width.js'
+
 /** Where a view is written. */
 export interface ViewStream {
   write(text: string): unknown
   readonly columns?: number
-  on?(event: 'error', listener: (error: Error) => void): unknown
+  readonly rows?: number
+  on?(event: 'error' | 'resize', listener: () => void): unknown
+  off?(event: 'resize', listener: () => void): unknown
 }
 
 /** A stream whose reader may go away (`| head`): no reason to stop training. */
@@ -21,6 +26,16 @@ export class SafeStream implements ViewStream {
     return this.#stream.columns
   }
 
+  get rows(): number | undefined {
+    return this.#stream.rows
+  }
+
+  /** Gives what takes the listener away. */
+  onResize(listener: () => void): () => void {
+    this.#stream.on?.('resize', listener)
+    return () => this.#stream.off?.('resize', listener)
+  }
+
   write(text: string): void {
     if (this.#isGone) return
     try {
@@ -31,75 +46,55 @@ export class SafeStream implements ViewStream {
   }
 }
 
+const CLEAR_LINE = '\x1b[K'
 const CLEAR_DOWN = '\x1b[J'
 const up = (lines: number) => (lines > 0 ? `\x1b[${lines}A` : '')
 
 /** A few lines at the bottom that are drawn again and again, below everything that stays. */
 export class LiveBlock {
   readonly #stream: ViewStream
-  #drawn = 0
-  #text = ''
+  #lines: readonly string[] = []
 
   constructor(stream: ViewStream) {
     this.#stream = stream
   }
 
-  /** `lines` must be no wider than the terminal. */
+  /** `lines` must be narrower than the terminal. Only those that have changed are written, over the old ones: nothing flickers. */
   draw(lines: readonly string[]): void {
-    const text = lines.map((line) => `${line}\n`).join('')
-    if (text === this.#text) return
-    this.#stream.write(`${this.#erase()}${text}`)
-    this.#keep(lines.length, text)
+    const before = this.#lines
+    const isSame = lines.length === before.length && lines.every((line, i) => line === before[i])
+    if (isSame) return
+    const written = lines.map((line, i) => (line === before[i] ? '\n' : `${line}${CLEAR_LINE}\n`))
+    this.#stream.write(`${this.#top()}${written.join('')}${lines.length < before.length ? CLEAR_DOWN : ''}`)
+    this.#lines = lines
   }
 
-  /** Puts a line above the block. */
-  print(line: string): void {
-    const block = this.#text
-    const count = this.#drawn
-    this.#stream.write(`${this.#erase()}${line}\n${block}`)
-    this.#keep(count, block)
+  /** Puts lines above the block. */
+  print(text: string): void {
+    const lines = [...text.split('\n'), ...this.#lines].map((line) => `${line}${CLEAR_LINE}\n`)
+    this.#stream.write(`${this.#top()}${lines.join('')}`)
+  }
+
+  /** The terminal has another size now: its lines may have been broken, and the block begins anew. */
+  resized(): void {
+    const width = this.#stream.columns ?? Number.POSITIVE_INFINITY
+    const rows = this.#lines.map((line) => Math.max(1, Math.ceil(widthOf(stripVTControlCharacters(line)) / width)))
+    const most = (this.#stream.rows ?? Number.POSITIVE_INFINITY) - 1
+    const drawn = Math.min(
+      most,
+      rows.reduce((sum, count) => sum + count, 0),
+    )
+    if (this.#lines.length > 0) this.#stream.write(`\r${up(drawn)}${CLEAR_DOWN}`)
+    this.#lines = []
   }
 
   /** Takes the block away. */
   clear(): void {
-    if (this.#drawn > 0) this.#stream.write(this.#erase())
-    this.#keep(0, '')
+    if (this.#lines.length > 0) this.#stream.write(`${this.#top()}${CLEAR_DOWN}`)
+    this.#lines = []
   }
 
-  #erase(): string {
-    return this.#drawn > 0 ? `\r${up(this.#drawn)}${CLEAR_DOWN}` : ''
+  #top(): string {
+    return this.#lines.length > 0 ? `\r${up(this.#lines.length)}` : ''
   }
-
-  #keep(drawn: number, text: string): void {
-    this.#drawn = drawn
-    this.#text = text
-  }
-}
-
-/** Shortens plain text to a width. */
-export function shorten(text: string, width: number): string {
-  const characters = [...text]
-  return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`
-}
-
-/** Texts side by side, in as many lines as they need. */
-export function packed(texts: readonly string[], width: number): string[] {
-  const lines: string[] = []
-  for (const text of texts) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 2 + text.length <= width) lines[lines.length - 1] = `${last}  ${text}`
-    else lines.push(text)
-  }
-  return lines
-}
-
-const BARS = '▁▂▃▄▅▆▇█'
-
-/** The course of a number in a few characters. */
-export function sparkline(values: readonly number[], width: number): string {
-  const shown = values.filter(Number.isFinite).slice(-width)
-  if (shown.length < 2) return ''
-  const [low, high] = [Math.min(...shown), Math.max(...shown)]
-  const bar = (value: number) => BARS[high === low ? 0 : Math.round(((value - low) / (high - low)) * (BARS.length - 1))]
-  return shown.map(bar).join('')
 }

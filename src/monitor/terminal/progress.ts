@@ -27,6 +27,12 @@ export class Progress {
     return Math.max(0, this.total - this.step) * each
   }
 
+  /** Of all the steps, from 0 to 1. */
+  get share(): number | undefined {
+    if (this.total === undefined || !(this.total > 0) || !Number.isFinite(this.total)) return undefined
+    return Math.min(1, (this.step ?? 0) / this.total)
+  }
+
   /** `12/300`, or `12` where nobody knows how many there will be, or where there were more than expected. */
   get text(): string {
     const isKnown = this.total !== undefined && (this.step ?? 0) <= this.total

@@ -1,33 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Experience } from '../../experience/index.js'
 import { Advice } from './advice.js'
 import { createView } from './create.js'
 import { duration, figure, percent } from './number.js'
 import { Progress } from './progress.js'
+import { Screen } from './screen.fixture.js'
 
-const ESCAPE = String.fromCharCode(27)
-
-/** A terminal: what is on the screen after everything that was written. */
-class Screen {
-  readonly columns = 80
-  text = ''
-  write = (text: string) => {
-    this.text += text
-  }
-  /** Lines that are visible in the end, without colors. */
-  lines(): string[] {
-    const rows: string[] = ['']
-    let row = 0
-    const pattern = new RegExp(`${ESCAPE}\\[(\\d*)([A-Za-z])|\\r|\\n|[^${ESCAPE}\\r\\n]+`, 'g')
-    for (const [piece, n, code] of this.text.matchAll(pattern)) {
-      if (code === 'A') row -= Number(n)
-      else if (code === 'J') rows.length = row
-      else if (piece === '\n') row++
-      else if (code === undefined && piece !== '\r') rows[row] = (rows[row] ?? '') + piece
-      rows[row] ??= ''
-    }
-    return rows
-  }
-}
+const YELLOW = '\x1b[33m'
 
 const TRAINED = {
   'critic/score/mean': 0.43751,
@@ -43,7 +22,7 @@ const TRAINED = {
 
 describe('plain lines', () => {
   const screen = () => {
-    const stream = new Screen()
+    const stream = new Screen(1000)
     let time = 0
     const wait = (ms: number) => {
       time += ms
@@ -121,6 +100,25 @@ describe('plain lines', () => {
     ])
   })
 
+  it('shows answers and where the time goes now and then', () => {
+    const { stream, view, wait } = screen()
+    const said = { reward: 0.5, promptText: 'how\nmany?', responseText: 'two\x07', messages: undefined }
+    const tell = (step: number) => view.examples?.('trainer', step, [said] as unknown as Experience[])
+    view.phase('trainer', 'step 1: training')
+    wait(1000)
+    tell(1)
+    wait(59_000)
+    tell(2)
+    wait(1000)
+    tell(3)
+    expect(stream.text.trimEnd().split('\n')).toEqual([
+      'answer   step 1  reward 0.5  how ⏎ many? → two␇',
+      'time     trainer: training 100 %',
+      'answer   step 3  reward 0.5  how ⏎ many? → two␇',
+      'time     trainer: training 100 %',
+    ])
+  })
+
   it('goes on when nobody reads any more', () => {
     const view = createView({
       stream: {
@@ -145,7 +143,7 @@ describe('live view', () => {
     view.expect?.('trainer', 10)
     view.phase('model', 'opening')
     vi.advanceTimersByTime(1000)
-    expect(stream.lines().join('\n')).toContain('model     opening')
+    expect(stream.lines()).toContain('model     opening · 1 s')
     for (let step = 1; step <= 5; step++) {
       view.phase('explorer', `step ${step + 1}: 8 tasks`)
       view.phase('trainer', `step ${step}: training`)
@@ -159,21 +157,56 @@ describe('live view', () => {
     const lines = stream.lines()
     expect(lines.join('\n')).not.toContain('opening')
     expect(lines.filter((line) => line.startsWith('note'))).toHaveLength(1)
-    expect(lines.slice(0, 3).join('\n')).toContain('look here')
-    expect(lines.filter((line) => line.startsWith('explorer'))).toEqual(['explorer  step 5  step 6: 8 tasks · 5 s'])
-    expect(lines.filter((line) => line.startsWith('trainer'))).toEqual(['trainer   step 5/10  step 5: training · 5 s'])
-    expect(lines.join('\n')).toContain('p/n · 22 s · about 20 s left')
-    expect(lines.join('\n')).toContain('reward    ▁▃▄▆█ 0.5')
-    expect(lines.every((line) => line.length < 80)).toBe(true)
-    // what does not fit into a line is in the next one
-    expect(lines.join(' ')).toContain('staleness 1')
-    expect(lines.join(' ')).toContain('tokens/s 12,346')
+    expect(lines[0]).toBe('note     look here')
+    expect(lines[1]).toBe('eval     step 5  a accuracy/mean@1 0.75')
+    expect(lines[2]).toBe('─'.repeat(79))
+    expect(lines[3]).toBe(`p/n        ${'━'.repeat(19)}${'─'.repeat(19)} 50 % · 22 s · about 20 s left`)
+    expect(lines.slice(4)).toEqual([
+      'explorer  step 5  step 6: 8 tasks · 5 s  4 s/step',
+      'trainer   step 5/10  step 5: training · 5 s  loss -0.00123  KL 0.00034',
+      // what does not fit into a line is in the next one
+      '          clipped 1.2 %  grad norm 0.812  staleness 1  tokens/s 12,346',
+      '          4 s/step',
+      'reward 0.5                   0.1 … 0.5   a 0.75                  best 0.75 at 5',
+      '                   ▁▁▂▂▂▃▃▄▄▄▅▅▆▆▆▇▇██',
+      '▁▁▂▂▃▃▃▄▄▅▅▅▆▆▇▇▇█████████████████████',
+      'entropy 1.23                             tokens/s 300',
+      '',
+      `${'▁'.repeat(38)}   ${'▁'.repeat(38)}`,
+      'time      explorer   █ rollouts 100 %',
+      '          trainer    █ training 100 %',
+    ])
     view.end({ ok: false, steps: 5, seconds: 20 })
     view.close()
     const last = stream.lines()
     expect(last.some((line) => line.startsWith('explorer'))).toBe(false)
     expect(last.join('\n')).toContain('failed   5 steps in 20 s')
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('keeps its place when the terminal is resized, breaks hints at words, and shows what models say harmlessly', () => {
+    const stream = new Screen(120, 30)
+    const view = createView({ stream, isTTY: true, isColored: false, title: 'p/n' })
+    view.metrics('explorer', 1, { 'rollout/reward/mean': 0.5 })
+    const evil = { reward: 0, messages: [{ role: 'user', content: '何?' }], responseText: '\x1b[2J\x1b[Hgone\nend' }
+    view.examples?.('explorer', 1, [evil, { ...evil, reward: 1 }] as unknown as Experience[])
+    vi.advanceTimersByTime(1000)
+    expect(stream.lines().find((line) => line.startsWith('best'))).toBe(
+      `best      1  何?${' '.repeat(58 - 16)}   worst     0  何?`,
+    )
+    expect(stream.lines()).toContain(`          ␛[2J␛[Hgone ⏎ end${' '.repeat(58 - 27)}             ␛[2J␛[Hgone ⏎ end`)
+    stream.resize(60, 20)
+    view.note('a long line with words that has to be broken where it does not fit into the terminal any more')
+    vi.advanceTimersByTime(1000)
+    expect(stream.lines().slice(0, 4)).toEqual([
+      'note     a long line with words that has to be broken where',
+      '         it does not fit into the terminal any more',
+      '─'.repeat(59),
+      'p/n        2 s',
+    ])
+    expect(stream.lines().filter((line) => line.startsWith('p/n'))).toHaveLength(1)
+    view.close()
+    expect(stream.listeners).toBe(0)
   })
 
   it('uses colors unless told not to', () => {
@@ -184,8 +217,8 @@ describe('live view', () => {
       vi.unstubAllEnvs()
       return stream.text
     }
-    expect(shown({ NO_COLOR: '', FORCE_COLOR: '' })).toContain('\x1b[33m')
-    expect(shown({ NO_COLOR: '1', FORCE_COLOR: '' })).not.toContain('\x1b[')
+    expect(shown({ NO_COLOR: '', FORCE_COLOR: '' })).toContain(YELLOW)
+    expect(shown({ NO_COLOR: '1', FORCE_COLOR: '' })).not.toContain(YELLOW)
   })
 })
 
