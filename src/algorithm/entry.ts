@@ -20,5 +20,6 @@ export const positive = z.number().positive()
 export const atLeast0 = z.number().nonnegative()
 export const fraction = z.number().min(0).max(1)
 
-/** `null`: as `algorithm.loss_agg_mode` says, and if that is silent too, as the function prefers. */
-export const aggMode = open(z.enum(AGG_MODES))
+export const aggMode = open(z.enum(AGG_MODES)).describe(
+  'How the loss of all tokens becomes one number; null: as algorithm.loss_agg_mode says, else as the function prefers.',
+)

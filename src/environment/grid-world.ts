@@ -4,11 +4,9 @@ import { Pcg64 } from '../base/random/index.js'
 import { type Environment, type EpisodeSpec, environment, type Start, type Transition } from './environment.js'
 
 const args = z.strictObject({
-  size: z.number().int().min(2).max(16).default(4),
-  /** Share of fields that are holes. */
-  holes: z.number().min(0).max(0.6).default(0.15),
-  /** Taken off at every step, so that short ways are better. */
-  step_cost: z.number().min(0).default(0.02),
+  size: z.number().int().min(2).max(16).default(4).describe('Fields along each side, where the row does not say.'),
+  holes: z.number().min(0).max(0.6).default(0.15).describe('Share of fields that are holes.'),
+  step_cost: z.number().min(0).default(0.02).describe('Taken off at every step, so that short ways are better.'),
 })
 
 const MOVES: Record<string, readonly [number, number]> = { up: [-1, 0], down: [1, 0], left: [0, -1], right: [0, 1] }

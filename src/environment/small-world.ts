@@ -3,7 +3,7 @@ import type { Persona, Transition, Turn } from './environment.js'
 import { lastNamed } from './reply.js'
 
 /** How much a world says: all its rules, or only what is seen, for small models that learn the rest by training. */
-export const promptStyle = z.enum(['full', 'brief']).default('full')
+export const promptStyle = z.enum(['full', 'brief']).default('full').describe('How much the prompt explains.')
 export type PromptStyle = z.output<typeof promptStyle>
 
 /** Actions by name, numbered; other words may mean the same. */

@@ -3,7 +3,12 @@ import { advantageFn } from './advantage.js'
 import { perGroup } from './group.js'
 import { meanOf } from './statistics.js'
 
-export const asymreArgs = { baseline_shift: z.number().default(-0.1) }
+export const asymreArgs = {
+  baseline_shift: z
+    .number()
+    .default(-0.1)
+    .describe('Added to the mean of the group; below 0 more is learned from successes.'),
+}
 
 /** b = mean + shift; a group of one: 0. */
 export function asymreVerdict(rewards: readonly number[], shift: number) {

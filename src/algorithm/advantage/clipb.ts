@@ -12,7 +12,10 @@ export const clipb = advantageFn({
   doc: 'grpo without the unlikely tokens of bad answers that would collapse the entropy (Clip-B)',
   where: 'trainer',
   needs: ['reward', 'logprobs', 'columns.entropy'],
-  args: z.strictObject({ epsilon: positive.default(1e-6), mu: positive.default(2.5) }),
+  args: z.strictObject({
+    epsilon: positive.default(1e-6).describe('Added to the deviation, so that nothing is divided by 0.'),
+    mu: positive.default(2.5).describe('Deviations below the mean from which a token leaves the mask.'),
+  }),
   compute(experiences, { epsilon, mu }) {
     const tokens = flatTokens(experiences, epsilon, (e) => e.logprobs ?? tokenInput(e, 'logprobs'))
     const { mean, std } = meanAndDeviation(tokens.score)

@@ -17,9 +17,9 @@ export const clipv = advantageFn({
   where: 'trainer',
   needs: ['reward', 'logprobs', 'columns.entropy', 'columns.necs'],
   args: z.strictObject({
-    epsilon: positive.default(1e-6),
-    mu: positive.default(8.5),
-    max_frac: fraction.default(1e-4),
+    epsilon: positive.default(1e-6).describe('Added to the deviation, so that nothing is divided by 0.'),
+    mu: positive.default(8.5).describe('Deviations above which a token leaves the mask.'),
+    max_frac: fraction.default(1e-4).describe('Share of all tokens that may leave the mask.'),
   }),
   compute(experiences, { epsilon, mu, max_frac }) {
     const tokens = flatTokens(experiences, epsilon, (e) => tokenInput(e, 'logprobs'))

@@ -6,12 +6,18 @@ import { applyScores } from './group.js'
 import { groupStats, meanOf, summarize } from './statistics.js'
 
 const args = z.strictObject({
-  omega: z.number().default(1),
-  gamma: z.number().min(0).max(1).default(1),
-  fnorm: z.enum(['none', 'std']).default('none'),
-  epsilon: positive.default(1e-6),
-  step_reward_key: z.string().default('step_reward'),
-  env_state_hash_key: z.string().default('env_state_hash'),
+  omega: z.number().default(1).describe('Weight of the advantage among steps from the same state.'),
+  gamma: z.number().min(0).max(1).default(1).describe('Discount of later rewards; 1: none.'),
+  fnorm: z
+    .enum(['none', 'std'])
+    .default('none')
+    .describe('What differences are divided by: nothing, or the deviation.'),
+  epsilon: positive.default(1e-6).describe('Added to the deviation, so that nothing is divided by 0.'),
+  step_reward_key: z.string().default('step_reward').describe('Key in `info` that holds the reward of a step.'),
+  env_state_hash_key: z
+    .string()
+    .default('env_state_hash')
+    .describe('Key in `info` that names the state a step began in.'),
 })
 type Args = z.output<typeof args>
 

@@ -11,7 +11,11 @@ export const grpoReweightAdv = advantageFn({
   doc: 'grpo with amplified successes (R3L)',
   where: 'explorer',
   needs: ['reward'],
-  args: z.strictObject({ epsilon: positive.default(1e-6), std_cal_level: stdLevel, ...reweightArgs }),
+  args: z.strictObject({
+    epsilon: positive.default(1e-6).describe('Added to the deviation, so that nothing is divided by 0.'),
+    std_cal_level: stdLevel,
+    ...reweightArgs,
+  }),
   compute(experiences, args) {
     const all = rewarded(experiences).kept.map((experience) => rewardOf(experience)!)
     const batchStd = args.std_cal_level === 'batch' ? groupStats(all).std : undefined

@@ -9,7 +9,9 @@ export const grpoVerl = advantageFn({
   doc: 'grpo, computed in the trainer',
   where: 'trainer',
   needs: ['reward'],
-  args: z.strictObject({ epsilon: positive.default(1e-6) }),
+  args: z.strictObject({
+    epsilon: positive.default(1e-6).describe('Added to the deviation, so that nothing is divided by 0.'),
+  }),
   compute: (experiences, { epsilon }) =>
     perGroup(experiences, (rewards) => normalized(rewards, epsilon), trainerRewardOf),
 })

@@ -5,7 +5,10 @@ import { type AdvantageContext, advantageFn, rewarded, rewardOf } from './advant
 import { applyScores } from './group.js'
 import { groupStats, meanOf, summarize } from './statistics.js'
 
-export const stdLevel = z.enum(['group', 'batch']).default('group')
+export const stdLevel = z
+  .enum(['group', 'batch'])
+  .default('group')
+  .describe('Over what the deviation is taken: the runs of a task, or the batch.')
 
 /**
  * GRPO, over the runs of a task: A = (r − mean) / (std + ε), std unbiased; a group of one: mean 0, std 1.
@@ -20,10 +23,17 @@ export const grpo = advantageFn({
   where: 'explorer',
   needs: ['reward'],
   args: z.strictObject({
-    epsilon: positive.default(1e-6),
-    std_threshold: open(atLeast0),
-    duplicate_experiences: z.boolean().default(false),
-    rank_penalty: open(fraction),
+    epsilon: positive.default(1e-6).describe('Added to the deviation, so that nothing is divided by 0.'),
+    std_threshold: open(atLeast0).describe(
+      'Groups whose rewards deviate no more than this are left out; null: none is.',
+    ),
+    duplicate_experiences: z
+      .boolean()
+      .default(false)
+      .describe('A copy of a group that is kept takes the place of each that is left out.'),
+    rank_penalty: open(fraction).describe(
+      'Likely answers earn less: share that the likeliest of a group loses; null: nothing.',
+    ),
     std_cal_level: stdLevel,
   }),
   compute(experiences, args, context) {

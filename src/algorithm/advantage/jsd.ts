@@ -21,10 +21,12 @@ export const jsd = advantageFn({
   where: 'trainer',
   needs: ['logprobs', 'teacherLogprobs'],
   args: z.strictObject({
-    lambda_coef: fraction.default(0.5),
-    kl_coef: z.number().default(1),
-    temperature: positive.default(1),
-    chunk_size: open(z.int().positive()),
+    lambda_coef: fraction
+      .default(0.5)
+      .describe("β, the teacher's share of the mixture: 0 is KL(student ‖ teacher), 1 is KL(teacher ‖ student)."),
+    kl_coef: z.number().default(1).describe('Factor of the advantages.'),
+    temperature: positive.default(1).describe('Both log-probs are divided by it.'),
+    chunk_size: open(z.int().positive()).describe('Of older configurations; no effect.'),
   }),
   ignored: ['chunk_size'],
   compute(experiences, { lambda_coef: beta, kl_coef, temperature }) {

@@ -10,7 +10,9 @@ export const onPolicyDistill = advantageFn({
   doc: "teacher's log-prob minus the student's, per token",
   where: 'trainer',
   needs: ['logprobs', 'teacherLogprobs'],
-  args: z.strictObject({ kl_coef: z.number().default(1) }),
+  args: z.strictObject({
+    kl_coef: z.number().default(1).describe('Factor of the difference between teacher and student.'),
+  }),
   compute(experiences, { kl_coef }) {
     const kl: number[] = []
     const result = experiences.map((experience) => {

@@ -5,8 +5,11 @@ import { perGroup } from './group.js'
 import { meanOf } from './statistics.js'
 
 export const opmdArgs = {
-  opmd_baseline: z.enum(['mean', 'logavgexp']).default('mean'),
-  tau: positive.default(1),
+  opmd_baseline: z
+    .enum(['mean', 'logavgexp'])
+    .default('mean')
+    .describe('What is taken off the reward: the mean of the group, or its soft maximum.'),
+  tau: positive.default(1).describe('Temperature of the soft maximum.'),
 }
 
 export interface OpmdArgs {

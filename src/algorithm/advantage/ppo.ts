@@ -8,7 +8,10 @@ export const ppo = advantageFn({
   doc: 'generalized advantage estimation with a critic',
   where: 'trainer',
   needs: ['reward', 'values'],
-  args: z.strictObject({ gamma: fraction.default(1), lam: fraction.default(1) }),
+  args: z.strictObject({
+    gamma: fraction.default(1).describe('Discount of later rewards; 1: none.'),
+    lam: fraction.default(1).describe('λ of generalized advantage estimation: 0 trusts the critic, 1 the rewards.'),
+  }),
   compute(experiences, { gamma, lam }) {
     const { kept, metrics } = rewarded(experiences)
     const rows = kept.map((e) => gae(tokenRewards(e), tokenInput(e, 'values'), e.actionMask, gamma, lam))

@@ -14,9 +14,9 @@ export const rec = advantageFn({
   where: 'explorer',
   needs: ['reward'],
   args: z.strictObject({
-    epsilon: positive.default(1e-6),
-    std_normalize: z.boolean().default(false),
-    drop: open(z.enum(['balance'])),
+    epsilon: positive.default(1e-6).describe('Added to the deviation, so that nothing is divided by 0.'),
+    std_normalize: z.boolean().default(false).describe('Divides by the deviation of the group.'),
+    drop: open(z.enum(['balance'])).describe('balance: failures in excess of successes are drawn and left out.'),
   }),
   compute: (experiences, args, { random }) =>
     perGroup(experiences, (rewards) => {

@@ -8,7 +8,7 @@ export const reinforceplusplus = advantageFn({
   doc: 'reward to go, whitened over the batch (REINFORCE++)',
   where: 'trainer',
   needs: ['reward'],
-  args: z.strictObject({ gamma: fraction.default(1) }),
+  args: z.strictObject({ gamma: fraction.default(1).describe('Discount of later rewards; 1: none.') }),
   compute(experiences, { gamma }) {
     const { kept, metrics } = rewarded(experiences)
     const returns = kept.map((e) => rewardToGo(tokenRewards(e), e.actionMask, gamma))

@@ -4,9 +4,12 @@ import { positive } from '../entry.js'
 
 /** Positive amplification of R3L. `alpha` amplifies, `max_reward` is what a full success earns. */
 export const reweightArgs = {
-  alpha: positive.default(3),
-  rule: z.enum(['paper', 'code', 'none']).default('paper'),
-  max_reward: z.number().default(1),
+  alpha: positive.default(3).describe('Factor of positive advantages.'),
+  rule: z
+    .enum(['paper', 'code', 'none'])
+    .default('paper')
+    .describe('How successes are amplified: as the paper has it, as its code has it, or not at all.'),
+  max_reward: z.number().default(1).describe('What a full success earns.'),
 }
 
 interface ReweightArgs {

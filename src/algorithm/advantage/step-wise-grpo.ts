@@ -16,9 +16,11 @@ export const stepWiseGrpo = advantageFn({
   stepWise: true,
   needs: ['reward'],
   args: z.strictObject({
-    epsilon: positive.default(1e-6),
-    enable_step_norm: z.boolean().default(false),
-    std_threshold: open(atLeast0),
+    epsilon: positive.default(1e-6).describe('Added to the deviation, so that nothing is divided by 0.'),
+    enable_step_norm: z.boolean().default(false).describe('Divides the advantage by the number of steps of the run.'),
+    std_threshold: open(atLeast0).describe(
+      'Groups whose rewards deviate no more than this are left out; null: none is.',
+    ),
     std_cal_level: stdLevel,
   }),
   compute(experiences, args) {

@@ -10,7 +10,11 @@ export const stepWiseOpmdReweightAdv = advantageFn({
   where: 'explorer',
   stepWise: true,
   needs: ['reward'],
-  args: z.strictObject({ ...opmdArgs, ...reweightArgs, enable_step_norm: z.boolean().default(false) }),
+  args: z.strictObject({
+    ...opmdArgs,
+    ...reweightArgs,
+    enable_step_norm: z.boolean().default(false).describe('Divides the advantage by the number of steps of the run.'),
+  }),
   compute: (experiences, args) =>
     perRun(experiences, args.enable_step_norm, (rewards, runs) => {
       const { scores, metrics } = opmdVerdict(rewards, args)

@@ -9,6 +9,9 @@ export const stepWiseOpmd = advantageFn({
   where: 'explorer',
   stepWise: true,
   needs: ['reward'],
-  args: z.strictObject({ ...opmdArgs, enable_step_norm: z.boolean().default(false) }),
+  args: z.strictObject({
+    ...opmdArgs,
+    enable_step_norm: z.boolean().default(false).describe('Divides the advantage by the number of steps of the run.'),
+  }),
   compute: (experiences, args) => perRun(experiences, args.enable_step_norm, (rewards) => opmdVerdict(rewards, args)),
 })

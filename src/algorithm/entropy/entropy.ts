@@ -8,7 +8,7 @@ export interface EntropyLoss extends Entry {
   readonly build?: (g: LossTrace, aggregate: (set?: RowSet) => Aggregate) => Expr
 }
 
-const entropyArgs = z.strictObject({ entropy_coef: z.number().default(0) })
+const entropyArgs = z.strictObject({ entropy_coef: z.number().default(0).describe('Weight of the entropy bonus.') })
 
 /** An entropy term: its line for people, and the formula; without one it is off. */
 export function entropyLoss(doc: string, build?: EntropyLoss['build']): EntropyLoss {

@@ -27,10 +27,13 @@ export interface KlArgs {
 
 const klArgs = z
   .strictObject({
-    adaptive: z.boolean().default(false),
-    kl_coef: z.number().default(0.001),
-    target_kl: open(positive),
-    horizon: open(positive),
+    adaptive: z
+      .boolean()
+      .default(false)
+      .describe('The coefficient follows the KL: it rises above target_kl and falls below it.'),
+    kl_coef: z.number().default(0.001).describe('Weight of the KL.'),
+    target_kl: open(positive).describe('adaptive: the KL that is aimed at.'),
+    horizon: open(positive).describe('adaptive: the greater, the slower the coefficient changes.'),
   })
   .refine((args) => !args.adaptive || args.target_kl !== null, {
     path: ['target_kl'],

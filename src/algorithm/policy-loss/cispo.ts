@@ -10,11 +10,11 @@ import { policyLoss, report } from './policy-loss.js'
 export const cispo = policyLoss({
   doc: 'policy gradient weighted by the clipped, detached ratio (CISPO)',
   args: z.strictObject({
-    clip_range_low: atLeast0.default(1),
-    clip_range_high: atLeast0.default(0.28),
-    enable_mask_clip: z.boolean().default(false),
-    mask_clip_range_low: atLeast0.default(1),
-    mask_clip_range_high: atLeast0.default(0.28),
+    clip_range_low: atLeast0.default(1).describe('The weight is at least 1 less this.'),
+    clip_range_high: atLeast0.default(0.28).describe('The weight is at most 1 plus this.'),
+    enable_mask_clip: z.boolean().default(false).describe("Tokens beyond the mask's range give no gradient."),
+    mask_clip_range_low: atLeast0.default(1).describe('Range of the mask below 1.'),
+    mask_clip_range_high: atLeast0.default(0.28).describe('Range of the mask above 1.'),
     loss_agg_mode: aggMode,
   }),
   build(g, args, { agg }) {

@@ -16,9 +16,9 @@ export const clipCov = policyLoss({
   args: z
     .strictObject({
       ...clipArgs,
-      clip_cov_ratio: positive.max(1).default(0.0002),
-      clip_cov_lb: z.number().default(1),
-      clip_cov_ub: z.number().default(5),
+      clip_cov_ratio: positive.max(1).default(0.0002).describe('Share of tokens that give no loss.'),
+      clip_cov_lb: z.number().default(1).describe('Least covariance of tokens that may be dropped.'),
+      clip_cov_ub: z.number().default(5).describe('Greatest covariance of tokens that may be dropped.'),
       loss_agg_mode: aggMode,
     })
     .overwrite(fillClip)

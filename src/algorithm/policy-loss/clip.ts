@@ -3,9 +3,9 @@ import { atLeast0, open } from '../entry.js'
 
 /** `clip_range`, with `clip_range_low` and `clip_range_high` overriding it on their side. */
 export const clipArgs = {
-  clip_range: atLeast0.nullable().default(0.2),
-  clip_range_low: open(atLeast0),
-  clip_range_high: open(atLeast0),
+  clip_range: atLeast0.nullable().default(0.2).describe('The ratio counts between 1 less this and 1 plus this.'),
+  clip_range_low: open(atLeast0).describe('Below 1; null: clip_range.'),
+  clip_range_high: open(atLeast0).describe('Above 1; null: clip_range.'),
 }
 
 interface ClipArgs {

@@ -12,7 +12,11 @@ import { policyLoss, report } from './policy-loss.js'
 export const critiqueGrpo = policyLoss({
   doc: 'PPO on own rollouts, shaped probability on rollouts refined by a critique',
   args: z
-    .strictObject({ ...clipArgs, gamma: positive.default(0.1), loss_agg_mode: aggMode })
+    .strictObject({
+      ...clipArgs,
+      gamma: positive.default(0.1).describe('Discount of later rewards; 1: none.'),
+      loss_agg_mode: aggMode,
+    })
     .overwrite(fillClip)
     .refine(clipKnown, clipMissing),
   build(g, args, { agg }) {

@@ -12,7 +12,10 @@ import { policyLoss, report } from './policy-loss.js'
  */
 export const dpo = policyLoss({
   doc: 'direct preference optimization, one margin per pair',
-  args: z.strictObject({ beta: positive.default(0.1), label_smoothing: fraction.default(0) }),
+  args: z.strictObject({
+    beta: positive.default(0.1).describe('How far the policy may leave the reference: the smaller, the further.'),
+    label_smoothing: fraction.default(0).describe('Share of preferences that may be wrong.'),
+  }),
   build(g, args) {
     const chosen = g.rowColumn('chosen').eq(1)
     const gain = g.logprob.sub(g.column('ref')).rowSum()

@@ -20,7 +20,11 @@ function dppo(doc: string, trust: Trust): PolicyLoss {
   return policyLoss({
     doc,
     args: z
-      .strictObject({ ...clipArgs, clip_ratio_c: positive.default(20), loss_agg_mode: aggMode })
+      .strictObject({
+        ...clipArgs,
+        clip_ratio_c: positive.default(20).describe('The ratio counts up to this.'),
+        loss_agg_mode: aggMode,
+      })
       .overwrite(fillClip)
       .refine(clipKnown, clipMissing),
     build(g, args, { agg }) {

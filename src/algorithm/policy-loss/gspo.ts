@@ -11,9 +11,9 @@ export const gspo = policyLoss({
   loss_agg_mode: 'seq-mean-token-mean',
   args: z
     .strictObject({
-      clip_range: open(positive),
-      clip_range_low: open(positive),
-      clip_range_high: open(positive),
+      clip_range: open(positive).describe('The ratio of a sequence counts between 1 less this and 1 plus this.'),
+      clip_range_low: open(positive).describe('Below 1; null: clip_range, else 0.0003.'),
+      clip_range_high: open(positive).describe('Above 1; null: clip_range, else 0.0004.'),
       loss_agg_mode: aggMode,
     })
     .overwrite((args) => ({

@@ -11,8 +11,8 @@ import { policyLoss, report } from './policy-loss.js'
 export const klCov = policyLoss({
   doc: 'surrogate with a KL term on the tokens of highest covariance (KL-Cov)',
   args: z.strictObject({
-    kl_cov_ratio: positive.max(1).default(0.0002),
-    ppo_kl_coef: atLeast0.default(1),
+    kl_cov_ratio: positive.max(1).default(0.0002).describe('Share of tokens that are pulled toward the old policy.'),
+    ppo_kl_coef: atLeast0.default(1).describe('Weight of that pull.'),
     loss_agg_mode: aggMode,
   }),
   build(g, args, { agg }) {

@@ -12,8 +12,11 @@ import { policyLoss, report } from './policy-loss.js'
 export const m2po = policyLoss({
   doc: 'surrogate without the tokens that raise the second moment of the log-ratios over a bound (M2PO)',
   args: z.strictObject({
-    m2_threshold: positive.default(0.04),
-    m2_tokens: z.enum(['away', 'all']).default('away'),
+    m2_threshold: positive.default(0.04).describe('Greatest mean of the squared log-ratios.'),
+    m2_tokens: z
+      .enum(['away', 'all'])
+      .default('away')
+      .describe('away: tokens that move away from the old policy are counted and dropped; all: every token.'),
     loss_agg_mode: aggMode,
   }),
   build(g, args, { agg }) {

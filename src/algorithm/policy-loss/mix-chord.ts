@@ -29,11 +29,11 @@ export const mixChord = policyLoss({
   doc: 'MIX with a scheduled share of expert data, weighted by p(1 − p) (CHORD)',
   args: z
     .strictObject({
-      mu_warmup_steps: atLeast0.default(0),
-      mu_decay_steps: atLeast0.default(0),
-      mu_peak: fraction.default(0.1),
-      mu_valley: fraction.default(0.1),
-      enable_phi_function: z.boolean().default(true),
+      mu_warmup_steps: atLeast0.default(0).describe('Steps in which the share of expert data rises to its peak.'),
+      mu_decay_steps: atLeast0.default(0).describe('Steps in which it falls to its valley.'),
+      mu_peak: fraction.default(0.1).describe('Greatest share of the expert loss.'),
+      mu_valley: fraction.default(0.1).describe('Share of the expert loss at the end.'),
+      enable_phi_function: z.boolean().default(true).describe('Weighs expert tokens by p(1 − p).'),
       ...clipArgs,
       ...partModes,
       ...handTypedSizes,

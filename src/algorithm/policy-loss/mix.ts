@@ -8,7 +8,12 @@ import { policyLoss } from './policy-loss.js'
 export const mix = policyLoss({
   doc: 'PPO on rollouts and SFT on expert data in one loss',
   args: z
-    .strictObject({ mu: fraction.default(0.1), ...clipArgs, ...partModes, ...handTypedSizes })
+    .strictObject({
+      mu: fraction.default(0.1).describe('Share of the expert loss.'),
+      ...clipArgs,
+      ...partModes,
+      ...handTypedSizes,
+    })
     .overwrite(fillClip)
     .refine(clipKnown, clipMissing),
   ignored: ignoredSizes,

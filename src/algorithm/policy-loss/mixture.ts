@@ -9,16 +9,23 @@ export const USUAL: RowSet = { name: 'usual', column: 'expert', holds: false }
 export const EXPERT: RowSet = { name: 'expert', column: 'expert', holds: true }
 
 /** Aggregation of the two parts; `null` = the loss's own. */
-export const partModes = { loss_agg_mode: aggMode, sft_loss_agg_mode: aggMode, grpo_loss_agg_mode: aggMode }
+export const partModes = {
+  loss_agg_mode: aggMode,
+  sft_loss_agg_mode: aggMode.describe('Of expert rows; null: loss_agg_mode.'),
+  grpo_loss_agg_mode: aggMode.describe('Of the usual rows; null: loss_agg_mode.'),
+}
 
 /** Batch sizes that older configurations had to repeat by hand. The batch itself knows them. */
 export const handTypedSizes = {
-  use_dynamic_bsz: z.boolean().nullish(),
-  ppo_mini_batch_size: z.number().nullish(),
-  ppo_micro_batch_size_per_gpu: z.number().nullish(),
-  ngpus_trainer: z.number().nullish(),
-  train_batch_size_usual: z.number().nullish(),
-  train_batch_size_expert: z.number().nullish(),
+  use_dynamic_bsz: z.boolean().nullish().describe('Of older configurations; no effect: the batch knows it.'),
+  ppo_mini_batch_size: z.number().nullish().describe('Of older configurations; no effect: the batch knows it.'),
+  ppo_micro_batch_size_per_gpu: z
+    .number()
+    .nullish()
+    .describe('Of older configurations; no effect: the batch knows it.'),
+  ngpus_trainer: z.number().nullish().describe('Of older configurations; no effect: the batch knows it.'),
+  train_batch_size_usual: z.number().nullish().describe('Of older configurations; no effect: the batch knows it.'),
+  train_batch_size_expert: z.number().nullish().describe('Of older configurations; no effect: the batch knows it.'),
 }
 export const ignoredSizes = Object.keys(handTypedSizes)
 

@@ -18,11 +18,18 @@ export const ppo = policyLoss({
       clip_ratio_c: z
         .number()
         .gt(1, 'clip_ratio_c bounds the loss of negative advantages and must be above 1')
-        .default(3),
+        .default(3)
+        .describe('Bounds the loss of negative advantages at so many times the advantage.'),
       loss_agg_mode: aggMode,
-      enable_sequence_masking: z.boolean().default(false),
-      delta_sequence_masking: z.number().default(0.1),
-      fallback_to_policy_gradient: z.boolean().default(false),
+      enable_sequence_masking: z
+        .boolean()
+        .default(false)
+        .describe('Bad answers of sequences that have drifted give no loss.'),
+      delta_sequence_masking: z.number().default(0.1).describe('Mean drift of a sequence from which it is masked.'),
+      fallback_to_policy_gradient: z
+        .boolean()
+        .default(false)
+        .describe('The ratio is always 1: the plain policy gradient.'),
     })
     .overwrite(fillClip)
     .refine(clipKnown, clipMissing),

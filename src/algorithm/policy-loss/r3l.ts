@@ -10,7 +10,10 @@ import { policyLoss, report } from './policy-loss.js'
 export const r3l = policyLoss({
   doc: 'policy gradient on attempts plus SFT on verified reflections and retries (R3L)',
   loss_agg_mode: 'seq-mean-token-mean',
-  args: z.strictObject({ sft_coef: atLeast0.default(1), loss_agg_mode: aggMode }),
+  args: z.strictObject({
+    sft_coef: atLeast0.default(1).describe('Weight of what is imitated.'),
+    loss_agg_mode: aggMode,
+  }),
   build(g, { sft_coef }, { aggregate }) {
     const attempts = report(g, 'pg_loss', aggregate(null, USUAL)(g.column('advantage').mul(g.logprob).neg()))
     const examples = report(g, 'sft_loss', aggregate(null, EXPERT)(g.logprob.neg()))

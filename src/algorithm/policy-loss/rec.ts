@@ -14,15 +14,31 @@ import { policyLoss, report } from './policy-loss.js'
 export const rec = policyLoss({
   doc: 'REINFORCE with a choice of clipping, weighting and regularization (REC)',
   args: z.strictObject({
-    epsilon_low: z.number().gt(0).max(1).default(0.2),
-    epsilon_high: positive.default(0.2),
-    epsilon_low_prime: z.number().gt(0).max(1).default(0.6),
-    epsilon_high_prime: positive.default(2),
-    clip_mode: z.enum(['none', 'one-side', 'two-side', 'ring', 'gspo-one-side']).default('none'),
-    weight: z.enum(['none', 'importance_sampling', 'gspo_importance_sampling', 'advantage']).default('none'),
-    regularizer: z.enum(['none', 'k2', 'forward-kl']).default('none'),
-    regularizer_coef: atLeast0.default(0),
-    temp: positive.default(1),
+    epsilon_low: z.number().gt(0).max(1).default(0.2).describe('The ratio may fall by so much below 1.'),
+    epsilon_high: positive.default(0.2).describe('The ratio may rise by so much above 1.'),
+    epsilon_low_prime: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(0.6)
+      .describe('ring: below 1 by more than this it counts again, where the advantage is positive.'),
+    epsilon_high_prime: positive
+      .default(2)
+      .describe('ring: above 1 by more than this it counts again, where the advantage is negative.'),
+    clip_mode: z
+      .enum(['none', 'one-side', 'two-side', 'ring', 'gspo-one-side'])
+      .default('none')
+      .describe('Which ratios give a gradient.'),
+    weight: z
+      .enum(['none', 'importance_sampling', 'gspo_importance_sampling', 'advantage'])
+      .default('none')
+      .describe('What the advantage is multiplied by.'),
+    regularizer: z
+      .enum(['none', 'k2', 'forward-kl'])
+      .default('none')
+      .describe('What holds the policy near the one that sampled.'),
+    regularizer_coef: atLeast0.default(0).describe('Weight of the regularizer.'),
+    temp: positive.default(1).describe('weight: advantage: the advantage is divided by it in the exponent.'),
     loss_agg_mode: aggMode,
   }),
   build(g, args, { agg, aggregate }) {

@@ -10,7 +10,11 @@ import { policyLoss, report } from './policy-loss.js'
  */
 export const sapo = policyLoss({
   doc: 'surrogate behind a soft gate on the ratio (SAPO)',
-  args: z.strictObject({ tau_pos: positive.default(1), tau_neg: positive.default(1.05), loss_agg_mode: aggMode }),
+  args: z.strictObject({
+    tau_pos: positive.default(1).describe('Sharpness of the gate where the advantage is positive.'),
+    tau_neg: positive.default(1.05).describe('Sharpness of the gate where it is negative.'),
+    loss_agg_mode: aggMode,
+  }),
   build(g, args, { agg }) {
     const a = g.column('advantage')
     const d = g.logprob.sub(g.column('old')).clamp(-20, 20)

@@ -9,7 +9,15 @@ import { policyLoss, report } from './policy-loss.js'
  */
 export const sftPhi = policyLoss({
   doc: 'negative log-likelihood weighted by p(1 − p)',
-  args: z.strictObject({ loss_agg_mode: aggMode, cutoff_prob: z.number().gt(0).max(1).default(1) }),
+  args: z.strictObject({
+    loss_agg_mode: aggMode,
+    cutoff_prob: z
+      .number()
+      .gt(0)
+      .max(1)
+      .default(1)
+      .describe('Tokens that are likelier than this give no gradient; 1: all do.'),
+  }),
   build: (g, args, { agg }) => report(g, 'sft_phi_loss', agg(phiTokens(g, args.cutoff_prob))),
 })
 

@@ -5,7 +5,10 @@ import { policyLoss, report } from './policy-loss.js'
 /** Simplified PPO. d = logp − old, ρ = e^d:   L = −A·d where 1/(1 + ε) ≤ ρ ≤ 1 + ε, else 0. */
 export const sppo = policyLoss({
   doc: 'log-ratio surrogate inside a trust interval, nothing outside (sPPO)',
-  args: z.strictObject({ epsilon: positive.default(0.3), loss_agg_mode: aggMode }),
+  args: z.strictObject({
+    epsilon: positive.default(0.3).describe('How far the ratio may leave 1 before a token gives no gradient.'),
+    loss_agg_mode: aggMode,
+  }),
   build(g, args, { agg }) {
     const d = g.logprob.sub(g.column('old'))
     const ratio = d.exp()

@@ -8,7 +8,10 @@ import { policyLoss, report } from './policy-loss.js'
  */
 export const topr = policyLoss({
   doc: 'policy gradient whose negative part is tapered by the clipped ratio (TOPR)',
-  args: z.strictObject({ advantage_threshold: z.number().default(0), loss_agg_mode: aggMode }),
+  args: z.strictObject({
+    advantage_threshold: z.number().default(0).describe('Advantages up to this are tapered by the ratio.'),
+    loss_agg_mode: aggMode,
+  }),
   build(g, args, { agg }) {
     const a = g.column('advantage')
     const ratio = g.logprob.sub(g.column('old')).exp()

@@ -11,8 +11,8 @@ import { sampleStrategy } from './sample-strategy.js'
 export const mix = sampleStrategy({
   doc: 'expert data and rollouts in every batch',
   args: z.strictObject({
-    expert_data_ratio: fraction.default(0.5),
-    sft_dataset_name: z.string().default('sft_dataset'),
+    expert_data_ratio: fraction.default(0.5).describe('Share of expert data in a batch.'),
+    sft_dataset_name: z.string().default('sft_dataset').describe('Auxiliary buffer that holds the expert data.'),
   }),
   async choose(step, { main, auxiliary, batchSize }, { expert_data_ratio, sft_dataset_name }, options) {
     const source = Object.hasOwn(auxiliary, sft_dataset_name) ? auxiliary[sft_dataset_name] : undefined

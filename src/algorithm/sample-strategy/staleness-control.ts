@@ -8,7 +8,8 @@ export const stalenessControl = sampleStrategy({
     max_staleness: z
       .union([z.number().nonnegative(), z.literal(Number.POSITIVE_INFINITY)])
       .nullable()
-      .default(null),
+      .default(null)
+      .describe('Updates by which an experience may be old; null: any number.'),
   }),
   choose(step, { main, batchSize }, { max_staleness }, options) {
     const oldest = Math.max(step - (max_staleness ?? Number.POSITIVE_INFINITY) - 1, 0)

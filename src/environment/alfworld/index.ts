@@ -14,12 +14,13 @@ export { AlfWorld, type AlfWorldOptions } from './world.js'
 const PERSONAS: Readonly<Record<string, (manner: Manner) => Persona>> = { r3l, trinity, raft, plain: () => plain }
 
 const args = z.strictObject({
-  prompt: z.enum(Object.keys(PERSONAS)).default('r3l'),
-  wording: z.enum(WORDINGS).default('file'),
-  /** Where relative paths of games start; absent: ALFWORLD_DATA. */
-  data_path: z.string().optional(),
-  /** What an episode is worth that does not reach the goal. */
-  failure_reward: z.number().default(0),
+  prompt: z.enum(Object.keys(PERSONAS)).default('r3l').describe('How the model is spoken to.'),
+  wording: z
+    .enum(WORDINGS)
+    .default('file')
+    .describe("How to say that something is put down: as the game's file does, or as older or newer files do."),
+  data_path: z.string().optional().describe('Where relative paths of games start; absent: ALFWORLD_DATA.'),
+  failure_reward: z.number().default(0).describe('What an episode is worth that does not reach the goal.'),
 })
 
 export const alfworld = environment({

@@ -5,14 +5,16 @@ import { persona } from './persona.js'
 import { EmailSearch } from './world.js'
 
 const args = z.strictObject({
-  /** A database of mails, or a file with a mail in each row. Absent: the variable DEFAULT_EMAIL_DB_PATH. */
-  database: z.string().optional(),
-  /** Turns after which an answer earns nothing for being early. */
-  max_turns: z.int().min(1).default(10),
-  /** Characters of what a tool says that are shown. */
-  tool_obs_char_limit: z.int().min(100).default(2000),
-  /** Whether "I don't know" loses as much as a wrong answer, as in the original. */
-  unknown_is_wrong: z.boolean().default(false),
+  database: z
+    .string()
+    .optional()
+    .describe('A database of mails, or a file with a mail in each row. Absent: the variable DEFAULT_EMAIL_DB_PATH.'),
+  max_turns: z.int().min(1).default(10).describe('Turns after which an answer earns nothing for being early.'),
+  tool_obs_char_limit: z.int().min(100).default(2000).describe('Characters of what a tool says that are shown.'),
+  unknown_is_wrong: z
+    .boolean()
+    .default(false)
+    .describe('Whether "I don\'t know" loses as much as a wrong answer, as in the original.'),
 })
 
 export const emailSearch = environment({

@@ -4,16 +4,22 @@ import { firstTag } from '../reply.js'
 import { InterCodeSql } from './world.js'
 
 const args = z.strictObject({
-  /** InterCode's file of tasks; rows may name another, or hold their task themselves. */
-  data_path: z.string().optional(),
-  /** The folder with the databases, or a dump of MySQL. Absent: `database` or `ic_spider_dbs.sql` beside the file of tasks. */
-  databases: z.string().optional(),
-  /** At the limit of steps the last result counts as submitted; false: nothing is earned without `submit`. */
-  auto_submit: z.boolean().default(true),
-  /** Writes every statement and its result into the log. */
-  verbose: z.boolean().default(false),
-  /** Of the original, which runs MySQL in Docker; nothing is started here. */
-  image_name: z.string().optional(),
+  data_path: z
+    .string()
+    .optional()
+    .describe("InterCode's file of tasks; rows may name another, or hold their task themselves."),
+  databases: z
+    .string()
+    .optional()
+    .describe(
+      'The folder with the databases, or a dump of MySQL. Absent: `database` or `ic_spider_dbs.sql` beside the file of tasks.',
+    ),
+  auto_submit: z
+    .boolean()
+    .default(true)
+    .describe('At the limit of steps the last result counts as submitted; false: nothing is earned without `submit`.'),
+  verbose: z.boolean().default(false).describe('Writes every statement and its result into the log.'),
+  image_name: z.string().optional().describe('Of the original, which runs MySQL in Docker; nothing is started here.'),
 })
 
 const RULES = `You answer a question about a database with SQL, one statement at a time.

@@ -19,12 +19,15 @@ import { generatePuzzle } from './generate.js'
 const NAME = 'sudoku'
 
 const args = z.strictObject({
-  /** Of generated puzzles. */
-  size: z.union([z.literal(9), z.literal(4)]).default(9),
-  /** Of generated puzzles: how many cells are empty. */
-  difficulty: z.enum(['easy', 'medium', 'hard']).default('medium'),
-  /** Lines of a reply; more are refused. */
-  max_moves_per_step: z.int().min(1).default(5),
+  size: z
+    .union([z.literal(9), z.literal(4)])
+    .default(9)
+    .describe('Of generated puzzles.'),
+  difficulty: z
+    .enum(['easy', 'medium', 'hard'])
+    .default('medium')
+    .describe('Of generated puzzles: how many cells are empty.'),
+  max_moves_per_step: z.int().min(1).default(5).describe('Lines of a reply; more are refused.'),
   prompt: promptStyle,
 })
 type Args = z.output<typeof args>

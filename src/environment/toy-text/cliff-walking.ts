@@ -4,7 +4,10 @@ import { lastFence } from '../reply.js'
 import { ActionNames, personaOf, promptStyle, refusal } from '../small-world.js'
 import { type Outcome, type Table, TableWorld } from './table.js'
 
-const args = z.strictObject({ is_slippery: z.boolean().default(false), prompt: promptStyle })
+const args = z.strictObject({
+  is_slippery: z.boolean().default(false).describe('A step may slide to the side.'),
+  prompt: promptStyle,
+})
 
 const [HEIGHT, WIDTH] = [4, 12]
 const START = (HEIGHT - 1) * WIDTH

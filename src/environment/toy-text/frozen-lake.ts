@@ -14,25 +14,30 @@ const p = z.number().gt(0).max(1)
 const desc = z.union([z.array(z.string()), z.string().transform((text) => text.trim().split(/\s+/))])
 
 const args = z.strictObject({
-  /** Of random maps, where the row does not say. */
-  size: size.default(4),
-  /** Share of ice on random maps, where the row does not say. */
-  p: p.default(0.8),
-  /** One map for all rows. */
-  desc: desc.nullable().default(null),
-  /** Random maps go from corner to corner, or from anywhere to anywhere. */
-  start: z.enum(['corner', 'anywhere']).default('corner'),
-  /** Random maps have a way of about so many steps; null: of any length. */
-  env_max_steps: z.int().min(1).nullable().default(null),
-  is_slippery: z.boolean().default(false),
-  /** On slippery ice: how often a step goes where it was meant to go. */
+  size: size.default(4).describe('Of random maps, where the row does not say.'),
+  p: p.default(0.8).describe('Share of ice on random maps, where the row does not say.'),
+  desc: desc.nullable().default(null).describe('One map for all rows.'),
+  start: z
+    .enum(['corner', 'anywhere'])
+    .default('corner')
+    .describe('Random maps go from corner to corner, or from anywhere to anywhere.'),
+  env_max_steps: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Random maps have a way of about so many steps; null: of any length.'),
+  is_slippery: z.boolean().default(false).describe('A step may slide to the side.'),
   success_rate: z
     .number()
     .min(0)
     .max(1)
-    .default(1 / 3),
-  /** For the goal, a hole, and any other field. */
-  reward_schedule: z.tuple([z.number(), z.number(), z.number()]).default([1, 0, 0]),
+    .default(1 / 3)
+    .describe('On slippery ice: how often a step goes where it was meant to go.'),
+  reward_schedule: z
+    .tuple([z.number(), z.number(), z.number()])
+    .default([1, 0, 0])
+    .describe('For the goal, a hole, and any other field.'),
   prompt: promptStyle,
 })
 type Args = z.output<typeof args>

@@ -5,6 +5,7 @@ import { workflows } from '../../workflow/registry.js'
 import type { Form, FormField } from '../api.js'
 import { argumentFields } from './arguments.js'
 import { formOf } from './form.js'
+import { BEGINNER, EXPERT } from './original-fields.fixture.js'
 import { unitOf } from './unit.js'
 
 let form: Form
@@ -12,7 +13,7 @@ beforeAll(async () => {
   form = formOf(await loadCatalog(), workflows, ['/plugins'])
 })
 
-const field = (record: string, key: string) => form.records[record].fields.find((one) => one.key === key)
+const field = (record: string, key: string) => form.records[record]?.fields.find((one) => one.key === key)
 
 describe('the form of a configuration', () => {
   it('has every key with its default, its unit and its values', () => {
@@ -36,15 +37,38 @@ describe('the form of a configuration', () => {
     for (const list of lists) expect(form.choices[list]?.length, list).toBeGreaterThan(0)
   })
 
+  it('says of every argument what it is', () => {
+    const silent = Object.entries(form.choices).flatMap(([list, all]) =>
+      all.flatMap(({ name, args = [] }) =>
+        args.filter(({ doc }) => doc === '').map(({ key }) => `${list} ${name} ${key}`),
+      ),
+    )
+    expect(silent).toEqual([])
+  })
+
   it('has what comes first', () => {
     for (const key of form.common.flatMap(({ keys }) => keys)) expect(fieldAt(key), key).toBeDefined()
   })
 })
 
-/** The field that a dotted key leads to. */
+describe("the original's manager", () => {
+  it('has no field that is not reached here', () => {
+    expect([...BEGINNER, ...EXPERT].filter((key) => fieldAt(key) === undefined)).toEqual([])
+  })
+
+  it('shows beginners nothing that does not come first here', () => {
+    const first = form.common.flatMap(({ keys }) => keys)
+    expect(BEGINNER.filter((key) => !first.includes(key))).toEqual([])
+  })
+})
+
+/** The field that a dotted key leads to; `[]` is an entry of a list. */
 function fieldAt(key: string): FormField | undefined {
   const parts = key.split('.')
-  const record = parts.slice(0, -1).reduce((name, part) => field(name, part)?.record ?? '', 'Config')
+  const record = parts.slice(0, -1).reduce((name, part) => {
+    const found = field(name, part.replace('[]', ''))
+    return (part.endsWith('[]') ? found?.item?.record : found?.record) ?? ''
+  }, 'Config')
   return field(record, parts.at(-1) ?? '')
 }
 

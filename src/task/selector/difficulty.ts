@@ -5,13 +5,16 @@ import { DifficultyEstimator } from './difficulty-estimator.js'
 import { CountingSelector, type SelectorContext, type SelectorState, selector } from './selector.js'
 
 const args = z.strictObject({
-  m: z.number().positive().default(16),
-  lamb: z.number().min(0).max(1).default(0.2),
-  rho: z.number().min(0).max(1).default(0.2),
-  adaptive_rho: z.boolean().default(false),
-  do_sample: z.boolean().default(false),
-  target_reward: z.number().min(0).max(1).default(1),
-  tau: z.number().min(0).default(1),
+  m: z.number().positive().default(16).describe('Runs that one observation stands for.'),
+  lamb: z.number().min(0).max(1).default(0.2).describe('How fast old observations are forgotten.'),
+  rho: z.number().min(0).max(1).default(0.2).describe('Weight of predictions beside observations.'),
+  adaptive_rho: z
+    .boolean()
+    .default(false)
+    .describe('Halves rho when the predictions of a batch are off by a quarter or more.'),
+  do_sample: z.boolean().default(false).describe('Draws the estimated pass rates instead of taking their means.'),
+  target_reward: z.number().min(0).max(1).default(1).describe('Pass rate that tasks should have.'),
+  tau: z.number().min(0).default(1).describe('Temperature of the draw; 0: always the best.'),
 })
 type Args = z.infer<typeof args>
 

@@ -7,9 +7,10 @@ import { auxiliaryName, workflowArgs } from '../workflow-args.js'
 import { BOXED } from './prompts.js'
 
 const distillArgs = z.strictObject({
-  /** Temperature of the teacher's log-probs. */
-  temperature: z.number().positive().default(1),
-  teacher: auxiliaryName.default(0),
+  temperature: z.number().positive().default(1).describe("Temperature of the teacher's log-probs."),
+  teacher: auxiliaryName
+    .default(0)
+    .describe('Auxiliary model that teaches: its name or its place in explorer.auxiliary_models.'),
 })
 
 /** The student answers, the teacher says how likely it finds each token. What is learned is in the tokens: the reward is 0. */

@@ -6,10 +6,17 @@ import { auxiliaryName, workflowArgs } from '../workflow-args.js'
 import { ASK_ONLY, ASK_OR_STOP, judgeOfQuestions } from './prompts.js'
 
 const askArgs = z.strictObject({
-  /** What is trained: asking well and stopping in time, or one of them. */
-  train_mode: z.enum(['Ra+Rs', 'Ra', 'Rs']).default('Ra+Rs'),
-  fusion_mode: z.enum(['default', 'sum']).default('default'),
-  judge_model: auxiliaryName.default(0),
+  train_mode: z
+    .enum(['Ra+Rs', 'Ra', 'Rs'])
+    .default('Ra+Rs')
+    .describe('What is trained: asking well and stopping in time, or one of them.'),
+  fusion_mode: z
+    .enum(['default', 'sum'])
+    .default('default')
+    .describe('How the scores become one: the question counts where the decision was right, or all are added.'),
+  judge_model: auxiliaryName
+    .default(0)
+    .describe('Auxiliary model that judges: its name or its place in explorer.auxiliary_models.'),
 })
 type Args = z.output<typeof askArgs>
 

@@ -20,11 +20,12 @@ export class MathWorkflow extends SimpleWorkflow {
 }
 
 export const boxedArgs = z.strictObject({
-  /** Send plain text to a base model instead of a chat. */
-  use_base: z.boolean().default(false),
-  /** Ask for reasoning between think tags, and take points off where it is missing. */
-  with_think: z.boolean().default(false),
-  format_score_coef: z.number().default(0.1),
+  use_base: z.boolean().default(false).describe('Send plain text to a base model instead of a chat.'),
+  with_think: z
+    .boolean()
+    .default(false)
+    .describe('Ask for reasoning between think tags, and take points off where it is missing.'),
+  format_score_coef: z.number().default(0.1).describe('What a missing or repeated <think> pair costs.'),
 })
 
 /** The answer in \boxed{}. Answers that ran out of room are not trained on. */

@@ -13,10 +13,16 @@ const LIMITS = { maxInFlight: 64, retries: 3 }
 /** The address and the key stand in variables, so that no configuration holds them. */
 export const openaiJudgeArgs = z.strictObject({
   judge_model_name: z.string().min(1).describe('Name of the model that judges.'),
-  /** Variable with the address, such as `https://host/v1`. */
-  judge_api_base_url_env: z.string().min(1).default('OPENAI_BASE_URL'),
-  /** Variable with the key; services that check none take any text. */
-  judge_api_key_env: z.string().min(1).default('OPENAI_API_KEY'),
+  judge_api_base_url_env: z
+    .string()
+    .min(1)
+    .default('OPENAI_BASE_URL')
+    .describe('Variable with the address, such as `https://host/v1`.'),
+  judge_api_key_env: z
+    .string()
+    .min(1)
+    .default('OPENAI_API_KEY')
+    .describe('Variable with the key; services that check none take any text.'),
 })
 
 const KEYS = { baseUrl: 'workflow_args.judge_api_base_url_env', apiKey: 'workflow_args.judge_api_key_env' }

@@ -5,7 +5,11 @@ import type { RewardScores } from '../reward.js'
 import { auxiliaryName, workflowArgs } from '../workflow-args.js'
 import { MathWorkflow } from './math.js'
 
-const modelArgs = z.strictObject({ reward_model: auxiliaryName.default(0) })
+const modelArgs = z.strictObject({
+  reward_model: auxiliaryName
+    .default(0)
+    .describe('Auxiliary model that scores: its name or its place in explorer.auxiliary_models.'),
+})
 
 /** The reward is what a reward model with a scalar head says of the conversation. */
 export class MathRewardModelWorkflow extends MathWorkflow {

@@ -49,7 +49,11 @@ abstract class RubricWorkflow extends SimpleWorkflow {
   }
 }
 
-const judgeArgs = z.strictObject({ judge_model: auxiliaryName.default(0) })
+const judgeArgs = z.strictObject({
+  judge_model: auxiliaryName
+    .default(0)
+    .describe('Auxiliary model that judges: its name or its place in explorer.auxiliary_models.'),
+})
 
 /** The judge is an auxiliary model. */
 export class RubricJudgeWorkflow extends RubricWorkflow {

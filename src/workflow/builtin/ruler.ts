@@ -5,7 +5,11 @@ import { auxiliaryName, noArgs, workflowArgs } from '../workflow-args.js'
 import { MathWorkflow } from './math.js'
 import { scoresIn } from './verdict.js'
 
-const judgeArgs = z.strictObject({ judge_model: auxiliaryName.default(0) })
+const judgeArgs = z.strictObject({
+  judge_model: auxiliaryName
+    .default(0)
+    .describe('Auxiliary model that judges: its name or its place in explorer.auxiliary_models.'),
+})
 
 /** Asks for a score of each answer. `truth`: the right answer, where the judge may know it. */
 function rulerQuestion(task: unknown, answers: readonly Experience[], truth?: unknown): string {

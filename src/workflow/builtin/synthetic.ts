@@ -6,10 +6,10 @@ import { workflowArgs } from '../workflow-args.js'
 
 const length = z.int().min(1).nullable().default(null)
 const lengthArgs = z.strictObject({
-  /** Null: what the answer leaves of the model's length, at most `max_prompt_tokens`. */
-  prompt_length: length,
-  /** Null: `max_response_tokens`, or half of the model's length. */
-  response_length: length,
+  prompt_length: length.describe(
+    "Tokens of the prompt; null: what the answer leaves of the model's length, at most max_prompt_tokens.",
+  ),
+  response_length: length.describe("Tokens of the answer; null: max_response_tokens, or half of the model's length."),
 })
 
 /** Random tokens of a given length with a random reward, without sampling: shows what length a machine can train. */

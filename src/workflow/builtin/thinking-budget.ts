@@ -8,7 +8,7 @@ import { workflowArgs } from '../workflow-args.js'
 
 const budgetArgs = z.strictObject({
   thinking_token_budget: z.number().int().min(0).describe('Most tokens the model may think.'),
-  reasoning_end_str: z.string().min(1).default('</think>'),
+  reasoning_end_str: z.string().min(1).default('</think>').describe('What ends the reasoning.'),
 })
 
 /**

@@ -3,9 +3,8 @@ import { checkEnvironment } from '../../environment/index.js'
 
 const shape = {
   environment: z.string().describe('Name of the environment.'),
-  environment_args: z.record(z.string(), z.unknown()).default({}),
-  /** Absent: the environment's own limit. */
-  max_env_steps: z.number().int().min(1).nullable().default(null),
+  environment_args: z.record(z.string(), z.unknown()).default({}).describe('Arguments of the environment.'),
+  max_env_steps: z.number().int().min(1).nullable().default(null).describe("Absent: the environment's own limit."),
 }
 
 type Given = Pick<z.output<z.ZodObject<typeof shape>>, 'environment' | 'environment_args'>
@@ -25,8 +24,9 @@ export function withEnvironment<S extends z.ZodRawShape>(more: S) {
 export const environmentArgs = withEnvironment({})
 
 export const stepWiseEnvironmentArgs = withEnvironment({
-  /** `step`: each step has its own. `final`: what the episode was worth, at every step. */
-  reward: z.enum(['step', 'final']).default('step'),
-  /** Earlier turns that stand in the prompt; null: all. */
-  history: z.number().int().min(0).nullable().default(0),
+  reward: z
+    .enum(['step', 'final'])
+    .default('step')
+    .describe('`step`: each step has its own. `final`: what the episode was worth, at every step.'),
+  history: z.number().int().min(0).nullable().default(0).describe('Earlier turns that stand in the prompt; null: all.'),
 })

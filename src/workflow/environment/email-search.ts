@@ -4,7 +4,11 @@ import { type EmailReward, type EmailRubric, emailReward, NO_ANSWER } from '../.
 import { auxiliaryName } from '../workflow-args.js'
 import { StepWiseEnvironmentWorkflow } from './step-wise.js'
 
-export const emailJudgeArgs = { judge_model: auxiliaryName.default(0) }
+export const emailJudgeArgs = {
+  judge_model: auxiliaryName
+    .default(0)
+    .describe('Auxiliary model that judges: its name or its place in explorer.auxiliary_models.'),
+}
 
 const JUDGE = `You decide whether an answer to a question is right. You are given the question, a reference answer that is known to be right, and the answer of an assistant.
 

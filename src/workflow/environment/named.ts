@@ -109,7 +109,8 @@ export function namedArgs(
         .number()
         .int()
         .min(1)
-        .default(maxSteps ?? world.maxSteps),
+        .default(maxSteps ?? world.maxSteps)
+        .describe('Longest episode, in steps.'),
     })
     .superRefine((given, context) => {
       for (const { path, message } of checkEnvironment(environment, { ...ownOf(given, shape), ...settled })) {

@@ -14,7 +14,13 @@ import { EnvironmentRun } from './run.js'
 
 /** Arguments of the workflow itself. `folder` is where every task writes what happened in it; null: nowhere. */
 export function reflectionArgs(folder: string) {
-  return { data_dir: z.string().nullable().default(folder) }
+  return {
+    data_dir: z
+      .string()
+      .nullable()
+      .default(folder)
+      .describe('Folder to which every task writes what happened in it; null: nowhere.'),
+  }
 }
 
 /**

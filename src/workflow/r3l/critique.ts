@@ -10,8 +10,8 @@ const LENGTH = { steps: 1024, attempts: 2048 } as const
 
 export function critiqueArgs({ unit }: Pick<StudyWorld, 'unit'>) {
   return {
-    critique_temperature: z.number().min(0).default(0.7),
-    critique_max_tokens: z.int().min(1).default(LENGTH[unit]),
+    critique_temperature: z.number().min(0).default(0.7).describe('Temperature of the critique.'),
+    critique_max_tokens: z.int().min(1).default(LENGTH[unit]).describe('Longest critique, in tokens.'),
   }
 }
 

@@ -12,14 +12,18 @@ const LENGTHS = {
 export function dapoArgs({ unit }: Pick<StudyWorld, 'unit'>) {
   const { max_response_length, cache_length } = LENGTHS[unit]
   return {
-    enable_overlong_penalty: z.boolean().default(true),
-    penalty_factor: z.number().min(0).default(1),
-    /** Tokens beyond which the whole penalty falls due. */
-    max_response_length: z.int().min(1).default(max_response_length),
-    /** Over so many tokens before it grows from nothing. */
-    cache_length: z.int().min(1).default(cache_length),
-    /** The longest reply, or all that follows the first prompt, observations too, as the original counted. */
-    overlong_counts: z.enum(['reply', 'all']).default('reply'),
+    enable_overlong_penalty: z.boolean().default(true).describe('Takes points off answers that are too long.'),
+    penalty_factor: z.number().min(0).default(1).describe('Points that an answer loses that is too long.'),
+    max_response_length: z
+      .int()
+      .min(1)
+      .default(max_response_length)
+      .describe('Tokens beyond which the whole penalty falls due.'),
+    cache_length: z.int().min(1).default(cache_length).describe('Over so many tokens before it grows from nothing.'),
+    overlong_counts: z
+      .enum(['reply', 'all'])
+      .default('reply')
+      .describe('The longest reply, or all that follows the first prompt, observations too, as the original counted.'),
   }
 }
 

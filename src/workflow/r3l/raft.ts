@@ -6,7 +6,12 @@ import { StudyWorkflow } from './study.js'
 import type { StudyWorld } from './study-world.js'
 
 export function raftArgs({ keep }: Pick<StudyWorld, 'keep'>) {
-  return { keep: z.enum(['won', 'rewarded']).default(keep) }
+  return {
+    keep: z
+      .enum(['won', 'rewarded'])
+      .default(keep)
+      .describe('What is learned from: rollouts that reached the goal, or those that earned anything.'),
+  }
 }
 
 /** Rejection sampling: of a rollout that is not kept, an experience without gradient is left. */

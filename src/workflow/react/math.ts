@@ -21,7 +21,10 @@ abstract class ReactMath<R> extends ReactWorkflow<R> {
 
 const maxTurns = z.number().int().min(1).default(10).describe('how often the model is asked')
 
-const gsm8kArgs = z.strictObject({ type: z.enum(['gsm8k']).default('gsm8k'), max_turns: maxTurns })
+const gsm8kArgs = z.strictObject({
+  type: z.enum(['gsm8k']).default('gsm8k').describe('Kind of tasks: which tools and which reward.'),
+  max_turns: maxTurns,
+})
 const solution = z.object({ result: z.string().describe('The solution, with the final answer in \\boxed{}.') })
 
 /** A ReAct agent that hands over a structured result. */
