@@ -1,3 +1,12 @@
+/** Names without the folders that all of them begin with: what tells them apart fits into a legend. */
+export function shortNames(names: readonly string[]): string[] {
+  const parts = names.map((name) => name.split('/'))
+  const least = Math.min(...parts.map(({ length }) => length)) - 1
+  let common = 0
+  while (common < least && parts.every((one) => one[common] === parts[0][common])) common++
+  return parts.map((one) => one.slice(common).join('/'))
+}
+
 /** Names that differ: runs of one name get the first folder in which their paths do. */
 export function distinctNames(runs: readonly { readonly name: string; readonly path: string }[]): string[] {
   return runs.map(({ name, path }) => {

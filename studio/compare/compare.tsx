@@ -1,9 +1,9 @@
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { MetricInfo, MetricList } from '../../src/studio/api.js'
 import { number } from '../base/format.js'
 import { useKeys } from '../base/keys.js'
 import { runs } from '../base/live.js'
-import { distinctNames } from '../base/names.js'
+import { distinctNames, shortNames } from '../base/names.js'
 import { go, linkTo, query, setQuery } from '../base/place.js'
 import { seriesDot } from '../base/theme.js'
 import { Badge } from '../part/badge.js'
@@ -19,6 +19,7 @@ import { useEach } from './each.js'
 import { OverlayChart } from './overlay-chart.js'
 
 const MOST_FOUND = 60
+const PATIENCE_MS = 3000
 
 /** Runs over each other: their curves, their evaluations, and what was set differently. */
 export function Compare() {
@@ -30,6 +31,17 @@ export function Compare() {
   useEffect(() => {
     chosen.value = ids
   }, [key])
+  // no stream tells of several runs: those that go on are asked from time to time
+  const steps = ids.map((id) => runs.value?.find((run) => run.id === id)?.progress.step).join(' ')
+  const isWaiting = useRef(false)
+  useEffect(() => {
+    if (isWaiting.current) return
+    isWaiting.current = true
+    setTimeout(() => {
+      isWaiting.current = false
+      for (const store of stores) store.askAgain()
+    }, PATIENCE_MS)
+  }, [stores, steps])
   const lists = useEach<MetricList>(ids, 'metrics')
   useKeys({ 0: () => zoom(), u: () => go([]) })
   const search = query.value.search ?? ''
@@ -44,13 +56,8 @@ export function Compare() {
       </Empty>
     )
   const names = distinctNames(ids.map((id) => runs.value?.find((run) => run.id === id) ?? { name: id, path: id }))
-  const charts = search === '' ? chartsThatMatter(metrics).filter(({ names: has }) => has.length > 0) : []
-  const titles =
-    search === ''
-      ? charts.flatMap(({ names: has }) => has)
-      : foundMetrics(metrics, search)
-          .flatMap(([, found]) => found.map(({ name }) => name))
-          .slice(0, MOST_FOUND)
+  const labels = shortNames(names)
+  const shown = search === '' ? titled(metrics) : searched(metrics, search)
   return (
     <main class="page">
       <h1 class="hidden">Compare</h1>
@@ -61,16 +68,33 @@ export function Compare() {
         <ChartViewTools />
       </div>
       <div class="charts">
-        {titles.map((name) => (
+        {shown.map(({ title, name }) => (
           <Lazy class="chart-place" key={name}>
-            {() => <OverlayChart name={name} stores={stores} labels={names} />}
+            {() => <OverlayChart title={title} name={name} stores={stores} labels={labels} />}
           </Lazy>
         ))}
       </div>
-      <ConfigurationTable ids={ids} names={names} />
+      {search !== '' && shown.length === 0 && <Empty title={`No metric has “${search}”`} />}
+      <ConfigurationTable ids={ids} names={labels} />
     </main>
   )
 }
+
+interface Shown {
+  readonly title: string
+  readonly name: string
+}
+
+/** The charts that matter, each with one metric: a line belongs to a run. */
+const titled = (metrics: readonly MetricInfo[]): Shown[] =>
+  chartsThatMatter(metrics).flatMap(({ title, names }) =>
+    names.map((name) => ({ name, title: names.length === 1 ? title : name })),
+  )
+
+const searched = (metrics: readonly MetricInfo[], search: string): Shown[] =>
+  foundMetrics(metrics, search)
+    .flatMap(([, found]) => found.map(({ name }) => ({ name, title: name })))
+    .slice(0, MOST_FOUND)
 
 /** Metrics that any of the runs has. */
 function together(lists: readonly (MetricList | undefined)[]): MetricInfo[] {

@@ -5,13 +5,14 @@ import { type Curve, isSparse } from '../part/curve.js'
 import type { SeriesStore } from '../run/series-store.js'
 
 interface Props {
+  readonly title: string
   readonly name: string
   readonly stores: readonly SeriesStore[]
   readonly labels: readonly string[]
 }
 
 /** One metric of several runs. Time counts from the begin of each run. */
-export function OverlayChart({ name, stores, labels }: Props) {
+export function OverlayChart({ title, name, stores, labels }: Props) {
   const series = stores.map((store) => store.of(name).value)
   const curves = useMemo(
     (): Curve[] =>
@@ -23,5 +24,5 @@ export function OverlayChart({ name, stores, labels }: Props) {
       }),
     series,
   )
-  return <Chart title={name} curves={curves} view={chartView()} onZoom={zoom} empty="Loading…" />
+  return <Chart title={title} curves={curves} view={chartView()} onZoom={zoom} empty="Loading…" />
 }

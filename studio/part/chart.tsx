@@ -56,6 +56,7 @@ export function Chart({ title, curves, view, onZoom, empty }: Props) {
     <figure class="chart">
       <figcaption>
         <h2 title={title}>{title}</h2>
+        <span class="chart-x muted">{at === undefined ? '' : table.xLabel(at)}</span>
         <ChartActions title={title} curves={curves} plot={plot} />
       </figcaption>
       <div class="chart-plot" ref={host} role="img" aria-label={spoken(title, curves)}>
@@ -69,7 +70,6 @@ export function Chart({ title, curves, view, onZoom, empty }: Props) {
             <b>{number(at === undefined ? table.last[curve] : table.valueAt(curve, at))}</b>
           </li>
         ))}
-        <li class="legend-x">{at === undefined ? '' : table.xLabel(at)}</li>
       </ul>
     </figure>
   )

@@ -40,10 +40,11 @@ export function openPlot(host: HTMLElement, table: Table, held: () => Held, inde
     {
       width: Math.max(host.clientWidth, 80),
       height: Math.max(host.clientHeight, 80),
-      padding: [8, 10, 0, 0],
+      padding: [8, 18, 0, 0],
       legend: { show: false },
       scales: {
-        x: { time: false, range: (_, low, high) => rangeOf(held().view, low, high) },
+        // uPlot would widen a single point to hundred steps
+        x: { time: false, range: ({ data: [x] }) => rangeOf(held().view, x[0] ?? null, x.at(-1) ?? null) },
         y: view.isLog ? { distr: 3 } : { range: (_, low, high) => spaced(low, high) },
       },
       axes: [

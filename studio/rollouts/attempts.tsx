@@ -1,10 +1,10 @@
 import type { RolloutPage, RolloutRow } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
-import { number } from '../base/format.js'
 import { linkTo } from '../base/place.js'
 import { runPath } from '../base/server.js'
 import { Empty, Problem } from '../part/empty.js'
 import { Spark } from '../part/spark.js'
+import { mostOf, Reward } from './reward.js'
 import { sourceKey } from './task-words.js'
 
 interface Props {
@@ -28,6 +28,7 @@ export function Attempts({ id, store, prompt, of }: Props) {
   if (answer === undefined) return <p class="loading">Reading…</p>
   const rows = answer.rows.filter(({ source }) => of === undefined || !source || sourceKey(source) === of)
   if (rows.length === 0) return <Empty title="No attempt is on record" />
+  const most = mostOf(rows)
   const rewards = rows.map(({ reward }) => (typeof reward === 'number' ? reward : null))
   return (
     <>
@@ -40,21 +41,21 @@ export function Attempts({ id, store, prompt, of }: Props) {
       <p class="said attempts-prompt">{prompt}</p>
       <ol class="attempts">
         {rows.map((row) => (
-          <Attempt key={row.id} row={row} href={linkTo(['runs', id, 'rollout'], { store, id: row.id })} />
+          <Attempt key={row.id} row={row} most={most} href={linkTo(['runs', id, 'rollout'], { store, id: row.id })} />
         ))}
       </ol>
     </>
   )
 }
 
-function Attempt({ row, href }: { row: RolloutRow; href: string }) {
+function Attempt({ row, most, href }: { row: RolloutRow; most: number; href: string }) {
   return (
     <li>
       <a href={href}>
         <span class="muted">
           step {row.step} · run {row.run}
         </span>
-        <b class="figure">{number(row.reward)}</b>
+        <Reward reward={row.reward} most={most} />
         <p class="said">{row.response}</p>
         {row.failure !== undefined && <small class="tag bad">{row.failure.replaceAll('_', ' ')}</small>}
       </a>

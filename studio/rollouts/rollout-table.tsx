@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { RolloutQuery, RolloutRow } from '../../src/studio/api.js'
-import { NONE, number } from '../base/format.js'
+import { NONE } from '../base/format.js'
 import { useKeys } from '../base/keys.js'
 import { go, linkTo, query } from '../base/place.js'
 import { Empty, Problem } from '../part/empty.js'
 import { VirtualList } from '../part/virtual-list.js'
+import { mostOf, Reward } from './reward.js'
 import { useRolloutPages } from './rollout-pages.js'
 import { taskWords } from './task-words.js'
 
@@ -27,6 +28,7 @@ export function RolloutTable({ id, filter }: { id: string; filter: RolloutQuery 
       if (row !== undefined) go(['runs', id, 'rollout'], target(row))
     },
   })
+  const most = mostOf(rows.value)
   if (problem.value !== undefined) return <Problem problem={problem.value} />
   if (isAll.value && rows.value.length === 0)
     return (
@@ -43,6 +45,7 @@ export function RolloutTable({ id, filter }: { id: string; filter: RolloutQuery 
         <span>Version</span>
         <span>Reward</span>
         <span>Tokens</span>
+        <span>Prompt</span>
         <span>Answer</span>
       </div>
       <VirtualList
@@ -59,7 +62,7 @@ export function RolloutTable({ id, filter }: { id: string; filter: RolloutQuery 
               class={`rollout-row ${index === selected.value ? 'selected' : ''}`}
               href={linkTo(['runs', id, 'rollout'], target(row))}
             >
-              <Cells row={row} />
+              <Cells row={row} most={most} />
             </a>
           )
         }}
@@ -68,7 +71,7 @@ export function RolloutTable({ id, filter }: { id: string; filter: RolloutQuery 
   )
 }
 
-function Cells({ row }: { row: RolloutRow }) {
+function Cells({ row, most }: { row: RolloutRow; most: number }) {
   return (
     <>
       <span class="figure">{row.step}</span>
@@ -77,18 +80,18 @@ function Cells({ row }: { row: RolloutRow }) {
       </span>
       <span class="figure">{row.run}</span>
       <span class="figure">{row.version}</span>
-      <span class={`figure ${rewardClass(row.reward)}`}>{number(row.reward)}</span>
+      <Reward reward={row.reward} most={most} />
       <span class="figure">{row.responseLength ?? NONE}</span>
-      <span class="cut answer" title={row.prompt}>
+      <span class="cut asked muted" title={row.prompt}>
+        {oneLine(row.prompt ?? '')}
+      </span>
+      <span class="cut answer" title={row.response}>
         {row.failure !== undefined && <small class="tag bad">{row.failure.replaceAll('_', ' ')}</small>}
         {row.truncated !== undefined && <small class="tag">{row.truncated.replaceAll('_', ' ')}</small>}
-        {oneLine(row.response ?? row.prompt ?? '')}
+        {oneLine(row.response ?? '')}
       </span>
     </>
   )
 }
-
-const rewardClass = (reward: RolloutRow['reward']) =>
-  typeof reward !== 'number' ? 'muted' : reward > 0 ? 'good' : reward < 0 ? 'bad' : ''
 
 const oneLine = (text: string) => text.replace(/\s*\n\s*/g, ' ↵ ')

@@ -5,7 +5,7 @@ const columns = { promptLength: 1, id: [1, 2, 3, 4], mask: [1, 1, 1] as (0 | 1)[
 
 describe('colors of tokens', () => {
   it('are stronger for what was less likely', () => {
-    expect(tokenClasses({ ...columns, logprob: [0, -2.5, -100] }, 'logprob')).toEqual(['', 'h4', 'h8'])
+    expect(tokenClasses({ ...columns, logprob: [0, -2.5, -100] }, 'logprob')).toEqual(['', 'h6', 'h8'])
   })
   it('have a side for what has a sign, and compare with the greatest', () => {
     expect(tokenClasses({ ...columns, advantage: [2, -1, null] }, 'advantage')).toEqual(['u8', 'd4', ''])

@@ -28,8 +28,11 @@ const NOT_OURS = 'given'
 
 function colorsOf(columns: TokenColumns, coloring: Exclude<Coloring, 'mask'>): string[] {
   const values = columns[coloring] ?? []
-  if (coloring === 'logprob') return values.map((value) => shade('h', value === null ? null : -value / 5))
-  if (coloring === 'entropy') return values.map((value) => shade('h', value === null ? null : value / 3))
+  // by the root: between sure and fairly sure lies most of what one looks for
+  if (coloring === 'logprob')
+    return values.map((value) => shade('h', value === null ? null : Math.sqrt(Math.max(0, -value) / 5)))
+  if (coloring === 'entropy')
+    return values.map((value) => shade('h', value === null ? null : Math.sqrt(Math.max(0, value) / 3)))
   const most = Math.max(1e-6, ...values.map((value) => Math.abs(value ?? 0)))
   return values.map((value) => shade((value ?? 0) >= 0 ? 'u' : 'd', value === null ? null : Math.abs(value) / most))
 }

@@ -15,12 +15,28 @@ describe('charts that matter', () => {
   it('begin with reward and evaluation, and end with what the run does not have', () => {
     const charts = chartsThatMatter(metrics)
     expect(charts.slice(0, 4).map(({ title, names }) => [title, names])).toEqual([
-      ['Reward', ['rollout/reward/mean', 'critic/score/mean']],
+      ['Reward', ['rollout/reward/mean']],
       ['Evaluation', ['eval/set/reward/mean@1']],
       ['Loss', ['actor/final_loss']],
       ['Entropy', ['actor/entropy']],
     ])
     expect(charts.at(-1)!.names).toEqual([])
+  })
+
+  it('show the most telling measure of each set', () => {
+    const names = [
+      'eval/a/reward/mean@4',
+      'eval/a/accuracy/mean@4',
+      'eval/a/reward/best@4',
+      'eval/b/score',
+      'eval/b/reward',
+    ]
+    const charts = chartsThatMatter(names.map((name) => ({ name })))
+    expect(charts.find(({ title }) => title === 'Evaluation')?.names).toEqual([
+      'eval/a/accuracy/mean@4',
+      'eval/a/reward/best@4',
+      'eval/b/score',
+    ])
   })
 })
 

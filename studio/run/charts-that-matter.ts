@@ -8,6 +8,13 @@ interface Wanted {
   readonly empty: string
 }
 
+/** Charts whose further names repeat the first. */
+const ONE_LINE = new Set(['Reward', 'Loss', 'Response length'])
+
+/** Of an evaluation, the more telling first. */
+const MEASURES = ['accuracy', 'success', 'score', 'reward']
+const MEASURE = /\/(accuracy|success|score|reward)((?:\/(?:mean|best)@\d+)?)$/
+
 /** In the order in which one asks: does it learn, is it healthy, is it fast. */
 const WANTED: readonly Wanted[] = [
   { title: 'Reward', names: ['rollout/reward/mean', 'critic/score/mean'], empty: 'No rewards yet.' },
@@ -50,10 +57,20 @@ export function chartsThatMatter(metrics: readonly Pick<MetricInfo, 'name'>[]): 
   const charts = WANTED.map(({ title, names, empty }) => {
     const has =
       names instanceof RegExp ? known.filter((name) => names.test(name)) : names.filter((name) => known.includes(name))
-    // one loss is enough where the other only repeats it
-    return { title, empty, names: (title === 'Loss' ? has.slice(0, 1) : has).slice(0, MOST_LINES) }
+    return { title, empty, names: withoutTwins(title, has).slice(0, MOST_LINES) }
   })
   return [...charts.filter(({ names }) => names.length > 0), ...charts.filter(({ names }) => names.length === 0)]
+}
+
+/** What says the same as another is left out: one reward, one loss, and of each evaluated set the most telling measure. */
+function withoutTwins(title: string, names: readonly string[]): readonly string[] {
+  if (ONE_LINE.has(title)) return names.slice(0, 1)
+  if (title !== 'Evaluation') return names
+  const twinOf = (name: string, measure: string) => name.replace(MEASURE, `/${measure}$2`)
+  return names.filter((name) => {
+    const rank = MEASURES.indexOf(MEASURE.exec(name)?.[1] ?? '')
+    return !MEASURES.slice(0, Math.max(0, rank)).some((measure) => names.includes(twinOf(name, measure)))
+  })
 }
 
 /** Metrics whose names contain every word, grouped by what comes before the first slash. */

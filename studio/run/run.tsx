@@ -51,7 +51,7 @@ export function Run({ id }: { id: string }) {
   if (known === undefined && asked.value.problem !== undefined) return <Problem problem={asked.value.problem} />
   return (
     <main class="page">
-      <h1 class="hidden">{known?.name ?? 'Run'}</h1>
+      <h1 class="run-name hidden">{known?.name ?? 'Run'}</h1>
       <div class="run-head">
         <Headline run={known} />
         <RunActions run={known} />
