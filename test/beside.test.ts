@@ -62,7 +62,7 @@ const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
 
 /** Tests of a folder as a whole are named after what they show, or like the folder. All others have a file to test. */
 const WHOLE = new Set(
-  `apart broadcast conformance datasets directories docs examples faults fields forms golden gradient hub invariance kill learning native parsers property
+  `apart broadcast conformance datasets directories docs examples faults fields forms golden gradient hub invariance kill learning native nodes parsers property ray
   published replay robust run save sampling service shaped shared silent supervised template text-files columnar-files view vocabulary distill`.split(
     /\s+/,
   ),

@@ -79,8 +79,8 @@ class Stores(unittest.TestCase):
     def test_ranks_of_several_nodes_speak_over_the_interface_of_their_address(self) -> None:
         self.assertEqual(interface_of("127.0.0.1"), LOOPBACK_NAME)
         with self.assertRaises(WorkerError) as caught:
-            # documentation: nobody has it
-            interface_of("192.0.2.1")
+            # reserved: nobody has it
+            interface_of("240.0.0.1")
         self.assertEqual(caught.exception.code, "engine/machines")
         with mock.patch.dict(os.environ, {"GLOO_SOCKET_IFNAME": "tunnel", "NCCL_SOCKET_IFNAME": ""}):
             speak_from("127.0.0.1")

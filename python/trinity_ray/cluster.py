@@ -14,10 +14,8 @@ from ray.util.placement_group import PlacementGroup, placement_group, remove_pla
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from .errors import RayError
-from .keeper import Keeper
+from .keeper import PACKAGES, Keeper
 
-# What keepers and workers import on the nodes.
-_PACKAGES = ("trinity_ray", "trinity_torch", "trinity_served", "trinity_world")
 # How long room may be in coming.
 _ROOM_S = 120.0
 # The processes of a node that goes down do not all end at once.
@@ -27,7 +25,7 @@ _NEWS_S = 3.0
 class Cluster:
     def __init__(self, address: str, namespace: str, env: dict[str, str]) -> None:
         root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        modules = [os.path.join(root, name) for name in _PACKAGES]
+        modules = [os.path.join(root, name) for name in PACKAGES]
         try:
             ray.init(
                 address=address,
@@ -62,23 +60,34 @@ class Cluster:
             for node in ray.nodes()
             if node["Alive"]
         ]
-        return {"version": ray.__version__, "host": ray.util.get_node_ip_address(), "nodes": nodes}
+        here = ray.get_runtime_context().get_node_id()
+        # a machine may have more addresses than the one by which Ray knows it
+        host = next((node["address"] for node in nodes if node["id"] == here), ray.util.get_node_ip_address())
+        return {"version": ray.__version__, "host": host, "nodes": nodes}
 
-    def room(self, room: str, group: str, of: int, index: int, programs: int, gpu: bool) -> dict[str, Any]:
+    def room(
+        self, room: str, group: str, of: int, index: int, programs: int, gpu: bool, devices: int = 1
+    ) -> dict[str, Any]:
         """
         One bundle of a placement group, for programs that share a node. Bundles of a group are packed onto few nodes.
         Gives the node, and a port that is free there.
         """
-        bundle = {"CPU": float(programs), **({"GPU": float(programs)} if gpu else {})}
+        bundle = {"CPU": float(programs), **({"GPU": float(programs * devices)} if gpu else {})}
         placed = self._group(group, [bundle] * of)
         strategy = PlacementGroupSchedulingStrategy(placed, placement_group_bundle_index=index)
-        keeper = ray.remote(num_cpus=1, num_gpus=1 if gpu else 0, scheduling_strategy=strategy)(Keeper)
+        keeper = ray.remote(num_cpus=1, num_gpus=devices if gpu else 0, scheduling_strategy=strategy)(Keeper)
         names = [f"{group}_{index}_{rank}-{self._mark}-{room}" for rank in range(programs)]
         keepers = [keeper.options(name=name).remote() for name in names]
         with self._lock:
             self._rooms[room] = keepers
-        nodes = ray.get([keeper.node.remote() for keeper in keepers])
-        return {"nodes": nodes, "port": ray.get(keepers[0].free_port.remote())}
+        try:
+            nodes = ray.get([keeper.node.remote() for keeper in keepers], timeout=_ROOM_S)
+        except ray.exceptions.GetTimeoutError as error:
+            # of a node that was lost, and no other took its place
+            raise self._no_room(group, [bundle] * of) from error
+        known = {node["id"]: node["address"] for node in self.describe()["nodes"]}
+        found = [{**node, "address": known.get(node["id"], node["address"])} for node in nodes]
+        return {"nodes": found, "port": ray.get(keepers[0].free_port.remote())}
 
     def run(self, room: str, rank: int, work: dict[str, Any]) -> dict[str, Any]:
         """Until the worker has ended. What it wrote and how it ended goes to Trinity directly."""
@@ -113,14 +122,18 @@ class Cluster:
             with self._lock:
                 self._groups.pop(name, None)
             remove_placement_group(known)
-            have = "; ".join(f"{node['name']} {node['cpus']:g} CPU, {node['gpus']:g} GPU" for node in self.describe()["nodes"])
-            each = ", ".join(f"{count:g} {what}" for what, count in bundles[0].items())
-            raise RayError(
-                "ray/no-room",
-                f"Ray found no room for {name} within {_ROOM_S:g} s: {len(bundles)} × ({each}), each on one node",
-                f"the cluster has {have}; ask for less, add nodes, or end what else runs there",
-            )
+            raise self._no_room(name, bundles)
         return known
+
+    def _no_room(self, name: str, bundles: list[dict[str, float]]) -> RayError:
+        nodes = self.describe()["nodes"]
+        have = "; ".join(f"{node['name']} {node['cpus']:g} CPU, {node['gpus']:g} GPU" for node in nodes)
+        each = ", ".join(f"{count:g} {what}" for what, count in bundles[0].items())
+        return RayError(
+            "ray/no-room",
+            f"Ray found no room for {name} within {_ROOM_S:g} s: {len(bundles)} × ({each}), each on one node",
+            f"the cluster has {have}; ask for less, add nodes, or end what else runs there",
+        )
 
 
 def _is_gone(node: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import importlib.util
 import json
 import os
 import signal
@@ -13,6 +14,8 @@ import sys
 from collections.abc import Coroutine
 from typing import Any
 
+# What keepers and workers import on the nodes.
+PACKAGES = ("trinity_ray", "trinity_torch", "trinity_served", "trinity_world")
 _PIECE = 1 << 20
 _CONNECT_S = 30.0
 _AGAIN_S = 0.2
@@ -44,7 +47,7 @@ class Keeper:
 
 class Watch:
     """
-    `work`: module and args of `python -m`, env, cwd; `harbor`: where Trinity is found and what shows that it is Trinity
+    `work`: python (default this one), module and args of `python -m`, env, cwd; `harbor`: where Trinity is found and what shows that it is Trinity
     and that we are ours; `beats`, `reaches`, `meets`: variables for the descriptor of signs of life, for the address at
     which the worker finds Trinity, and for the port at which it finds another worker.
     """
@@ -82,7 +85,9 @@ class Watch:
     async def _start(self) -> tuple[asyncio.subprocess.Process, int | None]:
         work = self._work
         env = {**os.environ, **work["env"], "PYTHONDONTWRITEBYTECODE": "1"}
-        env["PYTHONPATH"] = os.pathsep.join([path for path in sys.path if path])
+        # another Python has packages of its own: it only gets ours
+        paths = _folders() if work.get("python") else [path for path in sys.path if path]
+        env["PYTHONPATH"] = os.pathsep.join(paths)
         if work.get("reaches") is not None:
             bridge = await asyncio.start_server(self._bridge, HOST, 0)
             env[work["reaches"]] = f"{HOST}:{bridge.sockets[0].getsockname()[1]}"
@@ -94,7 +99,7 @@ class Watch:
             beats, sign = os.pipe()
             env[work["beats"]] = str(sign)
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-u", "-m", work["module"], *work["args"]),
+            *(work.get("python") or sys.executable, "-u", "-m", work["module"], *work["args"]),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
@@ -195,6 +200,12 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             await writer.drain()
     finally:
         writer.close()
+
+
+def _folders() -> list[str]:
+    """That hold our packages on this node: Ray has a folder for each."""
+    found = [importlib.util.find_spec(name) for name in PACKAGES]
+    return [os.path.dirname(os.path.dirname(spec.origin)) for spec in found if spec and spec.origin]
 
 
 def _kill(pid: int) -> None:

@@ -17,8 +17,14 @@ it('says of each worker where it is, what it does and since when', () => {
   ]
   const text = plain(linesOf({ dir: '/job', processes, workers }, 4000))
   expect(text).toContain('/job  runs: explorer (process 5 on head)')
-  expect(text).toMatch(/trainer_0_0 {2}10\.0\.0\.7 {2}3 {4}forwardBackward {4}4 s {2}rank 0 of 2/)
-  expect(text).toMatch(/rollout_0_0 {2}10\.0\.0\.7 {2}- {4}waits to be asked {2}4 s$/)
+  expect(text).toMatch(/trainer_0_0 {2}10\.0\.0\.7 {2}3 {4}forwardBackward {8}4 s {2}rank 0 of 2/)
+  expect(text).toMatch(/rollout_0_0 {2}10\.0\.0\.7 {2}- {4}waits for trainer_0_0 {2}4 s$/)
+  const idle = workers.map((one) => ({ ...one, doing: [] }))
+  expect(plain(linesOf({ dir: '/job', processes, workers: idle }, 4000))).not.toContain('waits for')
+  const apart = [{ ...processes[0], waitsFor: 'waits for the weights of step 4' }]
+  expect(plain(linesOf({ dir: '/job', processes: apart, workers }, 0))).toContain(
+    '\n  explorer: waits for the weights of step 4\n',
+  )
 })
 
 it('does not show workers of a run that is gone as if they worked', () => {
@@ -30,13 +36,15 @@ it('does not show workers of a run that is gone as if they worked', () => {
 
 it('reads the folder of a run', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'trinity-status-'))
-  const roster = new Roster(join(dir, 'log'))
-  roster.add('rollout_0_0', 'n')
-  roster.close()
+  for (const who of [undefined, 'an/other']) {
+    const roster = new Roster(join(dir, 'log'), who)
+    roster.add('rollout_0_0', 'n')
+    roster.close()
+  }
   const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   expect(await status({ jobDir: dir, json: true })).toBe(0)
   expect(JSON.parse(String(out.mock.calls[0][0]))).toMatchObject([
-    { processes: [], workers: [{ name: 'rollout_0_0' }] },
+    { processes: [], workers: [{ name: 'an/other/rollout_0_0' }, { name: 'rollout_0_0' }] },
   ])
   out.mockRestore()
   await rm(dir, { recursive: true })

@@ -3,6 +3,8 @@ import type { LogDir } from '../base/log/logger.js'
 import type { Config, EngineFacts, PlanLine } from '../config/index.js'
 import type { Card } from '../machine/doctor/cards.js'
 import type { Check, EngineVerdict } from '../machine/doctor/check.js'
+import type { Roster } from '../machine/ground/roster.js'
+import type { RayGround } from '../machine/ray/ground.js'
 import type { ModelConfig } from '../model/config.js'
 import type { Caps, Engine } from './contract.js'
 
@@ -30,6 +32,10 @@ export interface EngineDescription extends EngineFacts {
 export interface EngineContext {
   /** Where workers write what they say. */
   readonly logs?: LogDir
+  /** Where it is written down what they do. */
+  readonly roster?: Roster
+  /** The cluster that places them, opened for the first who asks; undefined: they are processes of this machine. */
+  ground?(): Promise<RayGround | undefined>
   readonly needs: TrainingNeeds
   readonly readModel: ReadModel
   note(text: string): void

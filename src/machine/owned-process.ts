@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { LogRing } from '../base/log/log-ring.js'
+import { endProgram } from './ground/end.js'
 
 export interface OwnedProcessSettings {
   readonly command: string
@@ -95,12 +95,7 @@ export class OwnedProcess {
 
   /** Asks it to end, and ends it where it has not after a while. This process waits for that. */
   async end(graceMs: number): Promise<void> {
-    this.leave()
-    // the other does not keep this process alive: the timer does
-    const gone = new AbortController()
-    const late = sleep(graceMs, undefined, { signal: gone.signal }).then(() => this.kill())
-    await Promise.race([this.exited, late.catch(() => {})])
-    gone.abort()
+    await endProgram(this, graceMs)
   }
 
   /** Ends it and everything that it started. */

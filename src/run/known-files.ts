@@ -3,7 +3,7 @@ import { finalName } from '../base/file/atomic-file.js'
 import { LEVELS } from '../base/log/log-dir.js'
 import { BEST_EVAL, JOB, LATEST_FULL, LATEST_WEIGHTS, metaName, urlName } from '../checkpoint/layout.js'
 import { lockedRole } from '../checkpoint/lock.js'
-import { ROSTER } from '../machine/ground/roster.js'
+import { isRoster } from '../machine/ground/roster.js'
 import { fileName } from '../monitor/names.js'
 import { SPANS } from '../monitor/span/span-file.js'
 import { beginning } from './evidence.js'
@@ -44,7 +44,7 @@ export function isProgress(name: string): boolean {
 
 /** Every line of a log of ours begins with level, time and the name of the file. */
 export async function isLog(path: string): Promise<boolean> {
-  if (finalName(basename(path)) === ROSTER) return /^(\{"workers":|$)/.test(await beginning(path, 64))
+  if (isRoster(finalName(basename(path)))) return /^(\{"workers":|$)/.test(await beginning(path, 64))
   const name = /^(.+)\.log(\.1)?$/.exec(basename(path))?.[1]
   if (name === undefined) return false
   const line = await beginning(path, 1024)

@@ -4,9 +4,12 @@ import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { Engine, SampleModel, ScoreModel, TrainModel } from '../engine/contract.js'
 import type { EngineContext } from '../engine/description.js'
+import { onRay } from '../engine/on-ray.js'
 import { engineNamed, type OpenEngine } from '../engine/registry.js'
 import { loraSpec, recomputes } from '../engine/spec.js'
 import type { OpenAuxiliary } from '../explorer/index.js'
+import { Roster } from '../machine/ground/roster.js'
+import type { RayGround } from '../machine/ray/ground.js'
 import { templateSource } from '../model/chat-template.js'
 import { readModelConfig } from '../model/index.js'
 import type { RunView } from '../monitor/view.js'
@@ -42,6 +45,9 @@ export async function openBase(context: ModelContext): Promise<BaseModel> {
   const { config, view, signal, closers, logs } = context
   view.phase('model', 'looking at the model')
   const opened = new Map<string, Promise<Engine>>()
+  const { save_dir: logDir } = config.log
+  const roster = logs && logDir !== null ? closers.add(new Roster(logDir, processName(config))) : undefined
+  let ground: Promise<RayGround | undefined> | undefined
   const engine = (name: string) => {
     const known = opened.get(name) ?? open(name)
     opened.set(name, known)
@@ -60,6 +66,11 @@ export async function openBase(context: ModelContext): Promise<BaseModel> {
   async function open(name: string): Promise<Engine> {
     const needs: EngineContext = {
       logs,
+      roster,
+      ground: () => {
+        ground ??= onRay(config, needs).then((found) => found && closers.add(found))
+        return ground
+      },
       get needs() {
         return trainerNeeds(config)
       },
@@ -71,6 +82,12 @@ export async function openBase(context: ModelContext): Promise<BaseModel> {
     }
     return closers.add(await context.openEngine(name, config, needs))
   }
+}
+
+/** Of a process that is one of several in its run. */
+function processName({ mode, explorer, trainer }: Config): string | undefined {
+  if (mode === 'both' || mode === 'colocate') return undefined
+  return mode === 'train' ? trainer.name : explorer.name
 }
 
 function textDirOf({ name, textDir }: Engine): string {

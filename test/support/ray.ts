@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../src/machine/ground/free-port.js'
@@ -21,7 +21,6 @@ export class RayCluster {
   readonly #dir: string
   readonly #nodes: ChildProcess[] = []
   readonly #networks: Networks | undefined
-  readonly #head: readonly string[]
 
   private constructor(dir: string, port: number, dashboard: number, networks: Networks | undefined) {
     this.#dir = dir
@@ -29,7 +28,6 @@ export class RayCluster {
     const host = networks?.hosts[0] ?? '127.0.0.1'
     this.address = `${host}:${port}`
     this.dashboard = `http://127.0.0.1:${dashboard}`
-    this.#head = ['--head', `--port=${port}`, `--temp-dir=${dir}`, `--dashboard-port=${dashboard}`]
   }
 
   /** One node for each number of processors; the first is the head. */
@@ -39,20 +37,16 @@ export class RayCluster {
     const [port, dashboard] = [await freePort(), await freePort()]
     const cluster = new RayCluster(dir, port, dashboard, apart ? new Networks(cpus.length) : undefined)
     const [head, ...others] = cpus
+    const first = ['--head', `--port=${port}`, `--temp-dir=${dir}`, `--dashboard-port=${dashboard}`]
     try {
-      await cluster.restart(head)
+      cluster.#nodes.push(cluster.#start(0, head, first))
+      await cluster.#answers()
       for (const count of others) await cluster.add(count)
       return cluster
     } catch (error) {
       cluster.close()
       throw error
     }
-  }
-
-  /** The head, in place of one that was killed. */
-  async restart(cpus: number): Promise<void> {
-    this.#nodes[0] = this.#start(0, cpus, this.#head)
-    await this.#answers()
   }
 
   /** Another node, in place of one that was killed. */
@@ -74,6 +68,8 @@ export class RayCluster {
 
   close(): void {
     for (const { pid } of this.#nodes.toReversed()) for (const one of below(pid as number)) end(one)
+    // what outlived those that started it
+    for (const pid of mentioning(this.#dir)) end(pid)
     this.#networks?.close()
     rmSync(this.#dir, { recursive: true, force: true })
   }
@@ -126,6 +122,18 @@ function below(pid: number): number[] {
       .flatMap((child) => below(Number(child))),
     pid,
   ]
+}
+
+/** Processes whose command names a folder. */
+function mentioning(dir: string): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger)
+  return pids.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${dir}/`)
+    } catch {
+      return false
+    }
+  })
 }
 
 function end(pid: number): void {

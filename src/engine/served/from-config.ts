@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os'
+import type { LogDir, Logger } from '../../base/log/logger.js'
 import type { Config, InferenceModelConfig } from '../../config/index.js'
+import { thisMachine } from '../../machine/ground/this-machine.js'
 import { cudaDevices } from '../../machine/python/gpus.js'
 import type { SampleSpec } from '../contract.js'
 import type { EngineContext } from '../description.js'
@@ -22,10 +24,13 @@ export interface ServerKind {
   env(): Readonly<Record<string, string>>
 }
 
+/** What of a run its servers need. */
+export type ServedContext = Pick<EngineContext, 'logs' | 'roster' | 'ground'>
+
 /** The servers of each model that a run opens: first that of the rollouts, then the auxiliary ones in their order. */
 export function serversOf(
   config: Config,
-  { logs }: Pick<EngineContext, 'logs'>,
+  { logs, roster, ground: openGround }: ServedContext,
   kind: ServerKind,
 ): ServedOptions['sources'] {
   const { rollout_model: rollout, auxiliary_models: others } = config.explorer
@@ -40,26 +45,44 @@ export function serversOf(
     }
     const python = serverPython(kind.package)
     const count = Math.max(1, model.engine_num)
+    const cluster = await openGround?.()
+    const ground = cluster ?? thisMachine(python)
+    const group = auxiliary === undefined ? 'rollout' : `auxiliary_${auxiliary}`
+    const gpu = cluster !== undefined && cluster.gpus > 0
     return Array.from({ length: count }, (_, i) => {
-      const logger = logs?.logger(`${kind.engine}_${auxiliary === undefined ? i : `${auxiliary + 1}_${i}`}`)
-      const devices = devicesOf(config, i, auxiliary)
+      const name = `${kind.engine}_${auxiliary === undefined ? i : `${auxiliary + 1}_${i}`}`
+      // a cluster deals out its own
+      const devices = cluster ? undefined : devicesOf(config, i, auxiliary)
       return new OwnedServer(
         {
           title,
+          ground,
+          wish: { group, of: count, index: i, devices: Math.max(1, model.gpu_per_engine), gpu },
           python,
           module: kind.module,
           args: (port) => kind.args(spec, model, port),
           env: {
             ...kind.env(),
-            ...(devices !== undefined ? { CUDA_VISIBLE_DEVICES: devices } : threads(count)),
+            ...(devices !== undefined ? { CUDA_VISIBLE_DEVICES: devices } : gpu ? {} : threads(count)),
           },
           port: model.base_port === null ? undefined : model.base_port + i,
-          log: logger && ((line) => logger.info(line)),
+          log: logs && logLines(logs, name),
+          roster,
           newApi,
         },
         i,
       )
     })
+  }
+}
+
+/** The log of a server; with one for each node that it was on, where they are told apart. */
+function logLines(logs: LogDir, name: string): (line: string, node: string | undefined) => void {
+  const loggers = new Map<string | undefined, Logger>()
+  return (line, node) => {
+    const logger = loggers.get(node) ?? logs.logger(name, node)
+    loggers.set(node, logger)
+    logger.info(line)
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { testPython } from '../../../test/support/python.js'
+import { thisMachine } from '../../machine/ground/this-machine.js'
 import { OwnedServer } from './owned-server.js'
 import { ScriptedServer } from './scripted.fixture.js'
 
@@ -16,6 +17,8 @@ const server = (module: string) =>
   new OwnedServer(
     {
       title: 'Test',
+      ground: thisMachine(python.path),
+      wish: { group: 'rollout', of: 1, index: 0, gpu: false },
       python: python.path,
       module,
       args: (port) => [String(port), '--bind', '127.0.0.1', '--directory', '/tmp/'],

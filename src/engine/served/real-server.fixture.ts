@@ -9,7 +9,7 @@ import { createModel } from '../../model/index.js'
 import { AttachedServer } from './attached-server.js'
 import { servedCaps } from './caps.js'
 import { ServedEngine } from './engine.js'
-import { type ServerKind, serversOf } from './from-config.js'
+import { type ServedContext, type ServerKind, serversOf } from './from-config.js'
 import type { OwnedServer } from './owned-server.js'
 import type { ServerPackage } from './python.js'
 
@@ -38,7 +38,11 @@ export interface TestServer {
 }
 
 /** A real server of a small model on the processor. Heads of 32 numbers: vLLM computes no smaller ones there. */
-export async function startServer(kind: ServerKind, keys: Record<string, unknown> = {}): Promise<TestServer> {
+export async function startServer(
+  kind: ServerKind,
+  keys: Record<string, unknown> = {},
+  context: ServedContext = {},
+): Promise<TestServer> {
   const { title } = kind.package
   const dir = await mkdtemp(join(tmpdir(), 'trinity-served-'))
   const path = join(dir, 'model')
@@ -60,7 +64,7 @@ export async function startServer(kind: ServerKind, keys: Record<string, unknown
     },
     { hasPackage: () => true },
   )
-  const sources = serversOf(config, { logs: testLogs() }, kind)
+  const sources = serversOf(config, { logs: testLogs(), ...context }, kind)
   const [server] = (await sources({ path, maxModelLen: 256 })) as OwnedServer[]
   const { url: baseUrl } = await server.open(new AbortController().signal)
   const newApi = (url: string) => kind.newApi(url, undefined)

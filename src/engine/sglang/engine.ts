@@ -3,7 +3,7 @@ import { cudaDevices } from '../../machine/python/gpus.js'
 import type { EngineContext } from '../description.js'
 import { servedCaps } from '../served/caps.js'
 import { ServedEngine } from '../served/engine.js'
-import { type ServerKind, serversOf } from '../served/from-config.js'
+import { type ServedContext, type ServerKind, serversOf } from '../served/from-config.js'
 import { SglangApi } from './api.js'
 import { sglangArgs } from './flags.js'
 import { SGLANG } from './package.js'
@@ -23,7 +23,7 @@ export const sglangServers: ServerKind = {
 }
 
 /** The SGLang servers that a configuration names or asks for. */
-export function openSglang(config: Config, context: Pick<EngineContext, 'logs' | 'note'>): ServedEngine {
+export function openSglang(config: Config, context: ServedContext & Pick<EngineContext, 'note'>): ServedEngine {
   return new ServedEngine({
     name: 'sglang',
     title: 'SGLang',

@@ -1,5 +1,4 @@
 import { smallestCard } from '../../machine/doctor/cards.js'
-import { Roster } from '../../machine/ground/roster.js'
 import type { Caps } from '../contract.js'
 import type { EngineDescription } from '../description.js'
 import { checkMachines, notesOfReplicas, torchOptions } from './from-config.js'
@@ -41,16 +40,14 @@ export const torch: EngineDescription = {
   ignores: idleKeys,
   async open(config, context) {
     const { TorchEngine } = await import('./engine.js')
-    const { onRay } = await import('./on-ray.js')
     const { memory, tooLarge } = await torchNeeds(config, context, await smallestCard())
     for (const note of notesOfReplicas(config, tooLarge)) context.note(note)
     const options = { ...torchOptions(config, context.logs, tooLarge), memory }
-    const { save_dir: logDir } = config.log
-    const roster = context.logs && logDir !== null ? new Roster(logDir) : undefined
-    const ray = await onRay(config, context)
-    const warning = checkMachines(config, ray.ground !== undefined)
+    const ground = await context.ground?.()
+    const warning = checkMachines(config, ground !== undefined)
     if (warning !== undefined) context.note(warning)
-    return new TorchEngine({ ...options, ...ray, roster })
+    const device = ground && (ground.gpus > 0 ? 'cuda' : 'cpu')
+    return new TorchEngine({ ...options, ground, device, roster: context.roster })
   },
   memory: memoryWords,
   verdict,

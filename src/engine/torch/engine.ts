@@ -121,8 +121,6 @@ export class TorchEngine implements Engine {
     this.#closing.abort(new TrinityError('engine/closed', 'the torch engine is closed'))
     const groups = [this.#group, ...this.#others.values()]
     await Promise.all(groups.map(async (group) => (await group?.catch(() => undefined))?.close()))
-    await this.#options.ground?.close()
-    this.#options.roster?.close()
   }
 
   #opening<T extends TorchModel>(

@@ -76,9 +76,9 @@ export interface TorchOptions extends SamplerOptions {
    * nothing is sampled between a step and the transfer after it. False: they keep a copy, renewed by each transfer.
    */
   readonly shareStorage?: boolean
-  /** The machines that the workers run on, closed with the engine; default this one. */
+  /** The machines that the workers run on; default this one. */
   readonly ground?: Ground
-  /** Where it is written down what the workers do, closed with the engine. */
+  /** Where it is written down what the workers do. */
   readonly roster?: Roster
   /** Python with torch and transformers; default: TRINITY_PYTHON, ~/.trinity/python, python3. */
   readonly python?: string

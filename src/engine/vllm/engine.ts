@@ -2,7 +2,7 @@ import type { Config } from '../../config/index.js'
 import type { EngineContext } from '../description.js'
 import { servedCaps } from '../served/caps.js'
 import { ServedEngine } from '../served/engine.js'
-import { type ServerKind, serversOf } from '../served/from-config.js'
+import { type ServedContext, type ServerKind, serversOf } from '../served/from-config.js'
 import { VllmApi } from './api.js'
 import { vllmArgs } from './flags.js'
 import { VLLM } from './package.js'
@@ -18,7 +18,7 @@ export const vllmServers: ServerKind = {
 }
 
 /** The vLLM servers that a configuration names or asks for. */
-export function openVllm(config: Config, context: Pick<EngineContext, 'logs' | 'note'>): ServedEngine {
+export function openVllm(config: Config, context: ServedContext & Pick<EngineContext, 'note'>): ServedEngine {
   return new ServedEngine({
     name: 'vllm',
     title: 'vLLM',

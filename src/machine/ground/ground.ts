@@ -18,6 +18,8 @@ export interface Program {
 
 /** A module of ours that a Python is to run. */
 export interface PythonProgram {
+  /** Another Python than the ground's own, at the same path on every node. */
+  readonly python?: string
   /** What `python -m` runs. */
   readonly module: string
   readonly args?: readonly string[]
@@ -41,6 +43,14 @@ export interface Room {
   freePort(): Promise<number>
   /** The index-th of its programs; each has devices of its own where the ground deals them out. */
   start(index: number, program: PythonProgram): Program
+  /** A way from this machine to a port of a program's loopback interface. */
+  passage(program: Program, port: number): Promise<Passage>
+  close(): void
+}
+
+/** A port of this machine that leads elsewhere. */
+export interface Passage {
+  readonly port: number
   close(): void
 }
 
@@ -51,8 +61,10 @@ export interface RoomWish {
   /** Rooms of the group, and which of them this is. */
   readonly of: number
   readonly index: number
-  /** Programs in the room, each with a device. */
+  /** Programs in the room. */
   readonly programs: number
+  /** Devices of each; default 1. */
+  readonly devices?: number
   readonly gpu: boolean
 }
 

@@ -1,11 +1,18 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { redact } from '../../base/secret/index.js'
 
-/** Beside the logs of a run. */
-export const ROSTER = 'workers.json'
+/** Beside the logs of a run: of each process that has workers and a name of its own, one. */
+const ROSTER = 'workers'
+const FILE = /^workers(?:-(.+))?\.json$/
+
+/** Whether a file of that name is one of these. */
+export function isRoster(name: string): boolean {
+  return FILE.test(name)
+}
+
 const WRITE_MS = 1000
 
 const entry = z.object({
@@ -20,11 +27,10 @@ const entry = z.object({
   since: z.number(),
   line: z.string(),
 })
-const file = z.object({ workers: z.array(entry), pid: z.number(), at: z.number() })
+const file = z.object({ workers: z.array(entry) })
 
 /** A worker as it is now. */
 export type RosterEntry = z.infer<typeof entry>
-export type RosterFile = z.infer<typeof file>
 
 /** The workers of a run, kept in a file for whoever asks what they do. */
 export class Roster {
@@ -33,8 +39,9 @@ export class Roster {
   readonly #timer: NodeJS.Timeout
   #changed = true
 
-  constructor(logDir: string) {
-    this.#path = join(logDir, ROSTER)
+  /** `who`: the process, where others of the run may have workers too. */
+  constructor(logDir: string, who?: string) {
+    this.#path = join(logDir, `${ROSTER}${who === undefined ? '' : `-${encodeURIComponent(who)}`}.json`)
     this.#timer = setInterval(() => this.#write(), WRITE_MS).unref()
   }
 
@@ -81,11 +88,21 @@ export interface RosterWorker {
   tell(news: Partial<Pick<RosterEntry, 'pid' | 'state' | 'doing' | 'line'>>): void
 }
 
-/** What a run has written last; undefined: it has no workers, or none of this release. */
-export async function readRoster(logDir: string): Promise<RosterFile | undefined> {
+/** What the processes of a run have written last; of one with a name, workers are `<name>/<worker>`. */
+export async function readRosters(logDir: string): Promise<RosterEntry[]> {
+  const names = (await readdir(logDir).catch(() => [])).filter(isRoster).toSorted()
+  const all = await Promise.all(names.map((name) => readRoster(join(logDir, name), FILE.exec(name)?.[1])))
+  return all.flat()
+}
+
+async function readRoster(path: string, who: string | undefined): Promise<RosterEntry[]> {
   try {
-    return file.parse(JSON.parse(await readFile(join(logDir, ROSTER), 'utf8')))
+    const { workers } = file.parse(JSON.parse(await readFile(path, 'utf8')))
+    return who === undefined
+      ? workers
+      : workers.map((one) => ({ ...one, name: `${decodeURIComponent(who)}/${one.name}` }))
   } catch {
-    return undefined
+    // none of this release
+    return []
   }
 }

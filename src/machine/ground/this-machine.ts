@@ -9,7 +9,8 @@ export function thisMachine(python: string): Ground {
     node: undefined,
     devices: () => [],
     freePort,
-    start: (_, program) => startHere(python, program),
+    start: (_, program) => startHere(program.python ?? python, program),
+    passage: async (_, port) => ({ port, close: () => {} }),
     close: () => {},
   }
   return {

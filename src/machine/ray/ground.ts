@@ -8,6 +8,7 @@ import { type RayCluster, RayDriver, type RayNode } from './driver.js'
 import { Ferry, joined } from './ferry.js'
 import { Harbor } from './harbor.js'
 import { KeptProgram } from './kept-program.js'
+import { openPassage } from './passage.js'
 import { Relay } from './relay.js'
 
 /** More than Ray takes to say that there is no room. */
@@ -62,6 +63,11 @@ export class RayGround implements Ground {
     }
   }
 
+  /** Of all nodes. */
+  get gpus(): number {
+    return this.cluster.nodes.reduce((sum, { gpus }) => sum + gpus, 0)
+  }
+
   async room(wish: RoomWish, signal: AbortSignal): Promise<Room> {
     const room = String(this.#rooms++)
     const found = (await this.#driver.ask('room', { room, ...wish }, ROOM_MS, signal)) as JsonObject & {
@@ -73,6 +79,10 @@ export class RayGround implements Ground {
       devices: (index) => found.nodes[index].gpus,
       freePort: async () => found.port,
       start: (index, program) => this.#start(room, index, found.nodes[index], program),
+      passage: (program, port) =>
+        openPassage((socket) => {
+          if (program instanceof KeptProgram) this.#ferry.bring(socket, program, port, false)
+        }),
       close: () => void this.#driver.ask('close', { room }, ROOM_MS).catch(() => {}),
     }
   }
@@ -92,7 +102,7 @@ export class RayGround implements Ground {
   }
 
   #start(room: string, rank: number, node: Placed, program: PythonProgram): Program {
-    const { module, args = [], env = {}, log, beats, reaches, meets } = program
+    const { python, module, args = [], env = {}, log, beats, reaches, meets } = program
     const kept = new KeptProgram(`${node.name} (${node.address})`, { log, beats: beats !== undefined })
     const worker = `${room}/${rank}`
     let comes = 0
@@ -107,7 +117,7 @@ export class RayGround implements Ground {
       dialed: (socket, ticket) => this.#ferry.take(ticket, socket),
     })
     const names = { beats, reaches: reaches?.variable, meets: meets?.variable }
-    const work = { worker, harbor, node, module, args, env, ...names, cwd: process.cwd() }
+    const work = { worker, harbor, node, python, module, args, env, ...names, cwd: process.cwd() }
     this.#driver
       .ask('run', { room, rank, work }, FOREVER_MS)
       .then(

@@ -14,6 +14,7 @@ describe.skipIf(rayPython.absent)(`torch workers on a Ray of two nodes${rayPytho
   const call = (): Call => ({ seq: ++seq, deadlineMs: 180_000 })
   let cluster: RayCluster
   let engine: TorchEngine
+  let ground: RayGround
   let trained: TrainModel
   let sampler: SampleModel
   const lines: string[] = []
@@ -29,13 +30,14 @@ describe.skipIf(rayPython.absent)(`torch workers on a Ray of two nodes${rayPytho
   beforeAll(async () => {
     cluster = await RayCluster.start(CPUS)
     const python = rayPython.path
-    const ground = await RayGround.open({ address: cluster.address, namespace: 'test', python })
+    ground = await RayGround.open({ address: cluster.address, namespace: 'test', python })
     expect(ground.cluster.nodes.map(({ cpus }) => cpus).toSorted()).toEqual([1, 2])
     const log = (rank: number, line: string) => void lines.push(`${rank} ${line}`)
     engine = new TorchEngine({ python, device: 'cpu', devices: 2, samplers: 1, ground, log })
   }, 240_000)
   afterAll(async () => {
     await engine?.close()
+    await ground?.close()
     cluster?.close()
   }, 60_000)
 

@@ -1,21 +1,23 @@
 import { join } from 'node:path'
-import { TrinityError } from '../../base/error.js'
-import type { Config } from '../../config/index.js'
-import { pythonHaving } from '../../machine/python/having.js'
-import { RayGround } from '../../machine/ray/ground.js'
-import { rayCluster } from '../../machine/ray/running.js'
-import type { EngineContext } from '../description.js'
-import type { TorchOptions } from './options.js'
+import { TrinityError } from '../base/error.js'
+import type { LogDir } from '../base/log/logger.js'
+import type { Config } from '../config/index.js'
+import { pythonHaving } from '../machine/python/having.js'
+import { RayGround } from '../machine/ray/ground.js'
+import { rayCluster } from '../machine/ray/running.js'
 
-type OnRay = Pick<TorchOptions, 'ground' | 'device'>
+export interface OnRaySettings {
+  readonly logs?: LogDir
+  note(text: string): void
+}
 
-/** Where a configuration has Ray place the workers; nothing, where they are processes of this machine. */
-export async function onRay(config: Config, { logs, note }: EngineContext): Promise<OnRay> {
+/** Where a configuration has Ray place the workers; undefined: they are processes of this machine. */
+export async function onRay(config: Config, { logs, note }: OnRaySettings): Promise<RayGround | undefined> {
   const { cluster, monitor, ray_namespace: namespace } = config
   const address = await rayCluster(cluster.ray_address)
   if (address === undefined) {
     if (monitor.enable_ray_timeline) note('monitor.enable_ray_timeline: there is no Ray here, and no timeline of it')
-    return {}
+    return undefined
   }
   const python = pythonHaving('ray')
   if (python === undefined) {
@@ -33,7 +35,6 @@ export async function onRay(config: Config, { logs, note }: EngineContext): Prom
   const log = (line: string) => logger?.info(line)
   const ground = await RayGround.open({ address, namespace, python, timeline, log })
   const { version, nodes } = ground.cluster
-  const gpus = nodes.reduce((sum, node) => sum + node.gpus, 0)
-  note(`Ray ${version} at ${address} places the workers: ${nodes.length} nodes, ${gpus} GPUs`)
-  return { ground, device: gpus > 0 ? 'cuda' : 'cpu' }
+  note(`Ray ${version} at ${address} places the workers: ${nodes.length} nodes, ${ground.gpus} GPUs`)
+  return ground
 }

@@ -1,21 +1,20 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { withKeys } from '../../../test/config-kit.js'
-import type { EngineContext } from '../description.js'
+import { withKeys } from '../../test/config-kit.js'
 import { onRay } from './on-ray.js'
 
 afterEach(() => vi.unstubAllEnvs())
 
 function context() {
   const notes: string[] = []
-  return { notes, context: { note: (text: string) => void notes.push(text) } as unknown as EngineContext }
+  return { notes, context: { note: (text: string) => void notes.push(text) } }
 }
 
 it('is this machine where no Ray is meant, and says what cannot be had there', async () => {
   const { notes, context: own } = context()
-  expect(await onRay(withKeys({ 'cluster.ray_address': 'local' }), own)).toEqual({})
+  expect(await onRay(withKeys({ 'cluster.ray_address': 'local' }), own)).toBeUndefined()
   expect(notes).toEqual([])
   const keys = { 'cluster.ray_address': 'local', 'monitor.enable_ray_timeline': true }
-  expect(await onRay(withKeys(keys), own)).toEqual({})
+  expect(await onRay(withKeys(keys), own)).toBeUndefined()
   expect(notes).toEqual(['monitor.enable_ray_timeline: there is no Ray here, and no timeline of it'])
 })
 
