@@ -32,7 +32,7 @@ it('the SQL reads what the buffer has written', async () => {
 it('names every operator and priority function, and their arguments in the YAML are valid', () => {
   for (const name of [...operators.names(), ...priorityFns.names()]) expect(text).toContain(`\`${name}\``)
   const [, replay, pipeline] = blocks('yaml').map((block) => parse(block))
-  const { priority_fn, priority_fn_args } = replay.replay_buffer
+  const { priority_fn, priority_fn_args } = replay.buffer.trainer_input.experience_buffer.replay_buffer
   expect(priorityFns.get(priority_fn).args.safeParse(priority_fn_args).success).toBe(true)
   for (const { name, args } of pipeline.data_processor.experience_pipeline.operators) {
     expect(operators.get(name).args.safeParse(args ?? {}).success).toBe(true)

@@ -24,7 +24,9 @@ export interface DocBlock {
 
 export function blocksOf(page: string): DocBlock[] {
   const text = readFileSync(join(root, page), 'utf8')
-  return [...text.matchAll(/^```(\w+)([^\n]*)\n([\s\S]*?)^```$/gm)].map(({ 1: language, 2: info, 3: code, index }) => {
+  return [...text.matchAll(/^( *)```(\w+)([^\n]*)\n([\s\S]*?)^ *```$/gm)].map((block) => {
+    const { 1: indent, 2: language, 3: info, index } = block
+    const code = block[4].replaceAll(new RegExp(`^${indent}`, 'gm'), '')
     const line = text.slice(0, index).split('\n').length + 1
     const [, mark = 'run'] = /^ (no-run|fragment): \S.{4,}$/.exec(info) ?? []
     if (info !== '' && mark === 'run') throw new Error(`${page}:${line - 1}: '${info}' says nothing to the tests`)

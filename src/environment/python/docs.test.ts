@@ -21,7 +21,7 @@ describe('docs/python-environments.md', () => {
 
   it('its configurations are ones', () => {
     const blocks = [...page.matchAll(/```yaml[^\n]*\n(buffer:[\s\S]*?)```/g)].map(([, text]) => text)
-    expect(blocks).toHaveLength(2)
+    expect(blocks).toHaveLength(3)
     for (const text of blocks) {
       const { tasksets } = resolve(`model: {model_path: m, max_model_len: 64}\n${text}`).buffer.explorer_input
       expect(environments.has(tasksets[0].workflow_args.environment as string)).toBe(true)
