@@ -13,6 +13,7 @@ tests="kernels sample"
 sets="baseline"
 case $(uname -m) in
 x86_64) sets="baseline avx2 avx512" ;;
+aarch64 | arm64) sets="neon" ;;
 esac
 cores=$(getconf _NPROCESSORS_ONLN)
 

@@ -1,13 +1,14 @@
 // Aligned, zeroed memory for weights and activations.
 #pragma once
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+
+#include "memory.h"
 
 namespace trinity {
 
@@ -22,17 +23,17 @@ class Buffer {
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { std::free(data_); }
+  ~Buffer() { free_aligned(data_); }
 
   // At least `floats` zeros when memory had to be taken; what was there before is lost then.
   void grow(size_t floats) {
     if (floats <= size_) return;
-    std::free(data_);
+    free_aligned(data_);
     data_ = nullptr;
     size_ = 0;
     const size_t align = floats >= (1u << 20) ? (2u << 20) : 64;
     const size_t bytes = (floats * sizeof(float) + align - 1) / align * align;
-    data_ = static_cast<float*>(std::aligned_alloc(align, bytes));
+    data_ = static_cast<float*>(take_aligned(align, bytes));
     if (!data_) throw std::bad_alloc();
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (align > 64) madvise(data_, bytes, MADV_HUGEPAGE);
@@ -41,7 +42,7 @@ class Buffer {
     size_ = floats;
   }
   void release() {
-    std::free(data_);
+    free_aligned(data_);
     data_ = nullptr;
     size_ = 0;
   }

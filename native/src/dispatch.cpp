@@ -1,13 +1,20 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cpu.h"
 #include "kernels.h"
 
 namespace trinity {
 
+#if defined(__aarch64__)
+namespace neon {
+extern const Kernels table;
+}
+#else
 namespace baseline {
 extern const Kernels table;
 }
+#endif
 #if defined(__x86_64__)
 namespace avx2 {
 extern const Kernels table;
@@ -18,18 +25,19 @@ extern const Kernels table;
 #endif
 
 static const Kernels& pick() {
+#if defined(__aarch64__)
+  return neon::table;
+#else
 #if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool has2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-  const bool has512 = has2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  const Cpu has;
   const char* wish = std::getenv("TRINITY_NATIVE_ISA");
   if (wish && !std::strcmp(wish, "baseline")) return baseline::table;
-  if (wish && !std::strcmp(wish, "avx2") && has2) return avx2::table;
-  if (has512) return avx512::table;
-  if (has2) return avx2::table;
+  if (wish && !std::strcmp(wish, "avx2") && has.avx2) return avx2::table;
+  if (has.avx512) return avx512::table;
+  if (has.avx2) return avx2::table;
 #endif
   return baseline::table;
+#endif
 }
 
 const Kernels& kernels() {

@@ -8,9 +8,14 @@
 #include <thread>
 #include <vector>
 
+#include "memory.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define TRINITY_RELAX() _mm_pause()
+#elif defined(__aarch64__)
+// The hint that is called yield does nothing on most chips; this one waits for some tens of cycles.
+#define TRINITY_RELAX() __asm__ volatile("isb" ::: "memory")
 #else
 #define TRINITY_RELAX() std::this_thread::yield()
 #endif
@@ -191,7 +196,7 @@ Pool& pool() {
 struct Scratch {
   float* data = nullptr;
   size_t size = 0;
-  ~Scratch() { std::free(data); }
+  ~Scratch() { free_aligned(data); }
 };
 thread_local Scratch scratch;
 thread_local int alone = 0;
@@ -209,9 +214,9 @@ void set_pool_threads(int threads) { pool().resize(threads < 1 ? 1 : threads > 2
 
 float* thread_scratch(size_t floats) {
   if (scratch.size < floats) {
-    std::free(scratch.data);
+    free_aligned(scratch.data);
     scratch.size = (floats + 1023) / 1024 * 1024;
-    scratch.data = static_cast<float*>(std::aligned_alloc(64, scratch.size * sizeof(float)));
+    scratch.data = static_cast<float*>(take_aligned(64, scratch.size * sizeof(float)));
     if (!scratch.data) {
       scratch.size = 0;
       throw std::bad_alloc();

@@ -6,6 +6,9 @@
 #if defined(__AVX512F__) || defined(__F16C__)
 #include <immintrin.h>
 #define TRINITY_WIDENS_F16 1
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#define TRINITY_WIDENS_F16 1
 #else
 #define TRINITY_WIDENS_F16 0
 #endif
@@ -27,6 +30,12 @@ struct BrainFloat {
 struct HalfFloat {
   static inline __attribute__((always_inline)) vf widen(const uint16_t* p) {
     return (vf)_mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
+};
+#elif defined(__aarch64__)
+struct HalfFloat {
+  static inline __attribute__((always_inline)) vf widen(const uint16_t* p) {
+    return (vf)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
   }
 };
 #elif TRINITY_WIDENS_F16

@@ -18,7 +18,7 @@ namespace TRINITY_ISA {
 constexpr int VL = 16, NV = 2, MR = 14, GR = 6, PAIR = 2;
 #elif defined(__AVX2__)
 constexpr int VL = 8, NV = 2, MR = 6, GR = 6, PAIR = 1;
-#elif defined(__ARM_NEON)
+#elif defined(__aarch64__)
 constexpr int VL = 4, NV = 4, MR = 6, GR = 6, PAIR = 1;
 #else
 constexpr int VL = 4, NV = 2, MR = 4, GR = 4, PAIR = 1;

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
 import { messageOf, TrinityError } from '../../base/error.js'
+import { ADDON_HINT, findAddon, PACKAGE_ROOT } from '../../machine/addon-file.js'
 
 /** A model that lives in the addon. Opaque: only the addon's functions take it. */
 export interface NativeHandle {
@@ -154,38 +153,17 @@ let loaded: NativeAddon | undefined
 /** Loads the compiled addon; the first call decides. */
 export function loadAddon(): NativeAddon {
   if (loaded) return loaded
-  const path = addonPath()
+  const file = findAddon()
+  if (file.path === undefined) {
+    const message = `the native engine is not there: ${file.missing}, and it was not compiled here`
+    throw new TrinityError('native/not-built', message, { path: PACKAGE_ROOT, hint: ADDON_HINT })
+  }
   try {
-    loaded = createRequire(import.meta.url)(path) as NativeAddon
+    loaded = createRequire(import.meta.url)(resolve(file.path)) as NativeAddon
     return loaded
   } catch (cause) {
-    throw new TrinityError('native/load', `the native engine cannot be loaded: ${messageOf(cause)}`, {
-      path,
-      hint: rebuild,
-      cause,
-    })
-  }
-}
-
-const rebuild =
-  'it is compiled when the package is installed and needs a C++ compiler ' +
-  '(Debian/Ubuntu: apt install g++, Fedora: dnf install gcc-c++, macOS: xcode-select --install); ' +
-  'then run `npm rebuild trinity-rft`, or `npm run build:native` in a checkout'
-
-/** The package root is where native/ lies: above src/ in a checkout, above dist/ in an installed package. */
-function addonPath(): string {
-  const here = dirname(fileURLToPath(import.meta.url))
-  for (let dir = here; ; dir = dirname(dir)) {
-    if (existsSync(join(dir, 'native', 'src')) && existsSync(join(dir, 'package.json'))) {
-      const path = join(dir, 'native', 'build', 'trinity.node')
-      if (existsSync(path)) return path
-      throw new TrinityError('native/not-built', 'the native engine was not built', { path, hint: rebuild })
-    }
-    if (dir === dirname(dir)) {
-      throw new TrinityError('native/not-built', 'the sources of the native engine are missing', {
-        path: here,
-        hint: rebuild,
-      })
-    }
+    const hint = file.origin === 'named' ? 'TRINITY_NATIVE_ADDON names this file: correct it or unset it' : ADDON_HINT
+    const message = `the native engine cannot be loaded: ${messageOf(cause)}`
+    throw new TrinityError('native/load', message, { path: file.path, hint, cause })
   }
 }

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { addonPath, checkAddon } from './addon.js'
+import { builtAddon } from '../addon-file.js'
+import { checkAddon } from './addon.js'
 import { localHost } from './host.js'
 
 describe('checkAddon', () => {
@@ -14,12 +15,12 @@ describe('checkAddon', () => {
 
   it('says when it is not built', async () => {
     const check = await checkAddon(localHost(), root)
-    expect(check).toMatchObject({ status: 'missing', required: true, found: 'not built' })
+    expect(check).toMatchObject({ status: 'missing', required: true, found: expect.stringMatching(/^not built, and/) })
     expect(check.fix).toContain('npm rebuild trinity-rft')
   })
   it('says why one does not load', async () => {
     mkdirSync(join(root, 'native', 'build'), { recursive: true })
-    writeFileSync(addonPath(root), 'not a library')
+    writeFileSync(builtAddon(root), 'not a library')
     const check = await checkAddon(localHost(), root)
     expect(check.status).toBe('wrong')
     expect(check.found).toMatch(/does not load: .*trinity\.node/)

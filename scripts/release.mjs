@@ -1,0 +1,128 @@
+// Makes the packages of a release: trinity-rft and one with the compiled engine for each platform.
+//   node scripts/release.mjs --pack DIR          all tarballs, checked
+//   node scripts/release.mjs --publish DIR […]   publishes what --pack made, platforms first; the rest goes to npm publish
+// What is packed of trinity-rft differs from the checkout in its optionalDependencies alone: a clone compiles instead.
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { packageName, platforms } from '../native/prebuilt.mjs'
+import { root } from './native-units.mjs'
+import { prebuildAll, prebuiltAddon } from './prebuild-native.mjs'
+
+const LIMITS = { platform: 2e6, main: 5e6 }
+const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+/** Where a workflow of GitHub runs, npm signs which commit and which run made a package: that needs the repository. */
+const { GITHUB_REPOSITORY, GITHUB_SERVER_URL } = process.env
+const signed = GITHUB_REPOSITORY && {
+  repository: { type: 'git', url: `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git` },
+}
+
+/** What every package says of itself. */
+const common = {
+  version: own.version,
+  license: own.license,
+  engines: own.engines,
+  ...signed,
+  publishConfig: { access: 'public', ...(signed && { provenance: true }) },
+}
+
+function npm(args, cwd) {
+  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+function writeJson(path, value) {
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
+}
+
+function platformManifest(platform) {
+  const { os, cpu, libc } = platforms[platform]
+  return {
+    name: packageName(platform),
+    description: `The native engine of trinity-rft, compiled for ${platform}`,
+    ...common,
+    os: [os],
+    cpu: [cpu],
+    ...(libc && { libc: [libc] }),
+    main: 'trinity.node',
+    files: ['trinity.node'],
+    preferUnplugged: true,
+  }
+}
+
+function packPlatform(platform, scratch, into) {
+  const folder = join(scratch, platform)
+  mkdirSync(folder)
+  writeJson(join(folder, 'package.json'), platformManifest(platform))
+  cpSync(prebuiltAddon(platform), join(folder, 'trinity.node'))
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  const text = `The native engine of [trinity-rft](https://www.npmjs.com/package/trinity-rft), compiled for ${platform}.\n`
+  writeFileSync(join(folder, 'README.md'), `# ${packageName(platform)}\n\n${text}`)
+  return pack(folder, into)
+}
+
+/** Packed twice: as it lies here, to have the files that npm chooses, and again with the packages of the platforms. */
+function packMain(names, scratch, into) {
+  npm(['pack', '--ignore-scripts', '--silent', '--pack-destination', scratch], root)
+  execFileSync('tar', ['xzf', join(scratch, `${own.name}-${own.version}.tgz`), '-C', scratch])
+  const folder = join(scratch, 'package')
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const { install } = manifest.scripts
+  writeJson(join(folder, 'package.json'), {
+    ...manifest,
+    ...common,
+    scripts: { install },
+    devDependencies: undefined,
+    optionalDependencies: Object.fromEntries(names.map((name) => [packageName(name), own.version])),
+  })
+  return pack(folder, into)
+}
+
+function pack(folder, into) {
+  return JSON.parse(npm(['pack', '--ignore-scripts', '--json', '--pack-destination', into], folder))[0]
+}
+
+/** What is wrong with a packed package, if anything. */
+function faultOf(packed, limit) {
+  if (packed.version !== own.version) return `has version ${packed.version}, not ${own.version}`
+  if (packed.size >= limit) return `has ${packed.size} bytes, the limit is ${limit}`
+  return undefined
+}
+
+async function packAll(into, names) {
+  if (!statSync(join(root, 'dist'), { throwIfNoEntry: false })) throw new Error('dist/ is missing: npm run build')
+  mkdirSync(into, { recursive: true })
+  await prebuildAll(names)
+  const scratch = mkdtempSync(join(tmpdir(), 'trinity-release-'))
+  try {
+    const all = names.map((name) => [packPlatform(name, scratch, into), LIMITS.platform])
+    all.push([packMain(names, scratch, into), LIMITS.main])
+    for (const [packed, limit] of all) {
+      console.log(`${packed.filename}: ${(packed.size / 1e3).toFixed(0)} kB, ${packed.entryCount} files`)
+      const fault = faultOf(packed, limit)
+      if (fault) throw new Error(`${packed.name} ${fault}`)
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** Platforms first: whoever installs trinity-rft in between must find what it asks for. */
+function publishAll(from, args) {
+  const files = readdirSync(from).filter((file) => file.endsWith(`-${own.version}.tgz`))
+  const main = `${own.name}-${own.version}.tgz`
+  if (!files.includes(main)) throw new Error(`${from} has no ${main}: run --pack first`)
+  for (const file of [...files.filter((one) => one !== main), main]) {
+    npm(['publish', join(from, file), ...args], from)
+    console.log(`published ${file}`)
+  }
+}
+
+const [action, folder, ...rest] = process.argv.slice(2)
+if (action === '--pack' && folder) await packAll(resolve(folder), rest.length ? rest : Object.keys(platforms))
+else if (action === '--publish' && folder) publishAll(resolve(folder), rest)
+else {
+  console.error('usage: node scripts/release.mjs --pack DIR [platform …] | --publish DIR [option of npm publish …]')
+  process.exit(2)
+}
