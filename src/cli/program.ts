@@ -197,6 +197,13 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .action(async (options) => done(await (await import('./config.js')).configDocs(options)))
 
   program
+    .command('upgrade-config')
+    .description('give older keys of configurations their present names; comments and order stay')
+    .argument('<files...>', 'YAML configurations')
+    .option('--write', 'change the files; without it the difference is shown')
+    .action(async (files, options) => done(await (await import('./upgrade-config.js')).upgradeConfig(files, options)))
+
+  program
     .command('import-verl')
     .description('turn a veRL launch script or YAML into a Trinity configuration')
     .argument('<script>', 'shell script or YAML; - reads standard input')

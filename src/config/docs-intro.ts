@@ -23,7 +23,8 @@ dates stay text, anchors and \`<<\` merges work, a key given twice is an error. 
 - A known key that changes nothing here gives a note.
 - Below \`trainer.trainer_config\`, which is veRL's own tree, an unknown key gives a warning and is passed on.
 - Arguments (\`*_args\`, \`kwargs\`) are checked against the chosen function; those left out keep the function's defaults.
-- Older names are understood and noted; they are listed at the end.
+- Older names are understood and noted; they are listed at the end. \`trinity upgrade-config FILE...\` gives a file the present ones: it shows
+  the difference, \`--write\` changes the file, and comments, order and layout stay.
 - A name may be the import path of a class of the Python original (\`examples.my.flow.MathRMWorkflow\`): its last name counts,
   in any spelling (\`math_rm_workflow\`).
 - \`config check\`, \`--dry-run\` and \`run\` refuse the same: a workflow, reward, mode, engine or optimizer that is not here, or a loss

@@ -103,7 +103,8 @@ function readTrees(path: string, shown: string, chain: readonly string[], readin
   return extendTrees(parseYaml(contentOf(path, shown), shown, reading.problems), path, [...chain, path], reading)
 }
 
-function contentOf(path: string, shown: string): string {
+/** The text of a configuration file. */
+export function contentOf(path: string, shown: string): string {
   try {
     if (statSync(path).isDirectory()) {
       throw new TrinityError('config/not-found', 'this is a directory, not a configuration', {
