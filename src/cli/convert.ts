@@ -99,8 +99,8 @@ async function toGguf(
   const { checkTarget } = await import('../convert/index.js')
   await checkTarget(options.checkpointDir, out, options)
   const model = await modelOf(options.checkpointDir, { note: write })
-  if (to === 'gguf') await exportGguf(model, out, { type: type as FileType })
-  else for (const note of await exportOllama(model, out, { type: type as FileType })) write(note)
+  const exported = to === 'gguf' ? exportGguf : exportOllama
+  for (const note of await exported(model, out, { type: type as FileType })) write(note)
   write(`converted  ${model} to ${out}`)
   return 0
 }

@@ -73,6 +73,15 @@ export class ConfigReader {
     throw this.wrong(key, value, 'a list of numbers')
   }
 
+  /** A list of true and false, or of 1 and 0; undefined where it is no list. */
+  flags(key: string): boolean[] | undefined {
+    const value = this.#get(key)
+    if (!Array.isArray(value) && !ArrayBuffer.isView(value)) return undefined
+    const list = Array.from(value as ArrayLike<unknown>)
+    if (list.every((entry) => [true, false, 0, 1].includes(entry as boolean))) return list.map(Boolean)
+    throw this.wrong(key, value, 'a list of true and false')
+  }
+
   /** Hugging Face writes one id or a list of them. */
   tokenIds(key: string): number[] {
     const value = this.#get(key)

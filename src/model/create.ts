@@ -8,6 +8,7 @@ import type { Family, ModelHead } from './architecture.js'
 import { type ModelConfig, parseModelConfig } from './config.js'
 import { modelConfigJson } from './config-json.js'
 import type { FloatDtype } from './dtype.js'
+import { traits } from './family.js'
 import { Gaussian } from './gaussian.js'
 import { modelLayout, parameterCount, type TensorSpec } from './layout.js'
 import { type NewTokenizer, writeNewTokenizer } from './new-tokenizer.js'
@@ -122,6 +123,7 @@ function newConfig(options: CreateModelOptions, tokenizer: Tokenizer): ModelConf
     activation: 'silu',
     embedScale: 1,
     attentionScale: headDim ** -0.5,
+    ...traits[family].gemma,
     experts:
       family === 'qwen3_moe'
         ? {

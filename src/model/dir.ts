@@ -90,7 +90,7 @@ export class ModelDir {
 export async function openModelDir(path: string, options: OpenModelDirOptions = {}): Promise<ModelDir> {
   const { config, json } = await readModelConfig(path)
   const eos = await readEosTokenIds(path, config)
-  const files = isGguf(path) ? [new GgufWeights(await GgufFile.open(path), config)] : await openWeights(path)
+  const files = isGguf(path) ? [await GgufWeights.open(path, config)] : await openWeights(path)
   const dir = new ModelDir(path, config, json, eos, files)
   try {
     if (!options.unchecked) {

@@ -12,6 +12,9 @@ export interface Experts {
   readonly layers: readonly number[]
 }
 
+/** Of all layers together. The largest published models have a sixth of it, and a hostile file shall not make us list more. */
+const mostExperts = 1 << 17
+
 /** As Transformers reads it: every so-many-th layer that is not among `mlp_only_layers`. */
 export function readExperts(config: ConfigReader, layers: number): Experts | undefined {
   const count = config.integer(config.has('num_local_experts') ? 'num_local_experts' : 'num_experts', {
@@ -22,6 +25,8 @@ export function readExperts(config: ConfigReader, layers: number): Experts | und
   const active = config.integer('num_experts_per_tok', { min: 1, fallback: 8 })
   const step = config.integer('decoder_sparse_step', { min: 1, fallback: 1 })
   const dense = config.has('mlp_only_layers') ? config.numbers('mlp_only_layers') : []
+  if (count * layers > mostExperts)
+    throw config.wrong('num_experts', count, `at most ${mostExperts} in ${layers} layers`)
   if (count > 0 && active > count) throw config.wrong('num_experts_per_tok', active, `at most ${count}`)
   const sparse = Array.from({ length: layers }, (_, i) => i).filter((i) => (i + 1) % step === 0 && !dense.includes(i))
   if (count === 0 || sparse.length === 0) return undefined

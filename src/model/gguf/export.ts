@@ -1,15 +1,18 @@
 import { basename, resolve } from 'node:path'
 import { TrinityError } from '../../base/error.js'
-import type { Family } from '../architecture.js'
+import type { ModelConfig } from '../config.js'
 import { type ModelDir, openModelDir } from '../dir.js'
 import { bytesOf } from '../safetensors.js'
-import { type FileType, fileTypes, typeOf } from './file-type.js'
-import { ggufNames, ROPE_FACTORS } from './names.js'
-import { quantize } from './quantize.js'
+import { contextOf, whyNot } from './family.js'
+import { type FileType, typeOf } from './file-type.js'
+import { modelMetadata } from './metadata.js'
+import { ggufTensors, LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './names.js'
+import { quantize, type WritableType } from './quantize.js'
 import { ropeFactors } from './rope-factors.js'
 import { reordered, rowsOf } from './rows.js'
 import { tokenizerMetadata } from './tokenizer-metadata.js'
-import { type Entry, type GgufTensorToWrite, writeGguf } from './write.js'
+import { isUnitNorm, shifted } from './unit-norms.js'
+import { type GgufTensorToWrite, writeGguf } from './write.js'
 
 /** How a GGUF file is written. */
 export interface ExportOptions {
@@ -18,102 +21,74 @@ export interface ExportOptions {
   readonly name?: string
 }
 
-const families: readonly Family[] = ['llama', 'mistral', 'qwen2', 'qwen3']
-
-/** Writes a model directory as a GGUF file for llama.cpp and Ollama. */
-export async function exportGguf(path: string, out: string, { type, name }: ExportOptions): Promise<void> {
+/** Writes a model directory as a GGUF file for llama.cpp and Ollama. What is not as it was is returned, in words. */
+export async function exportGguf(path: string, out: string, { type, name }: ExportOptions): Promise<string[]> {
   const dir = await openModelDir(path)
   try {
-    refuseUnsupported(dir)
+    const reason = whyNot(dir.config)
+    if (reason !== undefined)
+      throw new TrinityError('gguf/model', `${path} is ${dir.config.architecture}: ${reason}`, { path })
     const metadata = new Map([
-      ...modelMetadata(dir, type, name ?? basename(resolve(path))),
+      ...modelMetadata(dir.config, type, name ?? basename(resolve(path))),
       ...(await tokenizerMetadata(path, dir.config)),
     ])
-    await writeGguf(out, metadata, tensorsOf(dir, type))
+    await writeGguf(out, metadata, [...rotationTensors(dir.config), ...weightTensors(dir, type)])
+    return notesOf(dir.config)
   } finally {
     await dir.close()
   }
 }
 
-/** What llama.cpp would compute differently under the architectures that are written here. */
-function refuseUnsupported({ config, path }: ModelDir): void {
-  const { family, head, windows, unturned, rope } = config
-  const reason =
-    head !== 'lm'
-      ? 'only language models become GGUF'
-      : !families.includes(family)
-        ? `supported: ${families.join(', ')}`
-        : windows || unturned
-          ? 'layers that see a window, or have no positions, cannot be said for it'
-          : rope.scaling.type === 'yarn'
-            ? 'a yarn rotation cannot be said for it'
-            : undefined
-  if (reason === undefined) return
-  throw new TrinityError('gguf/model', `${path} is ${config.architecture}: ${reason}`, { path })
+function notesOf(config: ModelConfig): string[] {
+  const context = contextOf(config)
+  if (context === config.maxPositions) return []
+  return [
+    `llama.cpp has no windows in this family: the context is set to ${context} tokens, the window, up to which nothing differs`,
+  ]
 }
 
-function modelMetadata({ config }: ModelDir, type: FileType, name: string): Map<string, Entry> {
-  // llama.cpp computes Mistral as it computes Llama.
-  const architecture = config.family === 'mistral' ? 'llama' : config.family
-  const own = (entries: Record<string, Entry | undefined>) =>
-    Object.entries(entries).flatMap(([key, entry]): [string, Entry][] =>
-      entry ? [[`${architecture}.${key}`, entry]] : [],
-    )
-  const count = (value: number): Entry => ({ type: 'u32', value })
-  const real = (value: number): Entry => ({ type: 'f32', value })
-  const { scaling, theta } = config.rope
-  return new Map<string, Entry>([
-    ['general.architecture', { type: 'text', value: architecture }],
-    ['general.type', { type: 'text', value: 'model' }],
-    ['general.name', { type: 'text', value: name }],
-    ['general.file_type', count(fileTypes[type].number)],
-    ['general.quantization_version', count(2)],
-    ...own({
-      block_count: count(config.layers),
-      context_length: count(config.maxPositions),
-      embedding_length: count(config.hiddenSize),
-      feed_forward_length: count(config.intermediateSize),
-      'attention.head_count': count(config.heads),
-      'attention.head_count_kv': count(config.kvHeads),
-      'attention.key_length': count(config.headDim),
-      'attention.value_length': count(config.headDim),
-      'attention.layer_norm_rms_epsilon': real(config.rmsEps),
-      vocab_size: count(config.vocabSize),
-      'rope.dimension_count': count(config.headDim),
-      'rope.freq_base': real(theta),
-      'rope.scaling.type': scaling.type === 'linear' ? { type: 'text', value: 'linear' } : undefined,
-      'rope.scaling.factor': scaling.type === 'linear' ? real(scaling.factor) : undefined,
-    }),
-  ])
+function rotationTensors({ rope, headDim }: ModelConfig): GgufTensorToWrite[] {
+  const { scaling } = rope
+  const factors = (name: string, values: Float32Array): GgufTensorToWrite => ({
+    name,
+    type: 'F32',
+    shape: [values.length],
+    parts: [async () => bytesOf(values)],
+  })
+  if (scaling.type === 'llama3') return [factors(ROPE_FACTORS, ropeFactors(rope, headDim))]
+  if (scaling.type !== 'longrope') return []
+  return [
+    factors(LONG_FACTORS, Float32Array.from(scaling.long)),
+    factors(SHORT_FACTORS, Float32Array.from(scaling.short)),
+  ]
 }
 
-function tensorsOf(dir: ModelDir, type: FileType): GgufTensorToWrite[] {
+function weightTensors(dir: ModelDir, type: FileType): GgufTensorToWrite[] {
   const { config } = dir
-  const names = ggufNames(config.layers)
   const model = { layers: config.layers, tied: config.tieEmbeddings }
+  // A tied head is the embedding once more; caches of the rotation are no weights.
+  const left = new Set(dir.tensorNames().filter((name) => !name.endsWith('.rotary_emb.inv_freq')))
+  if (config.tieEmbeddings) left.delete('lm_head.weight')
   const tensors: GgufTensorToWrite[] = []
-  if (config.rope.scaling.type === 'llama3') {
-    const factors = ropeFactors(config.rope, config.headDim)
-    tensors.push({ name: ROPE_FACTORS, type: 'F32', shape: [factors.length], data: async () => bytesOf(factors) })
+  for (const [name, sources] of ggufTensors(config)) {
+    if (!left.has(sources[0])) continue
+    for (const source of sources) left.delete(source)
+    const { shape } = dir.tensorInfo(sources[0])
+    const whole = sources.length > 1 ? [sources.length, ...shape] : shape
+    const to = typeOf(type, name, whole, model)
+    tensors.push({ name, type: to, shape: whole, parts: sources.map((source) => () => encoded(dir, source, to)) })
   }
-  for (const hf of dir.tensorNames()) {
-    const name = names.get(hf)
-    // A tied head is the embedding once more; caches of the rotation are no weights.
-    if (hf === 'lm_head.weight' && config.tieEmbeddings) continue
-    if (hf.endsWith('.rotary_emb.inv_freq')) continue
-    if (name === undefined) {
-      throw new TrinityError('gguf/tensor', `GGUF has no name for tensor '${hf}'`, { path: dir.path })
-    }
-    const { shape, dtype } = dir.tensorInfo(hf)
-    const to = typeOf(type, name, shape, model)
-    const order = rowsOf(config, dir.tensorInfo(hf), 'to-gguf')
-    const data = async () => {
-      const same = dtype === to
-      const bytes = same ? (await dir.readRaw(hf)).data : bytesOf(await dir.readTensor(hf))
-      const placed = order ? reordered(bytes, order) : bytes
-      return same ? placed : quantize(to, new Float32Array(placed.buffer, placed.byteOffset, placed.byteLength / 4))
-    }
-    tensors.push({ name, type: to, shape, data })
-  }
+  for (const name of left)
+    throw new TrinityError('gguf/tensor', `GGUF has no name for tensor '${name}'`, { path: dir.path })
   return tensors
+}
+
+/** The bytes of a tensor as llama.cpp wants them. */
+async function encoded(dir: ModelDir, name: string, to: WritableType): Promise<Uint8Array> {
+  const info = dir.tensorInfo(name)
+  const same = info.dtype === to && !isUnitNorm(dir.config, name)
+  const bytes = same ? (await dir.readRaw(name)).data : bytesOf(await dir.readTensor(name))
+  const order = rowsOf(dir.config, info, 'to-gguf')
+  const placed = shifted(dir.config, name, order ? reordered(bytes, order) : bytes, 1)
+  return same ? placed : quantize(to, new Float32Array(placed.buffer, placed.byteOffset, placed.byteLength / 4))
 }

@@ -1,3 +1,4 @@
+import { ROUTER } from './names.js'
 import type { WritableType } from './quantize.js'
 import { ggufTypes } from './types.js'
 
@@ -17,14 +18,14 @@ export function isFileType(name: string): name is FileType {
   return Object.hasOwn(fileTypes, name)
 }
 
-/** As llama.cpp chooses: vectors stay f32; what the head multiplies with, and half of the sensitive matrices of q4_k_m, get more bits. */
+/** As llama.cpp chooses: vectors and routers stay f32; what the head multiplies with, and half of the sensitive matrices of q4_k_m, get more bits. */
 export function typeOf(
   file: FileType,
   name: string,
   shape: readonly number[],
   model: { layers: number; tied: boolean },
 ): WritableType {
-  if (shape.length < 2) return 'F32'
+  if (shape.length < 2 || name.includes(ROUTER)) return 'F32'
   const { main } = fileTypes[file]
   const isHead = name === 'output.weight' || (model.tied && name === 'token_embd.weight')
   return fitting(
@@ -35,7 +36,7 @@ export function typeOf(
 
 /** The first and the last eighth of the layers, and every third between. */
 function needsMore(name: string, layers: number): boolean {
-  const [, layer] = /^blk\.(\d+)\.(?:attn_v|ffn_down)\.weight$/.exec(name) ?? []
+  const [, layer] = /^blk\.(\d+)\.(?:attn_v|attn_qkv|ffn_down(?:_exps)?)\.weight$/.exec(name) ?? []
   if (layer === undefined) return false
   const [i, eighth] = [Number(layer), Math.floor(layers / 8)]
   return i < eighth || i >= Math.floor((7 * layers) / 8) || (i - eighth) % 3 === 2

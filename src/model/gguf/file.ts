@@ -8,6 +8,9 @@ import { type GgufHeader, type GgufTensor, type GgufValue, HeaderGoesOn, parseGg
 const FIRST_BYTES = 8 << 20
 /** Far above every real header. */
 const LONGEST_HEADER = 1 << 28
+/** Which of how many equal parts of a tensor. */
+export type Part = readonly [index: number, count: number]
+
 /** Bytes that are decoded at a time. */
 const PIECE = 4 << 20
 
@@ -49,16 +52,16 @@ export class GgufFile {
   }
 
   /** A tensor's bytes as the file has them. */
-  async readRaw(name: string): Promise<Uint8Array> {
-    const { bytes, offset } = this.tensor(name)
+  async readRaw(name: string, part?: Part): Promise<Uint8Array> {
+    const { bytes, offset } = this.#place(name, part)
     const out = new Uint8Array(bytes)
     await readFully(this.#handle, out, offset, this.path, 'gguf/invalid')
     return out
   }
 
   /** A tensor as f32, whatever its type; into `target` where one is given. */
-  async readFloat32(name: string, target?: Float32Array): Promise<Float32Array> {
-    const { type, bytes, offset, size } = this.tensor(name)
+  async readFloat32(name: string, target?: Float32Array, part?: Part): Promise<Float32Array> {
+    const { type, bytes, offset, size } = this.#place(name, part)
     const out = target ?? new Float32Array(size)
     if (out.length !== size) {
       throw new TrinityError('gguf/size', `tensor '${name}' has ${size} elements, not ${out.length}`, {
@@ -78,6 +81,12 @@ export class GgufFile {
 
   async close(): Promise<void> {
     await this.#handle.close()
+  }
+
+  #place(name: string, [index, count]: Part = [0, 1]): GgufTensor {
+    const tensor = this.tensor(name)
+    const bytes = tensor.bytes / count
+    return { ...tensor, bytes, size: tensor.size / count, offset: tensor.offset + index * bytes }
   }
 }
 

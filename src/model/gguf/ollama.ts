@@ -6,16 +6,17 @@ import { Chat } from '../chat.js'
 import { openModelDir } from '../dir.js'
 import { Tokenizer } from '../tokenizer.js'
 import { type ExportOptions, exportGguf } from './export.js'
+import { contextOf } from './family.js'
 import { goTemplate } from './go-template.js'
 
 /** Writes `model.gguf` and a `Modelfile` into a folder, for `ollama create name -f Modelfile`. What could not be said is returned. */
 export async function exportOllama(path: string, out: string, options: ExportOptions): Promise<string[]> {
   const made = await inWords(mkdir(out, { recursive: true }))
   try {
-    await exportGguf(path, join(out, 'model.gguf'), options)
+    const changed = await exportGguf(path, join(out, 'model.gguf'), options)
     const { text, notes } = await modelfile(path)
     await atomicFile(join(out, 'Modelfile'), (handle) => handle.writeFile(text))
-    return notes
+    return [...changed, ...notes]
   } catch (error) {
     if (made !== undefined) await rm(made, { recursive: true, force: true })
     throw error
@@ -34,7 +35,7 @@ async function modelfile(path: string): Promise<{ text: string; notes: string[] 
     'FROM ./model.gguf',
     ...(template === undefined ? [] : [`TEMPLATE """${template}"""`]),
     ...stops.map((stop) => `PARAMETER stop ${JSON.stringify(stop)}`),
-    `PARAMETER num_ctx ${Math.min(dir.config.maxPositions, 8192)}`,
+    `PARAMETER num_ctx ${Math.min(contextOf(dir.config), 8192)}`,
   ]
   const isLost = template === undefined && tokenizer.chatTemplate !== undefined
   const note =

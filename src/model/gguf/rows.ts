@@ -1,7 +1,8 @@
 import type { ModelConfig } from '../config.js'
+import { rotatesNeighbors } from './family.js'
 
 /**
- * llama.cpp rotates neighbors (0, 1), (2, 3), …, Transformers the halves of a head: files of the llama architecture have
+ * llama.cpp rotates neighbors (0, 1), (2, 3), …, Transformers the halves of a head: files of some families have
  * the rows of q and k in the order that makes both the same. Undefined where a tensor stays as it is.
  */
 export function rowsOf(
@@ -10,7 +11,7 @@ export function rowsOf(
   direction: 'to-gguf' | 'from-gguf',
 ): Int32Array | undefined {
   const [, which] = /\.self_attn\.([qk])_proj\./.exec(name) ?? []
-  if ((family !== 'llama' && family !== 'mistral') || which === undefined) return undefined
+  if (!rotatesNeighbors.includes(family) || which === undefined) return undefined
   return rowOrder(shape[0], which === 'q' ? heads : kvHeads, direction)
 }
 

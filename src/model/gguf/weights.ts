@@ -3,39 +3,53 @@ import type { ModelConfig } from '../config.js'
 import { type Dtype, dtypeBytes } from '../dtype.js'
 import { bytesOf } from '../safetensors.js'
 import type { ElementRange, StoredTensor, TensorSource } from '../tensor-source.js'
-import type { GgufFile } from './file.js'
-import { hfName, ROPE_FACTORS } from './names.js'
+import { GgufFile, type Part } from './file.js'
+import type { GgufTensor } from './header.js'
+import { ggufTensors, LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './names.js'
 import { reordered, rowsOf } from './rows.js'
+import { isUnitNorm, shifted } from './unit-norms.js'
+
+/** Where a tensor lies: in which one of the file, and which part of it. */
+interface Place {
+  readonly own: string
+  readonly part: Part
+}
 
 /** The tensors of a GGUF file under the names, and with the rows, of a Hugging Face model. */
 export class GgufWeights implements TensorSource {
   readonly path: string
   readonly tensors: ReadonlyMap<string, StoredTensor>
   readonly #file: GgufFile
-  readonly #own = new Map<string, string>()
+  readonly #places = new Map<string, Place>()
   readonly #config: ModelConfig
 
-  constructor(file: GgufFile, config: ModelConfig) {
+  static async open(path: string, config: ModelConfig): Promise<GgufWeights> {
+    const file = await GgufFile.open(path)
+    try {
+      return new GgufWeights(file, config)
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  private constructor(file: GgufFile, config: ModelConfig) {
     this.path = file.path
     this.#file = file
     this.#config = config
     const tensors = new Map<string, StoredTensor>()
-    for (const { name: own, type, shape, size } of file.tensors.values()) {
-      if (own === ROPE_FACTORS) continue
-      const name = hfName(own)
-      if (name === undefined) {
-        throw new TrinityError(
-          'gguf/tensor',
-          `${file.path} holds '${own}', which a ${config.family} model does not have`,
-          {
-            path: file.path,
-            hint: 'the file is of a variant that is not supported',
-          },
-        )
+    const known = ggufTensors(config)
+    for (const tensor of file.tensors.values()) {
+      if ([ROPE_FACTORS, LONG_FACTORS, SHORT_FACTORS].includes(tensor.name)) continue
+      const names = known.get(tensor.name)
+      if (names === undefined) throw this.#wrong(`holds '${tensor.name}', which a ${config.family} model does not have`)
+      const shape = this.#partShape(tensor, names.length)
+      const size = tensor.size / names.length
+      for (const [index, name] of names.entries()) {
+        const dtype = this.#dtypeOf(tensor, name)
+        tensors.set(name, { name, dtype, shape, size, bytes: size * dtypeBytes[dtype] })
+        this.#places.set(name, { own: tensor.name, part: [index, names.length] })
       }
-      const dtype: Dtype = type.name === 'F16' || type.name === 'BF16' ? type.name : 'F32'
-      tensors.set(name, { name, dtype, shape, size, bytes: size * dtypeBytes[dtype] })
-      this.#own.set(name, own)
     }
     this.tensors = tensors
   }
@@ -47,24 +61,45 @@ export class GgufWeights implements TensorSource {
   }
 
   async readRaw(name: string, range?: ElementRange): Promise<Uint8Array> {
-    const own = this.#own.get(this.info(name).name) as string
-    const plain = this.info(name).dtype !== 'F32'
-    const bytes = plain ? await this.#file.readRaw(own) : bytesOf(await this.#file.readFloat32(own))
-    const order = rowsOf(this.#config, this.info(name), 'from-gguf')
+    const info = this.info(name)
+    const { own, part } = this.#places.get(name) as Place
+    const plain = info.dtype !== 'F32'
+    const bytes = plain ? await this.#file.readRaw(own, part) : bytesOf(await this.readFloat32(name))
+    const order = plain ? rowsOf(this.#config, info, 'from-gguf') : undefined
     const placed = order ? reordered(bytes, order) : bytes
-    const width = dtypeBytes[this.info(name).dtype]
+    const width = dtypeBytes[info.dtype]
     return range ? placed.subarray(range[0] * width, range[1] * width) : placed
   }
 
   async readFloat32(name: string, target?: Float32Array): Promise<Float32Array> {
-    const own = this.#own.get(this.info(name).name) as string
-    const values = await this.#file.readFloat32(own, target)
-    const order = rowsOf(this.#config, this.info(name), 'from-gguf')
+    const info = this.info(name)
+    const { own, part } = this.#places.get(name) as Place
+    const values = await this.#file.readFloat32(own, target, part)
+    const order = rowsOf(this.#config, info, 'from-gguf')
     if (order) bytesOf(values).set(reordered(bytesOf(values), order))
+    shifted(this.#config, name, bytesOf(values), -1)
     return values
   }
 
   async close(): Promise<void> {
     await this.#file.close()
+  }
+
+  #dtypeOf({ type }: GgufTensor, name: string): Dtype {
+    const isKept = (type.name === 'F16' || type.name === 'BF16') && !isUnitNorm(this.#config, name)
+    return isKept ? (type.name as Dtype) : 'F32'
+  }
+
+  #partShape({ name, shape }: GgufTensor, parts: number): readonly number[] {
+    if (parts === 1) return shape
+    if (shape.length === 3 && shape[0] === parts) return shape.slice(1)
+    throw this.#wrong(`has '${name}' of shape [${shape.join(', ')}] for ${parts} experts`)
+  }
+
+  #wrong(what: string): TrinityError {
+    return new TrinityError('gguf/tensor', `${this.path} ${what}`, {
+      path: this.path,
+      hint: 'the file is of a variant that is not supported',
+    })
   }
 }

@@ -8,20 +8,21 @@ export type Entry =
   | { readonly type: 'bool'; readonly value: boolean }
   | { readonly type: 'text'; readonly value: string }
   | { readonly type: 'texts'; readonly value: readonly string[] }
+  | { readonly type: 'bools'; readonly value: readonly boolean[] }
   | { readonly type: 'i32s' | 'f32s'; readonly value: readonly number[] }
 
 export interface GgufTensorToWrite {
   readonly name: string
   readonly type: GgufType
   readonly shape: readonly number[]
-  /** Called when its turn comes. */
-  readonly data: () => Promise<Uint8Array>
+  /** Its bytes, one part after the other; each is made when its turn comes. */
+  readonly parts: readonly (() => Promise<Uint8Array>)[]
 }
 
 const ALIGNMENT = 32
 const numbers = { u32: 4, i32: 5, f32: 6, bool: 7, text: 8, list: 9 } as const
 
-/** Writes a GGUF file (version 3) beside its destination and renames it; one tensor is in memory at a time. */
+/** Writes a GGUF file (version 3) beside its destination and renames it; one part of a tensor is in memory at a time. */
 export async function writeGguf(
   path: string,
   metadata: ReadonlyMap<string, Entry>,
@@ -31,14 +32,15 @@ export async function writeGguf(
   const header = encodeHeader(metadata, sized)
   await atomicFile(path, async (handle) => {
     await handle.writeFile(header)
-    for (const { name, bytes, data } of sized) {
-      const found = await data()
-      if (found.byteLength !== bytes) {
-        throw new TrinityError('gguf/size', `tensor '${name}' has ${found.byteLength} bytes instead of ${bytes}`, {
-          path,
-        })
+    for (const { name, bytes, parts } of sized) {
+      for (const part of parts) {
+        const found = await part()
+        if (found.byteLength * parts.length !== bytes) {
+          const message = `tensor '${name}' has ${found.byteLength * parts.length} bytes instead of ${bytes}`
+          throw new TrinityError('gguf/size', message, { path })
+        }
+        await handle.writeFile(found)
       }
-      await handle.writeFile(found)
       await handle.writeFile(new Uint8Array(padding(bytes)))
     }
   })
@@ -80,6 +82,8 @@ function encodeEntry({ type, value }: Entry): Buffer[] {
       return [u32(numbers.text), text(value)]
     case 'texts':
       return [u32(numbers.list), u32(numbers.text), u64(value.length), Buffer.concat(value.map(text))]
+    case 'bools':
+      return [u32(numbers.list), u32(numbers.bool), u64(value.length), Buffer.from(value.map(Number))]
     case 'i32s':
     case 'f32s': {
       const list = type === 'i32s' ? Int32Array.from(value) : Float32Array.from(value)
