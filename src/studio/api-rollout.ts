@@ -161,6 +161,19 @@ export interface Rollout extends RolloutRow {
   readonly missing: readonly string[]
 }
 
+export interface ScoreQuery {
+  readonly store: string
+  readonly id: number
+  /** Path of a model directory. */
+  readonly model: string
+}
+
+/** What a model says to the answer of a rollout, one number for each of its tokens. */
+export interface RolloutScores {
+  readonly logprob: readonly (number | null)[]
+  readonly entropy: readonly (number | null)[]
+}
+
 export interface ChatMessage {
   readonly role: string
   /** Text, or parts as the model's API has them. */

@@ -42,6 +42,7 @@
  * | /api/save                              | SaveQuery                            | SaveAnswer      |
  * | /api/start                             | StartQuery                           | Started         |
  * | /api/runs/:run/stop                    | StopQuery                            | StopAnswer      |
+ * | /api/runs/:run/score                   | ScoreQuery                           | RolloutScores   |
  * | /api/chat                              | ChatQuery                            | ChatReply       |
  * | /api/try                               | TryQuery                             | TryAnswer       |
  * | /api/models/close                      | CloseQuery                           | {}              |

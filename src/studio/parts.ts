@@ -7,6 +7,7 @@ import type { Part } from './part.js'
 import { playgroundParts } from './playground/parts.js'
 import type { Players } from './playground/players.js'
 import { rolloutParts } from './rollout/parts.js'
+import { scorePart } from './rollout/score-part.js'
 import type { Shelf } from './rollout/shelf.js'
 import { runParts } from './run/parts.js'
 import type { Runs } from './run/runs.js'
@@ -34,7 +35,12 @@ export function partsOf(needs: PartNeeds): Part[] {
     ...(opens ? [{ path: `/runs/${opens.run}`, answer: async () => viewed(opens.run) }] : []),
     ...runParts(needs),
     ...(writes
-      ? [...keepParts(runs), ...writeParts({ runs, ...writes }), ...playgroundParts(runs, writes.players)]
+      ? [
+          ...keepParts(runs),
+          ...writeParts({ runs, ...writes }),
+          ...playgroundParts(runs, writes.players),
+          scorePart(runs.given, shelf, writes.players),
+        ]
       : []),
     ...logParts(needs),
     ...rolloutParts(shelf),

@@ -1,10 +1,11 @@
-import type { RolloutPage, RolloutRow } from '../../src/studio/api.js'
+import type { RolloutPage } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
 import { linkTo } from '../base/place.js'
 import { runPath } from '../base/server.js'
 import { Empty, Problem } from '../part/empty.js'
 import { Spark } from '../part/spark.js'
-import { mostOf, Reward } from './reward.js'
+import { mostOf } from './reward.js'
+import { RolloutCard } from './rollout-card.js'
 import { sourceKey } from './task-words.js'
 
 interface Props {
@@ -41,24 +42,15 @@ export function Attempts({ id, store, prompt, of }: Props) {
       <p class="said attempts-prompt">{prompt}</p>
       <ol class="attempts">
         {rows.map((row) => (
-          <Attempt key={row.id} row={row} most={most} href={linkTo(['runs', id, 'rollout'], { store, id: row.id })} />
+          <RolloutCard
+            key={row.id}
+            row={row}
+            most={most}
+            head={`step ${row.step} · run ${row.run}`}
+            href={linkTo(['runs', id, 'rollout'], { store, id: row.id })}
+          />
         ))}
       </ol>
     </>
-  )
-}
-
-function Attempt({ row, most, href }: { row: RolloutRow; most: number; href: string }) {
-  return (
-    <li>
-      <a href={href}>
-        <span class="muted">
-          step {row.step} · run {row.run}
-        </span>
-        <Reward reward={row.reward} most={most} />
-        <p class="said">{row.response}</p>
-        {row.failure !== undefined && <small class="tag bad">{row.failure.replaceAll('_', ' ')}</small>}
-      </a>
-    </li>
   )
 }

@@ -83,7 +83,7 @@ function Cells({ row, most }: { row: RolloutRow; most: number }) {
       <Reward reward={row.reward} most={most} />
       <span class="figure">{row.responseLength ?? NONE}</span>
       <span class="cut asked muted" title={row.prompt}>
-        {oneLine(row.prompt ?? '')}
+        {oneLine(withoutFrames(row.prompt ?? ''))}
       </span>
       <span class="cut answer" title={row.response}>
         {row.failure !== undefined && <small class="tag bad">{row.failure.replaceAll('_', ' ')}</small>}
@@ -93,5 +93,8 @@ function Cells({ row, most }: { row: RolloutRow; most: number }) {
     </>
   )
 }
+
+/** `<|user|>` and the like say little in a line. */
+const withoutFrames = (text: string) => text.replace(/<\|[^|\s]*\|>/g, ' ').trim()
 
 const oneLine = (text: string) => text.replace(/\s*\n\s*/g, ' ↵ ')

@@ -8,15 +8,15 @@ import { Problem } from '../part/empty.js'
 import { Chat } from './chat.js'
 import { ChatOrTokens, showsTokens } from './chat-or-tokens.js'
 import { messagesOf } from './message.js'
+import { ScoredTokens } from './scored-tokens.js'
 import { sourceKey, taskWords } from './task-words.js'
-import { Tokens } from './tokens.js'
 
 /** Enough to know a prompt by, and short enough for an address. */
 const LONGEST_PROMPT = 1000
 
 /** One rollout: what was said, or which tokens it was said with. */
 export function Rollout({ id }: { id: string }) {
-  const { store, id: row, show: _, color: __, token: ___, ...filter } = query.value
+  const { store, id: row, show: _, color: __, token: ___, by: ____, ...filter } = query.value
   const table = [['runs', id, 'rollouts'], { ...filter, store }] as const
   useKeys({ u: () => go(...table) })
   const { answer, problem } = useAsked<Experience>(runPath(id, 'rollout'), { store, id: row }).value
@@ -43,11 +43,8 @@ export function Rollout({ id }: { id: string }) {
             All attempts at this task
           </a>
         )}
-        <a
-          class="button quiet"
-          href={linkTo(['runs', id, 'rollouts'], { store, stepMin: answer.step, stepMax: answer.step, order: 'best' })}
-        >
-          This step, best first
+        <a class="button quiet" href={linkTo(['runs', id, 'rollouts'], { store, view: 'step', at: answer.step })}>
+          Best and worst of this step
         </a>
       </div>
       <Facts rollout={answer} />
@@ -56,7 +53,7 @@ export function Rollout({ id }: { id: string }) {
           {line}
         </p>
       ))}
-      {showsTokens() ? <Tokens rollout={answer} /> : <Conversation rollout={answer} />}
+      {showsTokens() ? <ScoredTokens id={id} rollout={answer} /> : <Conversation rollout={answer} />}
     </>
   )
 }

@@ -6,6 +6,7 @@ import { query } from '../base/place.js'
 import { runPath } from '../base/server.js'
 import { Empty, Problem } from '../part/empty.js'
 import { Attempts } from './attempts.js'
+import { Extremes } from './extremes.js'
 import { readFilter } from './filter.js'
 import { FilterTools } from './filter-tools.js'
 import { Histogram } from './histogram.js'
@@ -36,7 +37,9 @@ export function Rollouts({ id }: { id: string }) {
   return (
     <>
       <ViewSwitch stores={answer.stores} store={store} />
-      {view === 'attempts' && prompt !== undefined ? (
+      {view === 'step' ? (
+        <Extremes id={id} store={store.id} />
+      ) : view === 'attempts' && prompt !== undefined ? (
         <Attempts id={id} store={store.id} prompt={prompt} of={of} />
       ) : (
         <All id={id} filter={readFilter(query.value, store.id)} />

@@ -7,7 +7,7 @@ export const COLORING_WORDS: Record<Coloring, { name: string; low: string; high:
   logprob: { name: 'Log-prob', low: 'sure', high: 'surprising' },
   entropy: { name: 'Entropy', low: 'sure', high: 'undecided' },
   advantage: { name: 'Advantage', low: 'pushed down', high: 'pushed up' },
-  mismatch: { name: 'Mismatch', low: 'trainer finds it less likely', high: 'more likely' },
+  mismatch: { name: 'Mismatch', low: 'less likely than to the sampler', high: 'more likely' },
   mask: { name: 'Mask', low: 'not trained on', high: 'trained on' },
 }
 

@@ -1,8 +1,14 @@
 import type { Rollout } from '../../src/studio/api.js'
 import { NONE, number } from '../base/format.js'
 
+interface Props {
+  readonly rollout: Rollout
+  readonly at?: number
+  readonly other?: string
+}
+
 /** Everything about one token, beside the text: it stays where it is while one points. */
-export function TokenFacts({ rollout, at }: { rollout: Rollout; at?: number }) {
+export function TokenFacts({ rollout, at, other = 'of the trainer' }: Props) {
   const { tokens } = rollout
   if (at === undefined || at >= tokens.id.length)
     return (
@@ -21,7 +27,7 @@ export function TokenFacts({ rollout, at }: { rollout: Rollout; at?: number }) {
     ['probability', chance(logprob)],
     ['log-prob', number(logprob)],
     ['as drawn', number(value(tokens.drawnLogprob))],
-    ['of the trainer', number(value(tokens.oldLogprob))],
+    [other, number(value(tokens.oldLogprob))],
     ['ratio', mismatch === undefined || mismatch === null ? NONE : number(Math.exp(mismatch))],
     ['of the reference', number(value(tokens.refLogprob))],
     ['of the teacher', number(value(tokens.teacherLogprob))],

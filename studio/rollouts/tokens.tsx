@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Rollout } from '../../src/studio/api.js'
 import { count } from '../base/format.js'
@@ -10,8 +11,16 @@ import { TokenFacts } from './token-facts.js'
 /** Each token is an element: thousands at once are enough. */
 const PAGE = 4000
 
+interface Props {
+  readonly rollout: Rollout
+  /** Beside the colors. */
+  readonly tools?: ComponentChildren
+  /** Whose log-probs stand beside the sampler's; default: the trainer's. */
+  readonly other?: string
+}
+
 /** Every token of prompt and answer, colored by one of its numbers. */
-export function Tokens({ rollout }: { rollout: Rollout }) {
+export function Tokens({ rollout, tools, other }: Props) {
   const { tokens } = rollout
   const available = availableColorings(tokens)
   const coloring = COLORINGS.find((name) => name === query.value.color && available.includes(name)) ?? available[0]
@@ -64,6 +73,8 @@ export function Tokens({ rollout }: { rollout: Rollout }) {
           <span class={`scale ${coloring === 'advantage' || coloring === 'mismatch' ? 'two' : 'one'}`}>
             {low} <i aria-hidden="true" /> {high}
           </span>
+          <span class="space" />
+          {tools}
         </div>
         {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents lint/a11y/useKeyWithMouseEvents: the arrow keys do the same */}
         <div
@@ -88,7 +99,7 @@ export function Tokens({ rollout }: { rollout: Rollout }) {
           </button>
         )}
       </section>
-      <TokenFacts rollout={rollout} at={at} />
+      <TokenFacts rollout={rollout} at={at} other={other} />
     </div>
   )
 }

@@ -3,10 +3,13 @@ import { count } from '../base/format.js'
 import { query, setQuery } from '../base/place.js'
 import { Choice } from './choice.js'
 
-/** Which table, and the way back to all of it. */
+const EVERYTHING = { view: '', prompt: '', of: '', at: '' }
+
+/** Which table, and which look at it. */
 export function ViewSwitch({ stores, store }: { stores: readonly Store[]; store: Store }) {
+  const { view } = query.value
   return (
-    <div class="tools">
+    <div class="tools stores">
       <Choice
         name="store"
         label="Table"
@@ -14,11 +17,19 @@ export function ViewSwitch({ stores, store }: { stores: readonly Store[]; store:
         options={stores.map(({ id }) => id)}
         words={storeWords(stores)}
       />
-      {query.value.view === 'attempts' && (
-        <button type="button" onClick={() => setQuery({ view: '', prompt: '', of: '' })}>
+      <div class="switch">
+        <button type="button" aria-pressed={!view} onClick={() => setQuery(EVERYTHING)}>
           All rollouts
         </button>
-      )}
+        <button type="button" aria-pressed={view === 'step'} onClick={() => setQuery({ ...EVERYTHING, view: 'step' })}>
+          Best and worst of a step
+        </button>
+        {view === 'attempts' && (
+          <button type="button" aria-pressed="true">
+            Attempts at a task
+          </button>
+        )}
+      </div>
     </div>
   )
 }

@@ -1,8 +1,9 @@
 import type { RunDetail } from '../../src/studio/api.js'
 import { moment } from '../base/format.js'
 import { Empty } from '../part/empty.js'
+import { noteGroups } from './note-groups.js'
 
-/** Warnings and hints, newest first. */
+/** Warnings and hints, newest first; those that differ in numbers alone are told once. */
 export function Notes({ run }: { run?: RunDetail }) {
   if (run === undefined) return <p class="loading">Reading…</p>
   if (run.notes.length === 0)
@@ -13,10 +14,11 @@ export function Notes({ run }: { run?: RunDetail }) {
     )
   return (
     <ol class="notes" reversed>
-      {[...run.notes].reverse().map(({ at, level, from, text }, index) => (
-        <li key={`${at} ${index}`} class={level.toLowerCase()}>
+      {noteGroups(run.notes).map(({ newest: { at, level, from, text }, count }) => (
+        <li key={`${at} ${from} ${text}`} class={level.toLowerCase()}>
           <span class="muted">
             {moment(at)} · {from}
+            {count > 1 && ` · the newest of ${count} like it`}
           </span>
           <p>{text}</p>
         </li>

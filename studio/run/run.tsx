@@ -13,6 +13,7 @@ import { Checkpoints } from './checkpoints.js'
 import { Configuration } from './configuration.js'
 import { Headline } from './headline.js'
 import { Logs } from './logs.js'
+import { noteGroups } from './note-groups.js'
 import { Notes } from './notes.js'
 import { RunActions } from './run-actions.js'
 import { SeriesStore } from './series-store.js'
@@ -64,7 +65,9 @@ export function Run({ id }: { id: string }) {
             aria-current={name === tab || (name === 'rollouts' && tab === 'rollout') ? 'page' : undefined}
           >
             {label}
-            {name === 'notes' && known !== undefined && known.notes.length > 0 && <small>{known.notes.length}</small>}
+            {name === 'notes' && known !== undefined && known.notes.length > 0 && (
+              <small>{noteGroups(known.notes).length}</small>
+            )}
           </a>
         ))}
       </nav>

@@ -46,7 +46,9 @@ function drawMarks(context: CanvasRenderingContext2D, scale: TimeScale, height: 
   const distance = markDistance(scale.to - scale.from, Math.max(2, (scale.right - scale.left) / 90))
   context.fillStyle = color('--muted')
   context.strokeStyle = color('--grid')
-  for (let time = Math.ceil(scale.from / distance) * distance; time <= scale.to; time += distance) {
+  // parts of a second are counted from the left edge
+  const first = distance < 1 ? scale.from + distance : Math.ceil(scale.from / distance) * distance
+  for (let time = first; time <= scale.to; time += distance) {
     const x = Math.round(scale.x(time)) + 0.5
     context.beginPath()
     context.moveTo(x, HEAD)

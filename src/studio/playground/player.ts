@@ -3,6 +3,7 @@ import { Closers } from '../../run/closers.js'
 import { type NewConversation, openOneModel } from '../../run/one-model.js'
 import type { ChatPart, ChatQuery, ChatReply, Sampling } from '../api.js'
 import type { Handlers } from '../child/message.js'
+import { Scores, type ToScore } from './scores.js'
 import { type ToTry, Tries } from './try.js'
 
 /** So many tokens beside each that was drawn. */
@@ -16,6 +17,7 @@ export function playerWork(): Handlers {
   const never = new AbortController().signal
   const closers = new Closers()
   const tries = new Tries()
+  const scores = new Scores()
   let open: { readonly model: string; readonly conversation: Promise<NewConversation> } | undefined
   let calls = 0
 
@@ -46,6 +48,8 @@ export function playerWork(): Handlers {
       const reply = await replyTo(one, messages, how, (text) => part({ text }), signal)
       return { ...reply, seconds: (performance.now() - began) / 1000 }
     },
+    score: (query: ToScore, tell: (part: unknown) => void, signal) =>
+      scores.of(query, (note) => tell({ note } satisfies ChatPart), signal),
     try: (query: ToTry, tell: (part: unknown) => void, signal) =>
       tries.run(query, (note) => tell({ note } satisfies ChatPart), signal),
   }
