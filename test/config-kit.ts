@@ -18,6 +18,7 @@ export const facts = (given: Partial<Facts> = {}) =>
   machineFacts({
     cwd: '/w',
     gpus: 0,
+    nodeGpus: () => undefined,
     pytorch: false,
     hasPackage: () => false,
     isEmptyDir: () => true,

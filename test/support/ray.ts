@@ -77,7 +77,8 @@ export class RayCluster {
   #start(node: number, cpus: number, args: readonly string[]): ChildProcess {
     const own = [`--num-cpus=${cpus}`, `--node-ip-address=${this.host(node)}`, '--object-store-memory=80000000']
     const all = ['start', '--block', '--disable-usage-stats', ...own, ...args]
-    const env = { ...process.env, RAY_TMPDIR: this.#dir }
+    // on a machine that has much else to do
+    const env = { ...process.env, RAY_TMPDIR: this.#dir, RAY_raylet_start_wait_time_s: '300' }
     const ray = join(path, '..', 'ray')
     const [command, given] = this.#networks?.within(node, ray, all) ?? [ray, all]
     return spawn(command, given, { stdio: 'ignore', env })

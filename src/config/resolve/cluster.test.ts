@@ -34,6 +34,20 @@ describe('GPU split', () => {
     expect(split({ ...GPUS, mode: 'explore', ...engines(8) })).toEqual([8, 8, 0, 8, 0])
   })
 
+  it('nodes of Ray are counted where the file does not', () => {
+    const torch = { 'trainer.trainer_type': 'torch', 'explorer.rollout_model.engine_type': 'torch', ...engines(4) }
+    const counted = (set: Record<string, unknown>, nodes: readonly number[] | undefined) => {
+      const { cluster } = withKeys({ ...torch, ...set }, { gpus: 8, pytorch: true, nodeGpus: () => nodes })
+      return [cluster.node_num, cluster.gpu_per_node, cluster.trainer_gpu_num]
+    }
+    expect(counted({}, undefined)).toEqual([1, 8, 4])
+    expect(counted({}, [4, 0, 4])).toEqual([2, 4, 4])
+    expect(counted({}, [8, 4])).toEqual([2, 4, 4])
+    expect(counted({ 'cluster.gpu_per_node': 8 }, [8, 4])).toEqual([1, 8, 4])
+    expect(counted({ 'cluster.node_num': 1 }, [8, 8])).toEqual([1, 8, 4])
+    expect(counted({}, [0, 0])).toEqual([1, 8, 4])
+  })
+
   it('one that does not fit is an error with the numbers', () => {
     expect(gpuError({ ...GPUS, ...engines(8) })?.message).toBe(
       'nothing is left for the trainer: 1 × 8 = 8 GPUs; rollout takes 8 (8 × 1), auxiliary models 0',

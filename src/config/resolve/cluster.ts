@@ -56,9 +56,14 @@ function wholeNodes({ trainer_gpu_num: trainer, gpu_per_node: perNode }: Cluster
 }
 
 function machines(config: Config, engines: Engines, scope: Scope): { nodes: number; perNode: number } {
-  const { node_num, gpu_per_node } = config.cluster
-  const perNode = gpu_per_node || (usesGpus(engines) ? scope.facts.gpus : 0)
-  return { perNode, nodes: node_num || (perNode > 0 ? 1 : 0) }
+  const { node_num, gpu_per_node, ray_address } = config.cluster
+  const isOpen = (gpu_per_node === 0 || node_num === 0) && usesGpus(engines)
+  const ray = (isOpen ? scope.facts.nodeGpus(ray_address) : undefined)?.filter((gpus) => gpus > 0) ?? []
+  // of nodes that differ, what each of them has
+  const least = ray.length > 0 ? Math.min(...ray) : scope.facts.gpus
+  const perNode = gpu_per_node || (usesGpus(engines) ? least : 0)
+  const large = ray.filter((gpus) => gpus >= perNode).length
+  return { perNode, nodes: node_num || (perNode > 0 ? Math.max(1, large) : 0) }
 }
 
 /** GPUs a model takes: those of its engine, or none where the engine computes elsewhere. */

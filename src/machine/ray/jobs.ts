@@ -43,8 +43,10 @@ const AGAIN_MS = 1000
 export class RayJobs {
   readonly url: string
   readonly #service: HttpService
+  readonly #headers: () => Record<string, string>
 
   constructor(dashboard: string, env: Readonly<Record<string, string | undefined>> = process.env) {
+    this.#headers = () => authorization(env)
     this.#service = new HttpService({
       name: 'Ray',
       code: 'ray',
@@ -52,7 +54,7 @@ export class RayJobs {
       deadlineMs: DEADLINE_MS,
       retries: 2,
       maxBytes: 256 * 2 ** 20,
-      headers: () => authorization(env),
+      headers: this.#headers,
       hint: (status) =>
         status === undefined ? 'start it there (ray start --head), or correct the address' : hintOf(status),
     })
@@ -96,6 +98,16 @@ export class RayJobs {
       if (error instanceof HttpError && error.status === 404) return ''
       throw error
     }
+  }
+
+  /** What it writes, from its beginning, as it comes; it may break off, and does not end with the job. */
+  async *tail(id: string, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
+    const query = new URLSearchParams({ submission_id: id, lines: '-1' })
+    const headers = this.#headers()
+    const answer = await fetch(`${this.url}/api/v0/logs/stream?${query}`, { headers, signal, redirect: 'error' })
+    if (!answer.ok || answer.body === null) return void (await answer.body?.cancel())
+    const decoder = new TextDecoder()
+    for await (const piece of answer.body) yield decoder.decode(piece, { stream: true })
   }
 
   async stop(id: string, options?: CallOptions): Promise<void> {

@@ -26,10 +26,14 @@ export async function rayCluster(
   return started(env)
 }
 
+/** Where `ray start` leaves the address of what it started on this machine. */
+export function currentClusterFile(env: Readonly<Record<string, string | undefined>>): string {
+  return join(env.RAY_TMPDIR ?? env.TMPDIR ?? '/tmp', 'ray', 'ray_current_cluster')
+}
+
 /** What `ray start` has left on this machine, where that still runs. */
 async function started(env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
-  const file = join(env.RAY_TMPDIR ?? env.TMPDIR ?? '/tmp', 'ray', 'ray_current_cluster')
-  const text = (await readFile(file, 'utf8').catch(() => '')).trim()
+  const text = (await readFile(currentClusterFile(env), 'utf8').catch(() => '')).trim()
   const address = text === '' ? undefined : parseRayAddress(text)
   return address?.kind === 'tcp' && (await reaches(address.host, address.port)) ? text : undefined
 }
