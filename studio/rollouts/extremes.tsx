@@ -6,7 +6,6 @@ import { runPath } from '../base/server.js'
 import { Problem } from '../part/empty.js'
 import { mostOf } from './reward.js'
 import { RolloutCard } from './rollout-card.js'
-import { taskWords } from './task-words.js'
 
 const EACH = 6
 
@@ -29,7 +28,7 @@ export function Extremes({ id, store }: { id: string; store: string }) {
             key={row.id}
             row={row}
             most={most}
-            head={`${taskWords(row)} · run ${row.run}`}
+            head={`task ${row.source?.index ?? row.task} · run ${row.run}`}
             href={linkTo(['runs', id, 'rollout'], { store, id: row.id })}
             withPrompt
           />

@@ -1,5 +1,6 @@
 import type { RolloutRow } from '../../src/studio/api.js'
 import { Reward } from './reward.js'
+import { withoutFrames } from './task-words.js'
 
 interface Props {
   readonly row: RolloutRow
@@ -17,7 +18,7 @@ export function RolloutCard({ row, most, head, href, withPrompt }: Props) {
       <a href={href}>
         <span class="muted">{head}</span>
         <Reward reward={row.reward} most={most} />
-        {withPrompt && <p class="said muted">{row.prompt}</p>}
+        {withPrompt && <p class="said muted">{withoutFrames(row.prompt ?? '')}</p>}
         <p class="said">{row.response}</p>
         {row.failure !== undefined && <small class="tag bad">{row.failure.replaceAll('_', ' ')}</small>}
       </a>

@@ -8,7 +8,7 @@ import { Empty, Problem } from '../part/empty.js'
 import { VirtualList } from '../part/virtual-list.js'
 import { mostOf, Reward } from './reward.js'
 import { useRolloutPages } from './rollout-pages.js'
-import { taskWords } from './task-words.js'
+import { taskWords, withoutFrames } from './task-words.js'
 
 const ROW = 34
 
@@ -93,8 +93,5 @@ function Cells({ row, most }: { row: RolloutRow; most: number }) {
     </>
   )
 }
-
-/** `<|user|>` and the like say little in a line. */
-const withoutFrames = (text: string) => text.replace(/<\|[^|\s]*\|>/g, ' ').trim()
 
 const oneLine = (text: string) => text.replace(/\s*\n\s*/g, ' ↵ ')

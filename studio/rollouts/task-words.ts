@@ -8,3 +8,6 @@ export const taskWords = ({ source, task }: RolloutRow) =>
 
 /** In an address. */
 export const sourceKey = ({ taskset, index }: Source) => `${taskset}:${index}`
+
+/** A prompt without `<|user|>` and the like, which say little where there is little room. */
+export const withoutFrames = (text: string) => text.replace(/<\|[^|\s]*\|>/g, ' ').trim()
