@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from trinity_torch.sampler import draw, fused, limits, paged, product, shape
+from trinity_torch.sampler import draw, experts, fused, limits, paged, product, shape
 from trinity_torch.sampler.kernels import INTERPRETED
 from trinity_torch.sampler.shape import Shaping
 
@@ -61,6 +61,26 @@ def check_fused(device: str, dtype: torch.dtype, tolerance: float) -> None:
         near("rope", q, fused.rope_write_plain(*cpu, *plain, heads, unit), tolerance)
         near("keys", pages[0], plain[0], tolerance)
         near("values", pages[1], plain[1], tolerance)
+
+
+def check_experts(device: str, dtype: torch.dtype, tolerance: float) -> None:
+    torch.manual_seed(0)
+    count, hidden, inner, active = 5, 96, 48, 2
+    here = dict(device=device, dtype=dtype)
+    given = experts.Experts(
+        torch.randn(count, hidden, **here), torch.randn(count, 2 * inner, hidden, **here) / hidden**0.5,
+        torch.randn(count, hidden, inner, **here) / inner**0.5, active, True,
+    )  # fmt: skip
+    x = torch.randn(90, hidden, **here)
+    chosen = experts.route(x, given, True)[1]
+    # one expert that nobody wants, and one that everybody wants
+    chosen[:, 0], chosen[:, 1] = 3, torch.where(chosen[:, 1] == 3, 1, chosen[:, 1] % 3)
+    order = experts.sort(chosen, count)
+    found = experts.grouped(x, given.gate_up, order, order.tokens)
+    near("grouped", found, experts.grouped_plain(x, given.gate_up, order, order.tokens), tolerance)
+    whole = experts.feed(x, given, True)
+    for some in (1, 7, 40):
+        assert torch.equal(experts.feed(x[:some].contiguous(), given, True), whole[:some]), f"{some} tokens by themselves"
 
 
 def check_product(device: str, dtype: torch.dtype, tolerance: float) -> None:
@@ -225,6 +245,7 @@ def check_limits(device: str) -> None:
 def check_all(device: str, dtype: torch.dtype, tolerance: float) -> None:
     check_fused(device, dtype, tolerance)
     check_product(device, dtype, tolerance)
+    check_experts(device, dtype, tolerance)
     check_attention(device, dtype, tolerance)
     check_attention(device, dtype, tolerance, window=40)
     check_attention(device, dtype, tolerance, window=40, cap=0.7)

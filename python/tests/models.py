@@ -70,10 +70,6 @@ FAMILIES = {
             **TOKENS,
         },
     ),
-}
-# trained, not sampled
-TRAINED = {
-    **FAMILIES,
     "qwen3_moe": (
         Qwen3MoeConfig,
         Qwen3MoeForCausalLM,
@@ -88,6 +84,27 @@ TRAINED = {
     ),
 }
 
+
+# Rotations that are stretched, each in a family that has it: the family and its configuration.
+PHI3_ROPE = {
+    "rope_type": "longrope",
+    "rope_theta": 10000.0,
+    "short_factor": [1.0, 1.1, 1.2, 1.5],
+    "long_factor": [2.0, 3.0, 4.0, 5.0],
+    "original_max_position_embeddings": 40,
+}
+STRETCHED = {
+    "longrope": ("phi3", {"original_max_position_embeddings": 40, "rope_parameters": PHI3_ROPE}),
+    "yarn": (
+        "qwen2",
+        {
+            "rope_parameters": {
+                "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 32,
+            }
+        },
+    ),
+    "dynamic": ("llama", {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 2.0}}),
+}  # fmt: skip
 
 F32 = {"dtype": "float32", "compile": False}
 
@@ -105,11 +122,11 @@ def small_config(positions: int) -> Qwen2Config:
     )  # fmt: skip
 
 
-def tiny(family: str, seed: int = 0) -> str:
-    """A fresh model directory."""
-    config_class, model_class, extra = TRAINED[family]
+def tiny(family: str, seed: int = 0, **more: object) -> str:
+    """A fresh model directory. `more`: of its configuration."""
+    config_class, model_class, extra = FAMILIES[family]
     torch.manual_seed(seed)
-    model = model_class(config_class(**SIZES, **extra))
+    model = model_class(config_class(**{**SIZES, **extra, **more}))
     with torch.no_grad():
         for p in model.parameters():
             # wide enough that scores differ visibly between tokens

@@ -10,12 +10,13 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from trinity_torch.sampler import draw, limits
+from trinity_torch.sampler.weights import checksum_of, places_of, weights_of
 from trinity_torch.train.open import open_model
 from trinity_torch.wire.operations import OPERATIONS, Answer, Request, Worker
 from trinity_torch.world import World
 
 from ..kernel_checks import settings, shaping_of
-from ..models import CLIPPED, F32, FAMILIES, batch, never, tiny
+from ..models import CLIPPED, F32, FAMILIES, STRETCHED, batch, never, tiny
 
 
 
@@ -92,26 +93,59 @@ class Sampling(unittest.TestCase):
     def test_greedy_tokens_and_logprobs_are_those_of_transformers(self) -> None:
         for family in FAMILIES:
             with self.subTest(family):
-                path = tiny(family)
-                hf = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
-                model = self.desk.open(path, cacheTokens=640)
-                prompts = [(3, 5, 7), tuple(range(1, 50)), (9,) * 33]
-                numbers = [self.ask(model, p, greedy=True, top=3, more={"promptLogprobs": True}) for p in prompts]
-                self.desk.run()
-                for ids, number in zip(prompts, numbers):
-                    (found,) = self.desk.samples(number)
-                    tensors = self.desk.answers[number][1]
-                    whole = torch.tensor([[*ids, *found]])
-                    log_p = hf(whole).logits[0].log_softmax(-1)
-                    self.assertEqual(found, log_p[len(ids) - 1 : -1].argmax(-1).tolist())
-                    at = torch.arange(len(ids) - 1, whole.shape[1] - 1)
-                    wanted = log_p[at, whole[0, len(ids) :]]
-                    torch.testing.assert_close(tensors["logprobs"], wanted, atol=1e-5, rtol=0)
-                    top = log_p[at].topk(3)
-                    torch.testing.assert_close(tensors["topLogprobs"].view(-1, 3), top.values, atol=1e-5, rtol=0)
-                    scored = tensors["promptLogprobs"]
-                    self.assertTrue(scored[0].isnan())
-                    torch.testing.assert_close(scored[1:], log_p[torch.arange(len(ids) - 1), torch.tensor(ids[1:])], atol=1e-5, rtol=0)
+                self.compare(tiny(family), [(3, 5, 7), tuple(range(1, 50)), (9,) * 33])
+
+    def test_stretched_rotations_are_those_of_transformers(self) -> None:
+        """Beyond the original length of the model; and short sequences of a model whose sequences are short."""
+        for name, (family, rope) in STRETCHED.items():
+            with self.subTest(name):
+                path = tiny(family, **rope)
+                self.compare(path, [tuple(i % 60 for i in range(90))], maxModelLen=128)
+                self.compare(path, [(3, 5, 7)], maxModelLen=40)
+
+    def test_the_choice_of_a_longrope_is_one_for_all(self) -> None:
+        family, rope = STRETCHED["longrope"]
+        path = tiny(family, **rope)
+        short, long = (self.desk.open(path, cacheTokens=640, maxModelLen=longest) for longest in (40, 128))
+        numbers = [self.ask(model, (3, 5, 7), greedy=True) for model in (short, long)]
+        self.desk.run()
+        found = [self.desk.answers[number][1]["logprobs"] for number in numbers]
+        self.assertGreater((found[0] - found[1]).abs().max().item(), 1e-3)
+        # without a word of it, the short factors
+        self.assertEqual(self.desk.worker.named(self.desk.open(path, cacheTokens=640)).info["maxModelLen"], 40)
+
+    def test_experts_arrive_one_by_one(self) -> None:
+        own, other = tiny("qwen3_moe", seed=1), tiny("qwen3_moe", seed=2)
+        first, second = (self.desk.worker.named(self.desk.open(path, cacheTokens=640)) for path in (own, other))
+        self.assertNotEqual(first.checksum(), second.checksum())
+        first.take(first.load(other).items())
+        self.assertEqual(first.checksum(), second.checksum())
+        trainer = self.desk.worker.named(self.desk.open(own, kind="train"))
+        sent = [(name, weight.shape) for name, weight in weights_of(trainer)]
+        self.assertEqual(sent, [(name, place.shape) for name, place in places_of(first.network.hf)])
+        self.assertIn("model.layers.0.mlp.experts.3.up_proj.weight", dict(sent))
+        first.take_from(trainer)
+        self.assertEqual(first.checksum(), checksum_of(weight for _, weight in weights_of(trainer)))
+
+    def compare(self, path: str, prompts: list[tuple[int, ...]], **spec: Any) -> None:
+        hf = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
+        model = self.desk.open(path, cacheTokens=640, **spec)
+        numbers = [self.ask(model, p, greedy=True, top=3, more={"promptLogprobs": True}) for p in prompts]
+        self.desk.run()
+        for ids, number in zip(prompts, numbers):
+            (found,) = self.desk.samples(number)
+            tensors = self.desk.answers[number][1]
+            whole = torch.tensor([[*ids, *found]])
+            log_p = hf(whole).logits[0].log_softmax(-1)
+            self.assertEqual(found, log_p[len(ids) - 1 : -1].argmax(-1).tolist())
+            at = torch.arange(len(ids) - 1, whole.shape[1] - 1)
+            wanted = log_p[at, whole[0, len(ids) :]]
+            torch.testing.assert_close(tensors["logprobs"], wanted, atol=1e-5, rtol=0)
+            top = log_p[at].topk(3)
+            torch.testing.assert_close(tensors["topLogprobs"].view(-1, 3), top.values, atol=1e-5, rtol=0)
+            scored = tensors["promptLogprobs"]
+            self.assertTrue(scored[0].isnan())
+            torch.testing.assert_close(scored[1:], log_p[torch.arange(len(ids) - 1), torch.tensor(ids[1:])], atol=1e-5, rtol=0)
 
     def test_company_memory_and_order_change_nothing(self) -> None:
         path = tiny("qwen2")

@@ -16,7 +16,7 @@ from trinity_torch.network import head
 from trinity_torch.train.open import open_model
 from trinity_torch.world import World
 
-from ..models import CLIPPED, F32, TRAINED, batch, never, tiny
+from ..models import CLIPPED, F32, FAMILIES, batch, never, tiny
 
 
 def plain(path, rows, norms):
@@ -51,7 +51,7 @@ class Training(unittest.TestCase):
         torch.manual_seed(0)
 
     def test_scores_and_gradients_are_those_of_transformers(self):
-        for family in TRAINED:
+        for family in FAMILIES:
             with self.subTest(family):
                 path, rows, norms = tiny(family), batch(), {"tokens": 30.0}
                 loss, params, logprob, entropy = plain(path, rows, norms)

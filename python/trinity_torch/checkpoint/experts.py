@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 from torch import Tensor
@@ -29,6 +29,13 @@ def divided(family: str, name: str, whole: torch.Size) -> list[tuple[str, Callab
 
     each = range(whole[0])
     return [(f"{prefix}.{expert}.{part}.weight", taken(expert, rows)) for expert in each for part, rows in parts]
+
+
+def places(family: str, parameters: Iterable[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
+    """Of parameters, the tensors that they are in files: views, in the order in which files have them."""
+    for name, p in parameters:
+        parts = divided(family, name, p.shape)
+        yield from ((part, of(p.data)) for part, of in parts) if parts else [(name, p.data)]
 
 
 def entries(family: str, entry: Entry) -> list[Entry]:

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from ..network.linear import joined
 from . import fused, product
+from .experts import Experts, feed
 from .family import check, turns, windows
 
 if TYPE_CHECKING:
@@ -33,6 +34,14 @@ class Around:
 
 
 @dataclass
+class Dense:
+    """A feed-forward part that every token goes through whole."""
+
+    gate_up: Tensor
+    down: Tensor
+
+
+@dataclass
 class Layer:
     attention: Around
     feed: Around
@@ -41,8 +50,7 @@ class Layer:
     q_norm: Tensor | None
     k_norm: Tensor | None
     o: Tensor
-    gate_up: Tensor
-    down: Tensor
+    fed: Dense | Experts
     turn: str  # which rotation of queries and keys it has
     window: int  # tokens that it sees, its own included; 0: all
 
@@ -100,10 +108,15 @@ class Decoder:
         for i, layer in enumerate(self.layers):
             mixed = attend(i, product.parts(h, layer.qkv, self.exact))
             h = self._add(self._sum(mixed, layer.o), x, layer.attention.after, layer.feed.before)
-            inner = fused.gated(product.parts(h, layer.gate_up, self.exact), self.dtype, self.gelu)
             following = self.layers[i + 1].attention.before if i + 1 < len(self.layers) else self.last
-            h = self._add(self._sum(inner, layer.down), x, layer.feed.after, following)
+            h = self._add(self._feed(h, layer.fed), x, layer.feed.after, following)
         return h
+
+    def _feed(self, h: Tensor, part: Dense | Experts) -> Tensor:
+        if isinstance(part, Experts):
+            return feed(h, part, self.exact)[None]
+        inner = fused.gated(product.parts(h, part.gate_up, self.exact), self.dtype, self.gelu)
+        return self._sum(inner, part.down)
 
     def _add(self, parts: Tensor, x: Tensor, after: Tensor | None, following: Tensor | None) -> Tensor:
         """Adds what a part of a layer gives, or its norm, to `x` in place; what the next part takes."""
@@ -154,7 +167,7 @@ class Decoder:
         return sum(place.nbytes for _, place in self.places)
 
     def _layer(self, layer: Any, window: int, kind: str) -> Layer:
-        attention, mlp = layer.self_attn, layer.mlp
+        attention = layer.self_attn
         three = modules(attention, "qkv_proj", "q_proj", "k_proj", "v_proj")
         attention_norms, feed_norms = self._norms(layer)
         return Layer(
@@ -165,11 +178,18 @@ class Decoder:
             self._norm(attention, "q_norm"),
             self._norm(attention, "k_norm"),
             self._own(attention.o_proj.weight),
-            self._own(*(m.weight for m in modules(mlp, "gate_up_proj", "gate_proj", "up_proj"))),
-            self._own(mlp.down_proj.weight),
+            self._fed(layer.mlp),
             kind if getattr(attention, "use_rope", True) else "none",
             window,
         )
+
+    def _fed(self, mlp: Any) -> Dense | Experts:
+        if hasattr(mlp, "experts"):
+            gate, experts = mlp.gate, mlp.experts
+            router, gate_up, down = (self._own(p) for p in (gate.weight, experts.gate_up_proj, experts.down_proj))
+            return Experts(router, gate_up, down, gate.top_k, gate.norm_topk_prob)
+        halves = modules(mlp, "gate_up_proj", "gate_proj", "up_proj")
+        return Dense(self._own(*(m.weight for m in halves)), self._own(mlp.down_proj.weight))
 
     def _norms(self, layer: Any) -> tuple[Around, Around]:
         norm = lambda name: self._norm(layer, name + "_layernorm")  # noqa: E731

@@ -12,7 +12,7 @@ from torch import Tensor
 from ..checkpoint import state
 from ..checkpoint.block_hash import Hashes
 from ..errors import WorkerError, describe
-from ..network import lora
+from ..network import lora, rotation
 from ..network.transformer import Network, load
 from ..train.score_model import ScoreModel
 from ..train.train_model import TrainModel
@@ -29,7 +29,7 @@ from .scheduler import Scheduler
 from .sequence import Job, Sample, Sequence, Wish
 from .split import Split
 from .stop import Texts
-from .weights import checksum_of, weights_of
+from .weights import checksum_of, places_of, weights_of
 
 if TYPE_CHECKING:
     from ..wire.operations import Answer, Request, Worker
@@ -223,16 +223,16 @@ class SampleModel(ScoreModel):
             return dict(self.split.read(folder, dict(self.network.hf.named_parameters())))
         network = load(folder, "lm", 0)
         self.check_fit(network)
-        return dict(network.hf.named_parameters())
+        return dict(places_of(network.hf))
 
     def take(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         """Copies weights into place, one by one: some are made only when they are asked for."""
         if self.shared:
             self._part()
-        places = dict(self.network.hf.named_parameters())
+        places = dict(places_of(self.network.hf))
         with torch.no_grad():
             for name, weight in weights:
-                places[name].data.copy_(weight)
+                places[name].copy_(weight)
         self.decoder.refresh()
 
     def install(self, version: int) -> None:
@@ -240,12 +240,13 @@ class SampleModel(ScoreModel):
         self.scheduler.version = version
 
     def checksum(self) -> str:
-        return checksum_of(p.data for p in self.network.hf.parameters())
+        return checksum_of(place for _, place in places_of(self.network.hf))
 
     def _part(self) -> None:
         """Weights from elsewhere must not reach the trainer: from now on the sampler has its own."""
         network = load(self.spec["path"], "lm", 0).to(self.world.device, self.dtype)
         network.requires_grad_(False)
+        rotation.settle(network.hf, self.info["maxModelLen"])
         self.network, self.trainer = network, None
         self.decoder = Decoder(network.hf, self.info["maxModelLen"], self.decoder.exact)
         self.scheduler.runner.use(self.decoder)

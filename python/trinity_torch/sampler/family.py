@@ -10,14 +10,15 @@ from torch import Tensor, nn
 from ..errors import WorkerError
 from ..network.lora_modules import LoraLinear
 
-FAMILIES = ("gemma2", "gemma3_text", "llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "smollm3")
-ROPES = ("default", "linear", "llama3", "yarn", "longrope")
+FAMILIES = ("gemma2", "gemma3_text", "llama", "mistral", "olmo2", "phi3", "qwen2", "qwen3", "qwen3_moe", "smollm3")
+ROPES = ("default", "linear", "dynamic", "llama3", "yarn", "longrope")
 
 
 def windows(config: Any) -> list[int]:
     """Of each layer how many tokens it sees; 0: all."""
     layers, window = config.num_hidden_layers, getattr(config, "sliding_window", None) or 0
-    if config.model_type in ("mistral", "phi3"):
+    if config.model_type in ("mistral", "phi3", "qwen3_moe"):
+        # masked alike in all layers; Qwen3-MoE has none where it is not used
         return [window] * layers
     types = getattr(config, "layer_types", None) or ["full_attention"] * layers
     return [window if kind == "sliding_attention" else 0 for kind in types]
@@ -32,7 +33,7 @@ def turns(rotary: Any, kinds: set[str], positions: int, device: torch.device, dt
     found: Turns = {}
     for kind in sorted(kinds - {"none"}):
         own = f"{kind}_" if hasattr(rotary, f"{kind}_inv_freq") else ""
-        # a longrope that was last used on long sequences has other frequencies until the next call
+        # a dynamic rotation that was last used on long sequences has other frequencies until the next call
         inv_freq = getattr(rotary, f"{own}original_inv_freq", None)
         inv_freq = getattr(rotary, f"{own}inv_freq") if inv_freq is None else inv_freq
         angles = torch.outer(torch.arange(positions, dtype=torch.float32), inv_freq.float().cpu())
@@ -62,9 +63,9 @@ def check(hf: Any, max_len: int) -> None:
         name = one.get("rope_type", "default")
         if name not in ROPES:
             refuse(f"rotary embeddings of type '{name}' (it knows {', '.join(ROPES)})")
-        original = one.get("original_max_position_embeddings", 0)
-        if name == "longrope" and max_len > original:
-            refuse(f"the long factors of a longrope ({max_len} tokens)", f"set max_model_len to {original} or less")
+        most = config.max_position_embeddings
+        if name == "dynamic" and max_len > most:
+            refuse(f"how a dynamic rotation stretches ({max_len} tokens)", f"set max_model_len to {most} or less")
     for layer_type in getattr(config, "layer_types", None) or []:
         if layer_type not in ("full_attention", "sliding_attention"):
             refuse(f"layers of type '{layer_type}'")
@@ -74,8 +75,10 @@ def check(hf: Any, max_len: int) -> None:
     if getattr(config, "use_bidirectional_attention", False):
         refuse("attention in both directions")
     layer = hf.base_model.layers[0]
-    if layer.self_attn.o_proj.bias is not None or layer.mlp.down_proj.bias is not None:
+    # experts are parameters without modules, and have no biases
+    linear = [layer.self_attn.o_proj] + ([] if hasattr(layer.mlp, "experts") else [layer.mlp.down_proj])
+    if any(module.bias is not None for module in linear):
         refuse("biases in the attention's output or the feed-forward part")
-    for module in (layer.self_attn.o_proj, layer.mlp.down_proj):
+    for module in linear:
         if not isinstance(module, nn.Linear) or isinstance(module, LoraLinear):
             refuse(f"linear modules of type {type(module).__name__}")

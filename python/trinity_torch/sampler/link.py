@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..errors import WorkerError
 from ..store import local_store, stay_here
-from .weights import checksum_of, weights_of
+from .weights import checksum_of, places_of, weights_of
 
 if TYPE_CHECKING:
     from ..train.train_model import TrainModel
@@ -80,13 +80,13 @@ def receive(worker: Worker, sampler: SampleModel) -> str:
     arrived: dict[str, Tensor] = {}
 
     def received() -> Iterator[Tensor]:
-        for name, p in sampler.network.hf.named_parameters():
-            weight = p.data.new_empty(split.shapes[name]) if split else torch.empty_like(p.data)
+        for name, place in places_of(sampler.network.hf):
+            weight = place.new_empty(split.shapes[name]) if split else torch.empty_like(place)
             problem = _take(link, weight) if world.first else None
             # the others must not wait for what never comes
             if not world.share_flag(problem is None):
                 raise problem or WorkerError("engine/link", "the weights did not arrive")
-            arrived[name] = split.part(split.spread(weight), p.shape).clone() if split else weight
+            arrived[name] = split.part(split.spread(weight), place.shape).clone() if split else weight
             yield weight
 
     checksum = checksum_of(received())

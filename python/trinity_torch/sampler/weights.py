@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -27,6 +28,11 @@ def weights_of(trainer: TrainModel) -> Iterator[tuple[str, Tensor]]:
         own, ready = state.hf_name(name), weight.to(trainer.dtype)
         parts = experts.divided(trainer.network.config.model_type, own, ready.shape)
         yield from ((part, of(ready)) for part, of in parts) if parts else [(own, ready)]
+
+
+def places_of(hf: Any) -> Iterator[tuple[str, Tensor]]:
+    """Where the weights above belong in a sampler, in the same order and by the same names."""
+    return experts.places(hf.config.model_type, hf.named_parameters())
 
 
 def whole(p: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..errors import Cancelled
-from ..network import attention, lora
+from ..network import attention, lora, rotation
 from ..network.rows import ALIGN, Pack, Rows, device_pack
 from ..network.transformer import Network, load
 from ..world import World
@@ -56,7 +56,7 @@ class Model:
         config = self.network.config
         count = lambda given: sum(p.numel() for p in given)  # noqa: E731
         named = list(self.network.named_parameters())
-        longest = lender.info["maxModelLen"] if lender else config.max_position_embeddings
+        longest = lender.info["maxModelLen"] if lender else rotation.usual_length(config)
         self.info: dict[str, Any] = {
             "architecture": (config.architectures or [type(self.network.hf).__name__])[0],
             "parameters": count(p for n, p in named if not lora.is_adapter(n)),
@@ -64,6 +64,7 @@ class Model:
             "vocabSize": config.vocab_size,
             "maxModelLen": int(spec.get("maxModelLen") or longest),
         }
+        rotation.settle(self.network.hf, self.info["maxModelLen"])
         if self.lora is not None and self.lora.note:
             self.info["notes"] = [self.lora.note]
 
