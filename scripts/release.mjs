@@ -1,4 +1,4 @@
-// Makes the packages of a release: trinity-rft and one with the compiled engine for each platform.
+// Makes the packages of a release: trinity-rft, one with the compiled engine for each platform, and create-trinity.
 //   node scripts/release.mjs --pack DIR          all tarballs, checked
 //   node scripts/release.mjs --publish DIR […]   publishes what --pack made, platforms first; the rest goes to npm publish
 // What is packed of trinity-rft differs from the checkout in its optionalDependencies alone: a clone compiles instead.
@@ -98,6 +98,7 @@ async function packAll(into, names) {
   try {
     const all = names.map((name) => [packPlatform(name, scratch, into), LIMITS.platform])
     all.push([packMain(names, scratch, into), LIMITS.main])
+    all.push([pack(join(root, 'packages/create-trinity'), into), LIMITS.platform])
     for (const [packed, limit] of all) {
       console.log(`${packed.filename}: ${(packed.size / 1e3).toFixed(0)} kB, ${packed.entryCount} files`)
       const fault = faultOf(packed, limit)
@@ -108,12 +109,13 @@ async function packAll(into, names) {
   }
 }
 
-/** Platforms first: whoever installs trinity-rft in between must find what it asks for. */
+/** What others ask for first: whoever installs in between must find it. */
 function publishAll(from, args) {
   const files = readdirSync(from).filter((file) => file.endsWith(`-${own.version}.tgz`))
   const main = `${own.name}-${own.version}.tgz`
   if (!files.includes(main)) throw new Error(`${from} has no ${main}: run --pack first`)
-  for (const file of [...files.filter((one) => one !== main), main]) {
+  const after = [main, ...files.filter((file) => file.startsWith('create-'))]
+  for (const file of [...files.filter((one) => !after.includes(one)), ...after]) {
     npm(['publish', join(from, file), ...args], from)
     console.log(`published ${file}`)
   }
