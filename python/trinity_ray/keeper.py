@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import contextlib
 import importlib.util
 import json
 import os
@@ -19,6 +20,7 @@ PACKAGES = ("trinity_ray", "trinity_torch", "trinity_served", "trinity_world")
 _PIECE = 1 << 20
 _CONNECT_S = 30.0
 _AGAIN_S = 0.2
+_SETTLE_S = 5.0
 HOST = "127.0.0.1"
 
 
@@ -68,7 +70,7 @@ class Watch:
         tasks = [asyncio.create_task(self._carry(process, writer)), asyncio.create_task(self._hear(reader, process))]
         if beats is not None:
             tasks.append(asyncio.create_task(self._count(beats, writer)))
-        code = await process.wait()
+        code = await _end_of(process)
         await asyncio.wait(tasks[:1], timeout=2)
         end = {"code": code, "signal": None} if code >= 0 else {"code": None, "signal": signal.Signals(-code).name}
         self._say(writer, {"exit": end})
@@ -191,6 +193,23 @@ class Watch:
         task = asyncio.create_task(work)
         self._bridges.add(task)
         task.add_done_callback(self._bridges.discard)
+
+
+async def _end_of(process: asyncio.subprocess.Process) -> int:
+    """
+    Of the worker itself: what it has started may hold its pipes for longer, and asyncio waits for these too. Those that
+    watch standard input end when it closes.
+    """
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(ChildProcessError):
+        await loop.run_in_executor(None, os.waitid, os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert process.stdin is not None
+    process.stdin.close()
+    waiting = asyncio.create_task(process.wait())
+    await asyncio.wait([waiting], timeout=_SETTLE_S)
+    waiting.cancel()
+    # asyncio has seen the end by now, whoever holds the pipes
+    return process.returncode if process.returncode is not None else -int(signal.SIGKILL)
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -12,6 +12,11 @@ export function alternates({ synchronizer }: Config): boolean {
   return sync_style === 'fixed' && trainer_sync_interval === 1 && sync_offset === 0
 }
 
+/** Before the names of workers' logs: several explorers of a run share a folder. */
+export function logPrefix({ mode, explorer }: Config): string {
+  return mode === 'explore' ? `${explorer.name}_` : ''
+}
+
 export function loraSpec({ model }: Config): LoraSpec | undefined {
   const lora = model.lora_configs?.[0]
   if (!lora) return undefined

@@ -5,6 +5,7 @@ import { thisMachine } from '../../machine/ground/this-machine.js'
 import { cudaDevices } from '../../machine/python/gpus.js'
 import type { SampleSpec } from '../contract.js'
 import type { EngineContext } from '../description.js'
+import { logPrefix } from '../spec.js'
 import { AttachedServer } from './attached-server.js'
 import { devicesOf } from './devices.js'
 import type { ServedOptions } from './engine.js'
@@ -50,7 +51,7 @@ export function serversOf(
     const group = auxiliary === undefined ? 'rollout' : `auxiliary_${auxiliary}`
     const gpu = cluster !== undefined && cluster.gpus > 0
     return Array.from({ length: count }, (_, i) => {
-      const name = `${kind.engine}_${auxiliary === undefined ? i : `${auxiliary + 1}_${i}`}`
+      const name = `${logPrefix(config)}${kind.engine}_${auxiliary === undefined ? i : `${auxiliary + 1}_${i}`}`
       // a cluster deals out its own
       const devices = cluster ? undefined : devicesOf(config, i, auxiliary)
       return new OwnedServer(

@@ -9,7 +9,7 @@ import {
   type TrainerTree,
   trainerTree,
 } from '../../config/index.js'
-import { alternates } from '../spec.js'
+import { alternates, logPrefix } from '../spec.js'
 import type { SamplerOptions, TorchModelOptions, TorchOptions } from './options.js'
 import { samplerArgs } from './sampler-args.js'
 import type { Site } from './sites.js'
@@ -41,7 +41,7 @@ export function torchOptions(config: Config, logs?: LogDir, tooLarge: TooLarge =
     critic: options(critic, merged([critic.fsdp_config, critic.model.fsdp_config, critic.fsdp]), 'critic'),
     shareStorage: alternates(config),
     timeoutMs: policy.nccl_timeout * 1000,
-    log: logs && logLines(logs),
+    log: logs && logLines(logs, logPrefix(config)),
   }
 }
 
@@ -136,10 +136,10 @@ function dtypeOf(name: string | null, path: string): TorchModelOptions['dtype'] 
 }
 
 /** One log file for each rank. */
-function logLines(logs: LogDir): TorchOptions['log'] {
+function logLines(logs: LogDir, prefix: string): TorchOptions['log'] {
   const loggers = new Map<number, ReturnType<LogDir['logger']>>()
   return (rank, line, node) => {
-    const logger = loggers.get(rank) ?? logs.logger(`torch_${rank}`, node)
+    const logger = loggers.get(rank) ?? logs.logger(`${prefix}torch_${rank}`, node)
     loggers.set(rank, logger)
     logger.info(line)
   }
