@@ -11,6 +11,16 @@ const WORDS: Readonly<Record<Check['status'], string>> = {
   wrong: 'not usable',
 }
 
+const TITLES: Readonly<Record<string, string>> = {
+  runtime: 'Runtime',
+  cpu: 'Processor and memory',
+  cuda: 'GPUs',
+  python: 'Python',
+  ray: 'Ray',
+  disk: 'Disk',
+  environment: 'Environment',
+}
+
 /** What this machine can run and what is missing: the doctor's report. */
 export function Machine() {
   const { answer, problem } = useAsked<MachineReport>('machine').value
@@ -53,7 +63,7 @@ export function Machine() {
       </div>
       {sections.map((section) => (
         <section key={section}>
-          <h2>{section}</h2>
+          <h2>{TITLES[section] ?? section}</h2>
           <div class="sheet">
             <table class="checks">
               <tbody>
@@ -89,7 +99,7 @@ function Row({ check: { name, status, found, fix } }: { check: Check }) {
 
 /** Commands in a text are there to be copied. */
 function Fix({ text }: { text: string }) {
-  const command = /`([^`]+)`/.exec(text)?.[1]
+  const command = /`([^`]+)`/.exec(text)?.[1] ?? /^(trinity|npm|pip) .*$/.exec(text)?.[0]
   return (
     <p class="fix muted">
       {text} {command && <Copy text={command} />}

@@ -16,3 +16,14 @@ export function modelNames(
     return { path, label: [...words, ...about].join(' · '), group }
   })
 }
+
+/** The first model of the newest run that has one beside its checkpoints, and its best or last checkpoint. */
+export function beforeAndAfter(models: readonly ModelChoice[]): { a: string; b: string } | undefined {
+  for (const { run, path, step } of models) {
+    if (run === undefined || step !== undefined) continue
+    const made = models.filter((one) => one.run === run && one.step !== undefined)
+    const last = made.find(({ isBest }) => isBest) ?? made.toSorted((x, y) => (y.step ?? 0) - (x.step ?? 0))[0]
+    if (last !== undefined) return { a: path, b: last.path }
+  }
+  return undefined
+}

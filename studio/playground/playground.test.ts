@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { modelNames } from './model-names.js'
+import { beforeAndAfter, modelNames } from './model-names.js'
 import { shadeOf } from './reply-tokens.js'
 import { Side } from './side.js'
 
@@ -54,4 +54,6 @@ it('a model says which run it is of, a run of the same name which folder', () =>
     ['quickstart/model · before p/n (a)', 'Before training'],
     ['models/own', 'Models'],
   ])
+  expect(beforeAndAfter(models)).toEqual({ a: '3', b: '1' })
+  expect(beforeAndAfter(models.slice(0, 2))).toBeUndefined()
 })

@@ -56,5 +56,5 @@ export function ReplyTokens({ reply }: { reply: ChatReply }) {
 
 const percent = (probability: number) => {
   const share = probability * 100
-  return `${share >= 0.1 ? share.toFixed(1) : share === 0 ? '0' : share.toExponential(0)} %`
+  return share > 0 && share < 0.05 ? '< 0.1 %' : `${share.toFixed(1)} %`
 }

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { ModelChoice } from '../../src/studio/api.js'
 import { query, setQuery } from '../base/place.js'
 import { Empty } from '../part/empty.js'
+import { beforeAndAfter } from './model-names.js'
 import { ModelSelect } from './model-select.js'
 import { ReplyTokens } from './reply-tokens.js'
 import { isPlain, SamplingFields, sampling, system } from './sampling.js'
@@ -39,6 +41,7 @@ export function TalkView({ models }: { models: readonly ModelChoice[] }) {
             label="model"
             none="Choose a model"
             onChange={(next) => setQuery({ a: next })}
+            start={<Start models={models} />}
           />
           <SideView
             side={sides[1]}
@@ -99,15 +102,18 @@ interface SideProps {
   readonly label: string
   readonly none: string
   readonly onChange: (path: string) => void
+  /** Shown while no model is chosen. */
+  readonly start?: ComponentChildren
 }
 
-function SideView({ side, value, ...select }: SideProps) {
+function SideView({ side, value, start, ...select }: SideProps) {
   const end = useRef<HTMLDivElement>(null)
   const said = side.said.value
   useEffect(() => end.current?.scrollIntoView({ block: 'nearest' }), [said])
   return (
     <section class="side">
       <ModelSelect value={value} {...select} />
+      {value === '' && start !== undefined && <div class="side-said">{start}</div>}
       {value !== '' && (
         <div class="side-said">
           {said.length === 0 && side.problem.value === undefined && (
@@ -146,6 +152,21 @@ function Message({ said: { role, text, reply } }: { said: Said }) {
       </h2>
       {reply !== undefined && reply.tokens.length > 0 ? <ReplyTokens reply={reply} /> : <p class="said">{text}</p>}
     </li>
+  )
+}
+
+/** What to do first: the newest run before and after its training, side by side. */
+function Start({ models }: { models: readonly ModelChoice[] }) {
+  const pair = beforeAndAfter(models)
+  return (
+    <Empty title="Talk to a model">
+      <p>Choose a checkpoint above, and a second one to ask both the same.</p>
+      {pair !== undefined && (
+        <button type="button" onClick={() => setQuery(pair)}>
+          Compare the newest run before and after
+        </button>
+      )}
+    </Empty>
   )
 }
 

@@ -106,7 +106,17 @@ export function TryView({ models }: { models: readonly ModelChoice[] }) {
           {problem.value.message} {problem.value.hint}
         </p>
       )}
-      {answer.value !== undefined && <Tried answer={answer.value} />}
+      {answer.value !== undefined ? (
+        <Tried answer={answer.value} />
+      ) : (
+        problem.value === undefined && (
+          <Empty title="Try one task">
+            <p>
+              Choose a run, one of its task sets and a row: its workflow runs once, and what it earns is shown here.
+            </p>
+          </Empty>
+        )
+      )}
     </div>
   )
 }
