@@ -3,10 +3,10 @@ import { blocks } from './check.js'
 import { checkNode } from './node.js'
 
 describe('checkNode', () => {
-  it.each(['20.20.2', '22.1.0', 'v24.21.0'])('%s is supported', (version) => {
+  it.each(['20.20.2', '22.1.0', 'v24.21.0', 'v26.10.0'])('%s is supported', (version) => {
     expect(checkNode(version).status).toBe('ok')
   })
-  it.each(['21.7.3', '23.0.0', '26.1.0'])('%s is a warning that blocks nothing', (version) => {
+  it.each(['21.7.3', '23.0.0', '27.1.0'])('%s is a warning that blocks nothing', (version) => {
     const check = checkNode(version)
     expect(check.status).toBe('warning')
     expect(blocks(check)).toBe(false)

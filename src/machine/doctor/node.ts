@@ -1,7 +1,7 @@
 import type { Check } from './check.js'
 
 /** The release lines every change is tried on. */
-const SUPPORTED_NODE = [20, 22, 24] as const
+const SUPPORTED_NODE = [20, 22, 24, 26] as const
 
 export function checkNode(version: string): Check {
   const major = Number(/^v?(\d+)\./.exec(version)?.[1])
