@@ -51,7 +51,8 @@ export class RayCluster {
 
   /** Another node, in place of one that was killed. */
   async add(cpus: number, node = this.#nodes.length): Promise<void> {
-    const before = this.#alive()
+    let before = this.#alive()
+    for (; before === 0; before = this.#alive()) await sleep(500)
     this.#nodes[node] = this.#start(node, cpus, [`--address=${this.address}`])
     while (this.#alive() <= before) await sleep(500)
   }
@@ -98,13 +99,15 @@ export class RayCluster {
     throw new Error('Ray did not start')
   }
 
+  /** Nodes; none, while it starts. */
   #alive(): number {
     const code = `import ray; ray.init('${this.address}', log_to_driver=False, logging_level='ERROR'); print(sum(n['Alive'] for n in ray.nodes()))`
-    return Number(
-      execFileSync(path, ['-c', code], { stdio: ['ignore', 'pipe', 'ignore'] })
-        .toString()
-        .trim(),
-    )
+    try {
+      const said = execFileSync(path, ['-c', code], { stdio: ['ignore', 'pipe', 'ignore'] })
+      return Number(said.toString().trim())
+    } catch {
+      return 0
+    }
   }
 }
 

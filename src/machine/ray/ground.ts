@@ -4,6 +4,8 @@ import { dirname, resolve } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import type { JsonObject } from '../../base/file/json-file.js'
 import type { Ground, Meeting, Program, PythonProgram, Room, RoomWish } from '../ground/ground.js'
+import { reaches } from '../reaches.js'
+import { parseRayAddress } from './address.js'
 import { type RayCluster, RayDriver, type RayNode } from './driver.js'
 import { Ferry, joined } from './ferry.js'
 import { Harbor } from './harbor.js'
@@ -42,21 +44,23 @@ export class RayGround implements Ground {
   readonly #relay = new Relay()
   readonly #ferry = new Ferry()
   readonly #timeline: string | undefined
+  readonly #address: string
   #rooms = 0
 
-  private constructor(driver: RayDriver, harbor: Harbor, cluster: RayCluster, timeline: string | undefined) {
-    this.#timeline = timeline
+  private constructor(driver: RayDriver, harbor: Harbor, cluster: RayCluster, settings: RayGroundSettings) {
+    this.#timeline = settings.timeline
+    this.#address = settings.address
     this.#driver = driver
     this.#harbor = harbor
     this.cluster = cluster
   }
 
   static async open(settings: RayGroundSettings, signal?: AbortSignal): Promise<RayGround> {
-    const { address, namespace, python, timeline, log } = settings
+    const { address, namespace, python, log } = settings
     const driver = new RayDriver(python, log)
     try {
       const cluster = await driver.connect(address, namespace, {}, signal)
-      return new RayGround(driver, await Harbor.open(cluster.host), cluster, timeline)
+      return new RayGround(driver, await Harbor.open(cluster.host), cluster, settings)
     } catch (error) {
       await driver.close()
       throw error
@@ -101,9 +105,18 @@ export class RayGround implements Ground {
     await this.#driver.close()
   }
 
+  async #headAnswers(): Promise<boolean> {
+    const head = parseRayAddress(this.#address)
+    return head?.kind !== 'tcp' || reaches(head.host, head.port)
+  }
+
   #start(room: string, rank: number, node: Placed, program: PythonProgram): Program {
     const { python, module, args = [], env = {}, log, beats, reaches, meets } = program
-    const kept = new KeptProgram(`${node.name} (${node.address})`, { log, beats: beats !== undefined })
+    const kept = new KeptProgram(`${node.name} (${node.address})`, {
+      log,
+      beats: beats !== undefined,
+      headIsGone: async () => !(await this.#headAnswers()),
+    })
     const worker = `${room}/${rank}`
     let comes = 0
     const harbor = this.#harbor.expect(worker, {

@@ -115,6 +115,17 @@ it('brings a worker to a port that only the keeper of another one reaches', asyn
   await Promise.all([once(worker, 'close'), once(far[0], 'close')])
 })
 
+it('says that the head is gone where it is', async () => {
+  const harbor = await harbored()
+  const kept = new KeptProgram('n (10.0.0.7)', { beats: false, headIsGone: async () => true })
+  const address = harbor.expect('w', { control: (socket) => kept.control(socket), data: () => {} })
+  const keeper = await come(address, { token: address.token, worker: 'w', role: 'control' })
+  keeper.write('{"pid":7}\n')
+  await expect.poll(() => kept.pid).toBe(7)
+  keeper.destroy()
+  expect((await kept.exited).lost).toBe('was lost on node n (10.0.0.7): the head of Ray does not answer')
+})
+
 it('says that a program is lost when somebody knows', async () => {
   const kept = new KeptProgram('n', { beats: false })
   kept.lost('was lost with node n')

@@ -12,6 +12,13 @@ const NEWS_MS = 15_000
 /** What it wrote last may still be on its way. */
 const SETTLE_MS = 1000
 
+export interface KeptSettings {
+  readonly log?: (line: string) => void
+  readonly beats: boolean
+  /** Asked when the connection broke. */
+  readonly headIsGone?: () => Promise<boolean>
+}
+
 /** A program on a node of a cluster, as its keeper tells of it. */
 export class KeptProgram implements Program {
   readonly log: LogRing
@@ -20,13 +27,15 @@ export class KeptProgram implements Program {
   pid: number | undefined
   exit: Exit | undefined
   readonly #node: string
+  readonly #headIsGone: () => Promise<boolean>
   #end: (exit: Exit) => void = () => {}
   #socket: TLSSocket | undefined
   /** Said before its keeper has come. */
   #early: object[] = []
 
-  constructor(node: string, { log, beats }: { log?: (line: string) => void; beats: boolean }) {
+  constructor(node: string, { log, beats, headIsGone = async () => false }: KeptSettings) {
     this.#node = node
+    this.#headIsGone = headIsGone
     this.log = new LogRing(log)
     this.beats = beats ? new PassThrough() : undefined
     this.exited = new Promise((resolve) => {
@@ -47,6 +56,11 @@ export class KeptProgram implements Program {
       if (this.exit) return
       const silence = () => this.lost(`was lost: the connection to node ${this.#node} broke`)
       setTimeout(silence, NEWS_MS).unref()
+      // nobody is left to say what became of the node
+      const head = async () => {
+        if (await this.#headIsGone()) this.lost(`was lost on node ${this.#node}: the head of Ray does not answer`)
+      }
+      setTimeout(() => void head(), SETTLE_MS).unref()
     })
     for (const what of this.#early.splice(0)) this.#say(what)
   }
