@@ -74,6 +74,11 @@ describe.skipIf(data.absent || stories.absent)(`checkpoints of other programs${d
     await convertCheckpoint(join(dir, 'bin'), join(dir, 'out'), { dtype: 'keep' })
     await expectWeights(join(dir, 'bin'), join(stories.path, 'model.safetensors'))
     await expectWeights(join(dir, 'out'), join(stories.path, 'model.safetensors'))
+    await mkdir(join(dir, 'alone'))
+    await cp(join(data.path, 'pytorch_model.bin'), join(dir, 'alone', 'pytorch_model.bin'))
+    await expect(convertCheckpoint(join(dir, 'alone'), join(dir, 'whole'), {})).rejects.toThrow('has no config.json')
+    await convertCheckpoint(join(dir, 'alone'), join(dir, 'whole'), { base: stories.path, dtype: 'keep' })
+    await expectWeights(join(dir, 'whole'), join(stories.path, 'model.safetensors'))
   })
 
   it('Megatron gives the same whether it was divided or not', async () => {

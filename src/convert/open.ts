@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import type { ModelConfig } from '../model/config.js'
-import { openModelDir } from '../model/dir.js'
+import { hasWeights, openModelDir, openWeights } from '../model/dir.js'
+import type { StoredTensor } from '../model/tensor-source.js'
 import { isDcp, readDcp } from './dcp.js'
 import { isFsdp, openFsdp } from './fsdp.js'
 import { fromMegatron, isMegatronName } from './megatron.js'
@@ -14,7 +15,7 @@ const INSIDE = ['', 'dist_ckpt', 'model', join('model', 'dist_ckpt')]
 
 /**
  * Opens the weights of a training run, whatever wrote them: shards of FSDP, torch.distributed.checkpoint, Megatron in both
- * layouts, or a Hugging Face directory (safetensors or `.bin`). Nothing in the files is executed. `config` is that of the
+ * layouts, or a Hugging Face directory (safetensors or `.bin`), with its config.json or without. Nothing in the files is executed. `config` is that of the
  * model; only Megatron needs it.
  */
 export async function openCheckpoint(dir: string, config: () => Promise<ModelConfig>): Promise<Checkpoint> {
@@ -32,9 +33,10 @@ export async function openCheckpoint(dir: string, config: () => Promise<ModelCon
     }
   }
   if (await stat(join(dir, 'config.json')).catch(() => undefined)) return openDirectory(dir)
+  if (await hasWeights(dir)) return openFiles(dir)
   throw new TrinityError('convert/unknown', `there are no weights in ${dir} that are known here`, {
     path: dir,
-    hint: 'known: model_world_size_*_rank_*.pt, .metadata with *.distcp, mp_rank_*, and Hugging Face directories',
+    hint: 'known: model_world_size_*_rank_*.pt, .metadata with *.distcp, mp_rank_*, pytorch_model.bin, and Hugging Face directories',
   })
 }
 
@@ -45,7 +47,7 @@ async function openDcp(path: string, config: () => Promise<ModelConfig>): Promis
     return { path, kind: 'megatron', tensors: fromMegatron(found, await config(), path), close }
   }
   const named = withoutPrefix(found.filter(({ name }) => !/^optim(izer)?\./.test(name)))
-  return { path, kind: 'torch dcp', tensors: new Map(named.map((tensor) => [tensor.name, tensor])), close }
+  return { path, kind: 'torch dcp', tensors: byName(named), close }
 }
 
 /** `{"model": model.state_dict()}` puts a name before all others. */
@@ -59,10 +61,27 @@ function withoutPrefix(tensors: readonly PieceTensor[]): PieceTensor[] {
 
 async function openDirectory(path: string): Promise<Checkpoint> {
   const dir = await openModelDir(path)
-  const tensors = dir.tensorNames().map((name): [string, PieceTensor] => {
-    const { dtype, shape } = dir.tensorInfo(name)
-    const read: Piece['read'] = async (range) => (await dir.readRaw(name, range)).data
-    return [name, { name, dtype, shape, pieces: [{ offsets: shape.map(() => 0), sizes: shape, read }] }]
-  })
-  return { path, kind: 'hugging face', tensors: new Map(tensors), close: () => dir.close() }
+  const tensors = dir
+    .tensorNames()
+    .map((name) => whole(dir.tensorInfo(name), async (range) => (await dir.readRaw(name, range)).data))
+  return { path, kind: 'hugging face', tensors: byName(tensors), close: () => dir.close() }
 }
+
+/** Weights that lie in a folder by themselves; config.json comes from elsewhere. */
+async function openFiles(path: string): Promise<Checkpoint> {
+  const files = await openWeights(path)
+  const tensors = files.flatMap((file) =>
+    [...file.tensors.values()].map((info) => whole(info, (range) => file.readRaw(info.name, range))),
+  )
+  const close = async () => {
+    await Promise.all(files.map((file) => file.close()))
+  }
+  return { path, kind: 'weights', tensors: byName(tensors), close }
+}
+
+/** A tensor in one piece. */
+function whole({ name, dtype, shape }: StoredTensor, read: Piece['read']): PieceTensor {
+  return { name, dtype, shape, pieces: [{ offsets: shape.map(() => 0), sizes: shape, read }] }
+}
+
+const byName = (tensors: readonly PieceTensor[]) => new Map(tensors.map((tensor) => [tensor.name, tensor]))

@@ -146,7 +146,18 @@ const FORMATS = [
   { whole: 'pytorch_model.bin', name: /^[^/\\\0]+\.bin$/, open: (path: string) => TorchWeights.open(path) },
 ] as const
 
-async function openWeights(path: string): Promise<TensorSource[]> {
+/** Whether a folder holds weights in one of these formats, with a config.json or without. */
+export async function hasWeights(path: string): Promise<boolean> {
+  for (const { whole } of FORMATS) {
+    for (const name of [whole, `${whole}.index.json`]) {
+      if (await stat(join(path, name)).catch(() => undefined)) return true
+    }
+  }
+  return false
+}
+
+/** The files of a folder's weights. */
+export async function openWeights(path: string): Promise<TensorSource[]> {
   for (const format of FORMATS) {
     // A whole file counts more than an index that was left beside it, as in Transformers.
     const whole = await stat(join(path, format.whole)).then(
