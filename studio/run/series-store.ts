@@ -9,7 +9,7 @@ const MOST_NAMES = 100
 /** Charts that are drawn in one frame: more would take longer than it has. */
 const AT_ONCE = 6
 /** Between two drawings of a chart: nobody sees more, and every frame costs something whatever is in it. */
-const CALM_MS = 200
+const CALM_MS = 400
 
 /** The series of one run that charts have asked for: asked together, kept, and continued as the run goes on. */
 export class SeriesStore {
