@@ -25,6 +25,14 @@ const split = (regex: string): JsonObject => ({
 const words = (digits: string) =>
   `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`
 
+/** Words that may begin with a run of capitals, and end with an apostrophe's; else as above. */
+const casedWords = (() => {
+  const [upper, lower] = ['[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]', '[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]']
+  const [before, end] = ['[^\\r\\n\\p{L}\\p{N}]?', "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"]
+  const either = `${before}${upper}*${lower}+${end}|${before}${upper}+${lower}*${end}`
+  return `${either}|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`
+})()
+
 const plain = { normalizer: null, ignore_merges: false }
 const qwen2: PreTokenizer = { ...plain, pre_tokenizer: split(words('')), normalizer: { type: 'NFC' } }
 const gpt2: PreTokenizer = { ...plain, pre_tokenizer: byteLevel(true) }
@@ -37,6 +45,8 @@ const known: Readonly<Record<string, PreTokenizer>> = {
   },
   qwen2,
   'llama-bpe': { ...plain, pre_tokenizer: split(words('{1,3}')), ignore_merges: true },
+  dbrx: { ...plain, pre_tokenizer: split(words('{1,3}')) },
+  'gpt-4o': { ...plain, pre_tokenizer: split(casedWords) },
   'deepseek-r1-qwen': qwen2,
 }
 
@@ -53,8 +63,12 @@ export function preTokenizerName(tokenizer: JsonObject, path: string): string {
   const model = isJsonObject(tokenizer.model) ? tokenizer.model : {}
   const merges = Array.isArray(model.merges) ? model.merges.length : 0
   const own = shape(tokenizer.pre_tokenizer)
-  const name = Object.keys(known).find((name) => shape(known[name].pre_tokenizer) === own)
-  if (name !== undefined && (merges === 0 || normalizes(tokenizer) === normalizes(known[name]))) return name
+  const ignores = model.ignore_merges === true
+  const fits = ({ pre_tokenizer, ignore_merges, normalizer }: PreTokenizer) =>
+    shape(pre_tokenizer) === own &&
+    (merges === 0 || (normalizes(tokenizer) === normalizes({ normalizer }) && ignores === ignore_merges))
+  const name = Object.keys(known).find((name) => fits(known[name]))
+  if (name !== undefined) return name
   if (merges === 0 && own.includes('ByteLevel')) return 'gpt-2'
   throw new TrinityError('gguf/tokenizer', `${path} splits text in a way that llama.cpp has no name for here`, {
     path,
