@@ -104,16 +104,12 @@ function describe(symbol, checker, types) {
   }
 }
 
-/** The comment of `export { x } from 'elsewhere'`. */
+/** The comment of `export { x } from 'elsewhere'`; that of the whole file is none. */
 function exportComment(symbol) {
   const statement = symbol.declarations?.[0] && ts.findAncestor(symbol.declarations[0], ts.isExportDeclaration)
-  const text = statement?.getFullText() ?? ''
-  return (
-    /\/\*\*([^*]*(?:\*(?!\/)[^*]*)*)\*\/\s*export/
-      .exec(text)?.[1]
-      .replace(/^\s*\* ?/gm, '')
-      .trim() ?? ''
-  )
+  const comments = [...(statement?.getFullText() ?? '').matchAll(/\/\*\*([\s\S]*?)\*\//g)].map(([, text]) => text)
+  const comment = comments.at(-1) ?? ''
+  return comment.includes('@module') ? '' : comment.replace(/^\s*\* ?/gm, '').trim()
 }
 
 /** The declaration as it is written, without its own comment and without what is private. */
@@ -141,12 +137,14 @@ const isPrivate = (member) =>
   (member.name && ts.isPrivateIdentifier(member.name)) ||
   (ts.getCombinedModifierFlags(member) & ts.ModifierFlags.Private) !== 0
 
+/** For a table. */
 const firstSentence = (doc) =>
   doc
-    .split(/(?<=[.:])\s|\n\n/)[0]
+    .split(/(?<=[.])\s|\n\n/)[0]
     .replaceAll('\n', ' ')
     .replaceAll('|', '\\|')
     .replace(/:$/, '')
+
 function entryPage({ title, doc, names }, homes) {
   const parts = [`---\noutline: [2, 3]\n---\n\n# ${title}\n\n${doc}\n`]
   for (const [kind] of KINDS) {

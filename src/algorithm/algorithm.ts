@@ -39,7 +39,7 @@ export interface Algorithm {
 type Flags = 'critic' | 'reference' | 'trainer' | 'unbalanced'
 
 /**
- * Fills in what most algorithms share: PPO loss, k2 loss, default entropy, no penalty.
+ * Describes an algorithm for the registry. What it leaves out is what most share: PPO loss, k2 loss, default entropy, no penalty.
  * @example
  * import { algorithm, algorithms } from 'trinity-rft/algorithm'
  *

@@ -20,6 +20,7 @@ export const positive = z.number().positive()
 export const atLeast0 = z.number().nonnegative()
 export const fraction = z.number().min(0).max(1)
 
+/** The argument `loss_agg_mode` of a loss: how the numbers of all tokens become one. */
 export const aggMode = open(z.enum(AGG_MODES)).describe(
   'How the loss of all tokens becomes one number; null: as algorithm.loss_agg_mode says, else as the function prefers.',
 )

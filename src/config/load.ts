@@ -66,7 +66,7 @@ export function readConfig(file: string, options: LoadOptions = {}): Parsed {
   return finish(readTrees(resolve(reading.cwd, file), file, [], reading), file, options, reading)
 }
 
-/** The same for a text that is not in a file. `extends` is read from the current folder. */
+/** Reads and checks a configuration from a text, as `loadConfig` does from a file. `extends` is read from the current folder. */
 export function parseConfig(text: string, file: string, options: LoadOptions = {}): Parsed {
   return sound(readText(text, file, options))
 }

@@ -16,7 +16,7 @@ export interface DatasetEntry {
 }
 
 /**
- * Gives `prepare` and `yaml` the type of their own arguments.
+ * Describes a data set that `trinity data` makes, for the registry; `prepare` and `yaml` get its arguments checked and with their types.
  * @example
  * import { z } from 'trinity-rft'
  * import { dataset, datasets } from 'trinity-rft/data'

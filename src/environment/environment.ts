@@ -111,7 +111,7 @@ export interface EnvironmentEntry {
 }
 
 /**
- * Gives `create` and `persona` the type of their own arguments.
+ * Describes a kind of world for the registry; `create` and `persona` get its arguments checked and with their types.
  * @example
  * import { environment, environments, z } from 'trinity-rft'
  *

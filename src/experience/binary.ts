@@ -95,14 +95,14 @@ function write(record: Layout, bytes: Uint8Array, view: DataView, start: number)
   view.setUint32(start + 12, record.header.length, true)
 }
 
-/** Exactly one record; `where` names the source in errors. */
+/** Reads what `encodeExperience` wrote: exactly one experience. `where` names the source in errors. */
 export function decodeExperience(bytes: Uint8Array, where = 'experience'): Experience {
   const experiences = decodeExperiences(bytes, where)
   if (experiences.length !== 1) throw corrupt(where, `holds ${experiences.length} experiences instead of one`)
   return experiences[0]
 }
 
-/** The arrays are views into `bytes` where its alignment allows: do not write to it afterward. */
+/** Reads what `encodeExperiences` wrote. The arrays are views into the bytes where alignment allows: do not write to them afterward. */
 export function decodeExperiences(given: Uint8Array, where = 'experiences'): Experience[] {
   const bytes = given.byteOffset % 8 === 0 ? given : Uint8Array.from(given)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -25,7 +25,7 @@ export type ExperienceInit = Partial<Omit<Experience, Arrays | 'eid'>> & {
 const floatFields = Object.keys(TOKEN_FLOATS) as TokenFloat[]
 
 /**
- * Fills in what follows from the rest, and checks the result. The type, unless given: two answers make a pair, a mask
+ * Makes an experience: fills in what follows from the rest, and checks the result. The type, unless given: two answers make a pair, a mask
  * makes a multi-turn experience, anything else is single-turn.
  * @example
  * import { createExperience } from 'trinity-rft'

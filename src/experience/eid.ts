@@ -35,11 +35,11 @@ function compareParts(a: number | string, b: number | string): number {
   return typeof a === 'number' ? -1 : 1
 }
 
-/** Task: the group that GRPO normalizes over. */
+/** Key of the task: the group that GRPO normalizes over. */
 export const tid = (eid: Eid): string => `${eid.batch}/${eid.task}`
-/** Run: one trajectory. */
+/** Key of the run: one trajectory. */
 export const rid = (eid: Eid): string => `${eid.batch}/${eid.task}/${eid.run}`
-/** The same step of all runs of a task. */
+/** Key of the same step in all runs of a task. */
 export const sid = (eid: Eid): string => `${eid.batch}/${eid.task}/${eid.step}`
-/** One experience. */
+/** Key of one experience. */
 export const uid = (eid: Eid): string => `${eid.batch}/${eid.task}/${eid.run}/${eid.step}/${eid.suffix}`

@@ -45,7 +45,7 @@ function stringify(line: unknown, experience: Experience): string {
   }
 }
 
-/** `where` names the record in errors, for example `file.jsonl:12`. */
+/** Reads an experience from a line that `toJsonLine` wrote. `where` names the record in errors, for example `file.jsonl:12`. */
 export function fromJsonLine(line: string, where = 'line'): Experience {
   let parsed: unknown
   try {

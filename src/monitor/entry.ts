@@ -26,7 +26,7 @@ export interface MonitorEntry {
   open(args: never, context: MonitorContext): Monitor | undefined | Promise<Monitor | undefined>
 }
 
-/** Gives `open` the type of its own arguments. */
+/** Describes a monitor for the registry; `open` gets its arguments checked and with their types. */
 export function monitorEntry<S extends z.ZodObject>(entry: {
   doc: string
   args: S

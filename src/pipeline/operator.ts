@@ -39,7 +39,7 @@ export interface OperatorEntry {
 }
 
 /**
- * Gives `create` the type of its own arguments.
+ * Describes an operator for the registry; `create` gets its arguments checked and with their types.
  * @example
  * import { z } from 'trinity-rft'
  * import { operator, operators } from 'trinity-rft/data'

@@ -40,7 +40,7 @@ export interface RewardFn {
 }
 
 /**
- * Gives `score` the type of its own arguments; without `args` it takes none.
+ * Describes a reward function for the registry; `score` gets its arguments checked and with their types. Without `args` it takes none.
  * @example
  * import { rewardFn, rewardFns, z } from 'trinity-rft'
  *

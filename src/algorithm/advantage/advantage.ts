@@ -36,7 +36,7 @@ export interface AdvantageFn extends Entry {
 }
 
 /**
- * Gives `compute` the type of its own arguments.
+ * Describes an advantage function for the registry; `compute` gets its arguments checked and with their types.
  * @example
  * import { z } from 'trinity-rft'
  * import { advantageFn, advantageFns, assign, rewardOf, spread } from 'trinity-rft/algorithm'

@@ -14,16 +14,16 @@ interface ClipArgs {
   clip_range_high: number | null
 }
 
-/** Makes the two sides definite after parsing, so that `*_low` and `*_high` are what is used. */
+/** After parsing, gives both sides of the clip range a value, so that only `*_low` and `*_high` have to be read. */
 export function fillClip<A extends ClipArgs>(args: A): A {
   const low = args.clip_range_low ?? args.clip_range
   const high = args.clip_range_high ?? args.clip_range
   return { ...args, clip_range_low: low, clip_range_high: high }
 }
 
-/** For `refine`: both sides must be known. */
+/** For zod's `refine` of arguments with `clipArgs`: both sides of the clip range are known. */
 export const clipKnown = (args: ClipArgs) => args.clip_range_low !== null && args.clip_range_high !== null
-/** What `refine` says when they are not. */
+/** What `refine` says where `clipKnown` is false. */
 export const clipMissing = {
   path: ['clip_range'],
   message: 'give clip_range, or both clip_range_low and clip_range_high',

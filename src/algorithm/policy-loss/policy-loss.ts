@@ -21,7 +21,7 @@ export interface PolicyLoss extends Entry {
 }
 
 /**
- * Gives `build` the type of its own arguments.
+ * Describes a policy loss for the registry; `build` gets its arguments checked and with their types.
  * @example
  * import { z } from 'trinity-rft'
  * import { policyLoss, policyLossFns } from 'trinity-rft/algorithm'

@@ -21,7 +21,7 @@ export interface PriorityFn {
   create(args: never): PriorityOf
 }
 
-/** Gives `create` the type of its own arguments. */
+/** Describes a priority function for the registry; `create` gets its arguments checked and with their types. */
 export function priorityFn<S extends z.ZodObject>(fn: {
   doc: string
   args: S

@@ -4,5 +4,5 @@ import { dpo } from './dpo.js'
 import type { FormatterType } from './formatter.js'
 import { sft } from './sft.js'
 
-/** By `schema_type`. */
+/** How records become experiences to train on, by `schema_type` of a data set. */
 export const formatters = new Registry<FormatterType>('formatter', { sft, dpo, cpt })

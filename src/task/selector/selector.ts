@@ -37,7 +37,7 @@ export interface SelectorType {
 }
 
 /**
- * Gives `create` the type of its own arguments.
+ * Describes a selector for the registry; `create` gets its arguments checked and with their types.
  * @example
  * import { z } from 'trinity-rft'
  * import { CountingSelector, selector, selectors } from 'trinity-rft/data'
