@@ -46,8 +46,11 @@ export interface Answers {
   readonly where: AnswerOf<'where'>
   /** Directory or id on a hub; undefined: the small one that comes with the project. */
   readonly model?: string
-  /** File with one JSON object in each line; undefined: the sums that come with the project. */
+  /** File with questions and answers; undefined: the sums that come with the project. */
   readonly data?: string
+  /** Its columns, where they were named. */
+  readonly promptKey?: string
+  readonly responseKey?: string
 }
 
 /** An answer as somebody gave it, by its name or the beginning of it. */

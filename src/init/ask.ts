@@ -1,7 +1,7 @@
 import { type Answers, answerTo, defaultAnswer, QUESTIONS } from './answers.js'
 
 /** What was said on the command line. */
-export type Given = Partial<Record<keyof typeof QUESTIONS | 'model' | 'data', string>>
+export type Given = Partial<Record<keyof typeof QUESTIONS | 'model' | 'data' | 'promptKey' | 'responseKey', string>>
 
 /** Asks somebody and gives what they typed; undefined: there is nobody to ask, and defaults are taken. */
 export type Asker = (text: string) => Promise<string>
@@ -15,10 +15,10 @@ export async function answersOf(given: Given, ask?: Asker): Promise<Answers> {
   const wantsModel = where === 'gpu' || data !== undefined
   let { model } = given
   while (ask && wantsModel && model === undefined) model = await words(MODEL, ask)
-  return { have, sdk, where, model, data }
+  return { have, sdk, where, model, data, promptKey: given.promptKey, responseKey: given.responseKey }
 }
 
-const FILE = 'File with one JSON object in each line (empty: sums to begin with): '
+const FILE = 'File with questions and answers, such as .jsonl, .csv or .parquet (empty: sums to begin with): '
 const MODEL = 'Model, a directory or an id on a hub: '
 
 async function words(text: string, ask?: Asker): Promise<string | undefined> {

@@ -28,10 +28,37 @@ describe('a project', () => {
 
   it('of data takes the columns by their names', async () => {
     const data = rows('{"id": 1, "problem": "1+1", "solution": "2"}\n{"broken')
-    const text = textOf(await projectFiles({ ...plain, have: 'data', data, model: 'org/m: x' }, place), 'trinity.yaml')
+    const text = textOf(await projectFiles({ ...plain, have: 'data', data, model: 'org/m' }, place), 'trinity.yaml')
     expect(text).toContain('{ prompt_key: problem, response_key: solution }')
-    expect(text).toContain('model_path: "org/m: x"')
+    expect(text).toContain('model_path: "org/m"')
     expect(text).not.toContain('eval_tasksets')
+  })
+
+  it('of data in another form takes the columns that are named', async () => {
+    const data = join(dir, 'rows.csv')
+    writeFileSync(data, 'nr,yes,what it is\n1,1+1,2\n')
+    const of = (named: Partial<Answers>) =>
+      projectFiles({ ...plain, have: 'data', data, model: 'org/m', ...named }, place)
+    const files = await of({ promptKey: 'yes', responseKey: 'what it is' })
+    expect(textOf(files, 'trinity.yaml')).toContain('{ prompt_key: "yes", response_key: "what it is" }')
+    expect(textOf(files, 'trinity.yaml')).toContain('path: "${config.dir:../rows.csv}"')
+    await expect(of({ promptKey: 'no' })).rejects.toThrow(/rows\.csv has no column no: nr, yes, what it is/)
+    await expect(of({})).rejects.toThrow(/is known to hold questions/)
+    await expect(projectFiles({ ...plain, promptKey: 'a' }, place)).rejects.toThrow(/name columns of --data/)
+  })
+
+  it('names its model from its own folder, and none that is not there', async () => {
+    const model = join(dir, 'models', 'mine')
+    mkdirSync(model, { recursive: true })
+    const of = async (path: string) =>
+      /model_path: (.*)/.exec(textOf(await projectFiles({ ...plain, model: path }, place), 'trinity.yaml'))?.[1]
+    await expect(of(model)).rejects.toThrow(/is no model: it has no config\.json/)
+    writeFileSync(join(model, 'config.json'), '{}')
+    expect(await of(model)).toBe('"${config.dir:../models/mine}"')
+    expect(await of('org/m')).toBe('"org/m"')
+    for (const missing of ['./nowhere', '/no/such/model', join(dir, 'models', 'other'), 'a/b/c']) {
+      await expect(of(missing)).rejects.toThrow(/there is no model at/)
+    }
   })
 
   it.each([

@@ -1,7 +1,9 @@
-import { basename, relative, resolve } from 'node:path'
+import { basename } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import type { Answers } from './answers.js'
+import { besides } from './besides.js'
 import { columnsOf } from './columns.js'
+import { modelPath } from './model-path.js'
 
 /** A file of a project: what it holds, or the file or folder of this package that it is a copy of. */
 export type ProjectFile = { readonly path: string } & ({ readonly text: string } | { readonly from: string })
@@ -31,6 +33,9 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
       path: '--model',
       hint: `${where === 'gpu' ? 'training on a GPU' : 'data of your own'} needs one that can begin to answer: --model DIR, or an id on a hub`,
     })
+  }
+  if (data === undefined && (answers.promptKey ?? answers.responseKey) !== undefined) {
+    throw new TrinityError('init/data', '--prompt-key and --response-key name columns of --data', { path: '--data' })
   }
   const name =
     basename(dir)
@@ -67,11 +72,12 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
   ]
 }
 
-async function yaml({ have, data, model }: Answers, name: string, dir: string): Promise<string> {
+async function yaml(answers: Answers, name: string, dir: string): Promise<string> {
+  const { have, data, model } = answers
   const isSample = data === undefined
-  const path = `path: ${JSON.stringify(`\${config.dir:${isSample ? 'tasks' : besides(dir, data)}}`)}`
+  const path = `path: ${JSON.stringify(isSample ? '${config.dir:tasks}' : besides(dir, data, '--data'))}`
   // an agent gets rows as they are
-  const format = have === 'data' ? [await formatOf(data)] : []
+  const format = have === 'data' ? [await formatOf(answers)] : []
   const lines = [
     `project: ${JSON.stringify(name)}`,
     'name: solve',
@@ -84,7 +90,7 @@ async function yaml({ have, data, model }: Answers, name: string, dir: string): 
     '  kl_loss_fn: none',
     `  optimizer: { lr: ${model === undefined ? '2e-4' : '1e-5'} }`,
     'model:',
-    `  model_path: ${model === undefined ? `\${config.dir:model}` : JSON.stringify(model)}`,
+    `  model_path: ${model === undefined ? `\${config.dir:model}` : JSON.stringify(modelPath(model, dir))}`,
     `  max_model_len: ${model === undefined ? 64 : 1024}`,
     'buffer:',
     `  batch_size: ${model === undefined ? 16 : 8} # tasks in a step`,
@@ -101,17 +107,13 @@ async function yaml({ have, data, model }: Answers, name: string, dir: string): 
   return `${lines.join('\n')}\n`
 }
 
-/** A file as seen from the folder. */
-function besides(dir: string, file: string): string {
-  const path = relative(dir, resolve(file))
-  if (!/[{}$]/.test(path)) return path
-  throw new TrinityError('init/data', `a configuration cannot name ${file}`, {
-    path: file,
-    hint: 'give the file a name without { } and $',
-  })
+async function formatOf({ data, promptKey, responseKey }: Answers): Promise<string> {
+  const named = { prompt: promptKey, response: responseKey }
+  const columns = data === undefined ? { prompt: 'question', response: 'answer' } : await columnsOf(data, named)
+  return `format: { prompt_key: ${word(columns.prompt)}, response_key: ${word(columns.response)} }`
 }
 
-async function formatOf(data: string | undefined): Promise<string> {
-  const { prompt, response } = data === undefined ? { prompt: 'question', response: 'answer' } : await columnsOf(data)
-  return `format: { prompt_key: ${prompt}, response_key: ${response} }`
+/** As YAML reads it: as text. */
+function word(text: string): string {
+  return /^[a-z_]\w*$/i.test(text) && !/^(y|n|yes|no|on|off|true|false|null)$/i.test(text) ? text : JSON.stringify(text)
 }

@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { TrinityError } from '../base/error.js'
+import { looksLikeRepoId } from '../hub/index.js'
+import { isGguf } from '../model/gguf/file.js'
+import { besides } from './besides.js'
+
+/** A model as `trinity.yaml` names it: a directory as seen from the project, or an id on a hub. */
+export function modelPath(model: string, dir: string): string {
+  if (existsSync(model)) {
+    if (isGguf(model) || existsSync(join(model, 'config.json'))) return besides(dir, model, '--model')
+    throw refusal(`${model} is no model: it has no config.json`, model)
+  }
+  const parent = dirname(model)
+  // `models/mine` beside a folder `models` was meant to be there
+  const isPath = parent !== '.' && existsSync(parent)
+  if (!isPath && looksLikeRepoId(model)) return model
+  throw refusal(`there is no model at ${model}`, model)
+}
+
+function refusal(text: string, path: string): TrinityError {
+  return new TrinityError('init/model', text, {
+    path,
+    hint: 'give --model a directory with config.json, a .gguf file, or an id on a hub such as Qwen/Qwen2.5-0.5B-Instruct',
+  })
+}
