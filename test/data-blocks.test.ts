@@ -1,11 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openDatabase } from '../src/base/database/database.js'
 import { createTables } from '../src/buffer/sql/schema.js'
 import { readText } from '../src/config/load.js'
 import { problemText } from '../src/config/problem.js'
+import { withoutTypes } from '../src/plugin/syntax.js'
 import { parseSweep } from '../src/sweep/file.js'
+import { publicNames } from './public.js'
 import { blocksOf, type DocBlock, pages, root } from './support/doc-blocks.js'
 import { tempDir } from './support/temp-dir.js'
 
@@ -37,6 +39,18 @@ describe('the pages', () => {
     expect(sql.length).toBeGreaterThan(1)
     for (const { code } of sql) expect(await database.query(code)).toEqual([])
     await database.close()
+  })
+
+  it('of SDKs, which are not installed here, show programs that can be read and import what there is', () => {
+    const programs = readdirSync(join(root, 'docs/agents')).flatMap((name) => blocksOf(`docs/agents/${name}`))
+    const known = publicNames().map(({ name }) => name)
+    const imported = programs.flatMap(({ code }) =>
+      [...withoutTypes(code).matchAll(/^import \{([^}]*)\} from 'trinity-rft/gm)].flatMap(([, names]) =>
+        names.split(','),
+      ),
+    )
+    expect(imported.length).toBeGreaterThan(5)
+    expect(imported.map((name) => name.trim()).filter((name) => name !== '' && !known.includes(name))).toEqual([])
   })
 
   it('name no file of the repository that is not there', () => {
