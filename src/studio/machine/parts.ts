@@ -1,7 +1,5 @@
 import { TrinityError } from '../../base/error.js'
 import { redactAll, rememberEnvironment } from '../../base/secret/index.js'
-import { engineLookup } from '../../engine/registry.js'
-import { examine } from '../../machine/doctor/examine.js'
 import type { MachineReport, PerfReport } from '../api.js'
 import type { Part } from '../part.js'
 
@@ -14,7 +12,14 @@ export interface ShownReport {
 /** The doctor starts programs: nobody needs that more often. */
 const FRESH_MS = 30_000
 
-const lookHere = () => examine(engineLookup.all())
+/** The engines and the doctor are loaded when somebody asks: Studio starts without them. */
+async function lookHere(): Promise<MachineReport> {
+  const [{ engineLookup }, { examine }] = await Promise.all([
+    import('../../engine/registry.js'),
+    import('../../machine/doctor/examine.js'),
+  ])
+  return examine(engineLookup.all())
+}
 
 /** What this machine can run, and a measurement that was made somewhere. */
 export function machineParts(shown: ShownReport | undefined, look: () => Promise<MachineReport> = lookHere): Part[] {

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { messageOf } from '../../base/error.js'
 import { stepName, stepsOnDisk, weightsPath } from '../../checkpoint/layout.js'
 import { DecodeStream } from '../../model/decode-stream.js'
-import { Tokenizer } from '../../model/tokenizer.js'
+import type { Tokenizer } from '../../model/tokenizer.js'
 import { readRecords } from '../../run/record.js'
 import type { FoundRun } from '../run/find.js'
 import { inside } from '../run/inside.js'
@@ -43,11 +43,17 @@ export class TokenTexts {
   }
 
   #load(dir: string): Promise<TextOf> {
-    const known =
-      this.#known.get(dir) ?? Tokenizer.load(dir).then((tokenizer) => (ids: Int32Array) => textsOf(tokenizer, ids))
+    const known = this.#known.get(dir) ?? loadTexts(dir)
     this.#known.set(dir, known)
     return known
   }
+}
+
+/** Tokenizers are loaded with the first rollout that somebody looks at: Studio starts without them. */
+export async function loadTexts(dir: string): Promise<TextOf> {
+  const { Tokenizer } = await import('../../model/tokenizer.js')
+  const tokenizer = await Tokenizer.load(dir)
+  return (ids) => textsOf(tokenizer, ids)
 }
 
 /** A character whose bytes are spread over tokens is in the last one of them. */

@@ -1,14 +1,13 @@
 import { isDatabaseUrl, sqlitePath } from '../../base/database/names.js'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { withoutPassword } from '../../base/secret/index.js'
-import { Tokenizer } from '../../model/tokenizer.js'
 import type { Store } from '../api.js'
 import { IndexColumns } from './index-columns.js'
 import { JsonlSource } from './jsonl-source.js'
 import type { Shelf } from './shelf.js'
 import type { Source } from './source.js'
 import { type Asked, experienceTables, openByUrl, openToRead, SQLITE_TABLES, SqlSource } from './sql-source.js'
-import { textsOf } from './token-text.js'
+import { loadTexts } from './token-text.js'
 import { needExperiences, needFile } from './view-file.js'
 
 /** The one run that `trinity view` shows. */
@@ -108,8 +107,7 @@ async function tableIn(db: Opened, wanted: string | undefined): Promise<string> 
 async function textsBy(dir: string | undefined): Promise<Awaited<ReturnType<Shelf['texts']>>> {
   if (dir === undefined) return { missing: ['texts of tokens: no --tokenizer was given'] }
   try {
-    const tokenizer = await Tokenizer.load(dir)
-    return { textOf: (ids) => textsOf(tokenizer, ids), missing: [] }
+    return { textOf: await loadTexts(dir), missing: [] }
   } catch (error) {
     return { missing: [`texts of tokens: ${messageOf(error)}`] }
   }

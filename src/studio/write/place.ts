@@ -66,7 +66,7 @@ export async function placeOf(folders: readonly string[], file: string): Promise
   return undefined
 }
 
-function outside(path: string): TrinityError {
+export function outside(path: string): TrinityError {
   return new TrinityError('studio/outside', `${path} is not below the folders of this Studio`, {
     path,
     hint: 'start Studio with that folder, or choose another place',
