@@ -135,7 +135,7 @@ async function inBrowser(dir) {
   const [still, busy] = [await frames(false), await frames(true)]
   const cpu = busy.cpu - still.cpu
   // charts are drawn at most every 400 ms: what one drawing takes of that holds however fast a run is and however busy the machine
-  const each = (cpu * busy.seconds) / busy.draws / 0.4
+  const each = (cpu * busy.seconds) / Math.min(busy.draws, busy.seconds / 0.4) / 0.4
   await browser.close()
   await studio.close()
   empty.close()

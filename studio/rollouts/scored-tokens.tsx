@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { ModelList, Rollout, RolloutScores } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
+import { modelName } from '../base/format.js'
 import { writes } from '../base/live.js'
 import { query } from '../base/place.js'
 import { post, type Refusal, refusalOf, runPath } from '../base/server.js'
@@ -16,17 +17,19 @@ export function ScoredTokens({ id, rollout }: { id: string; rollout: Rollout }) 
   const by = query.value.by ?? ''
   const { scores, problem } = useScores(id, rollout, writes.value ? by : '')
   const shown = useMemo(() => (scores === undefined ? rollout : withScores(rollout, scores)), [rollout, scores])
-  const words = Object.fromEntries(
-    own.map(({ path, step }) => [path, step === undefined ? 'by the first model' : `by step ${step}`]),
-  )
+  const words = Object.fromEntries([
+    ...(by === '' ? [] : [[by, `by ${modelName(by)}`]]),
+    ...own.map(({ path, step }) => [path, step === undefined ? 'by the first model' : `by step ${step}`]),
+    ['', 'as recorded'],
+  ])
   const tools = own.length > 0 && (
     <>
       <Choice
         name="by"
         label="Scored by"
         value={by}
-        options={['', ...own.map(({ path }) => path)]}
-        words={{ ...words, '': 'as recorded' }}
+        options={[...new Set(['', ...own.map(({ path }) => path), by])]}
+        words={words}
       />
       {problem !== undefined ? (
         <span class="bad" role="alert">

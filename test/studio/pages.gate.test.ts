@@ -130,7 +130,7 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     const { page } = person
     await person.visit(`runs/${runId(job('broken'))}/charts`, '.headline .note')
     expect(await page.locator('.headline .note').textContent()).toContain('best_eval.json')
-    await person.visit('', 'tr[data-run]')
+    await person.visit('', 'tr[data-run]:has-text("best_eval.json") .badge.broken')
     expect(await page.locator('tr[data-run]').count()).toBe(4)
   })
 
@@ -184,8 +184,9 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
       [`${run}/charts`, '.chart canvas'],
       [`${run}/timeline`, '.lanes canvas'],
       [`${run}/rollouts?${STORE}`, 'a.rollout-row'],
+      [`${run}/rollouts?${STORE}&view=step&at=2`, '.attempts li'],
       [`${run}/rollout?${STORE}&id=0`, '.chat'],
-      [`${run}/rollout?${STORE}&id=0&show=tokens`, '.tokens .tok'],
+      [`${run}/rollout?${STORE}&id=0&show=tokens&color=advantage`, '.tokens .tok'],
       [`${run}/logs?file=trainer`, '.log-line'],
       [`${run}/notes`, '.tabs'],
       [`${run}/checkpoints`, '.checkpoints'],
