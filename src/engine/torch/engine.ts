@@ -177,9 +177,13 @@ export class TorchEngine implements Engine {
     if (sites.length === 0) return undefined
     const opened = this.#opened.get(spec.auxiliary) ?? 0
     this.#opened.set(spec.auxiliary, opened + 1)
-    // all at once with the first: a process takes long to start
-    const started = sites.map((site, index) => this.#startOther(spec.auxiliary, sites.length, index, site))
-    return started[opened % sites.length]
+    return this.#startSamplers(spec.auxiliary)[opened % sites.length]
+  }
+
+  /** All at once: a process takes long to start. */
+  #startSamplers(auxiliary?: number): Promise<WorkerGroup>[] {
+    const sites = this.#sites.of(auxiliary)
+    return sites.map((site, index) => this.#startOther(auxiliary, sites.length, index, site))
   }
 
   #startOther(auxiliary: number | undefined, of: number, index: number, devices: Site): Promise<WorkerGroup> {
@@ -190,6 +194,7 @@ export class TorchEngine implements Engine {
     const own = {
       world: devices.length,
       nodes: 1,
+      placed: undefined,
       devices,
       place: { group, of, index },
       log: log && ((rank: number, line: string, node?: string) => log(before + rank, line, node)),
@@ -212,7 +217,9 @@ export class TorchEngine implements Engine {
     const threads = Math.max(1, Math.floor(availableParallelism() / processes))
     const env = { ...(device === 'cpu' && processes > devices && { OMP_NUM_THREADS: String(threads) }), ...own.env }
     const limits = { graceMs, timeoutMs, roster: this.#options.roster }
-    const trainer = { world: devices, nodes: ground.spans ? nodes : 1 }
+    // the trainer needs the largest places; samplers start beside it, since a process takes long to start
+    const placed = () => void this.#startSamplers()
+    const trainer = { world: devices, nodes: ground.spans ? nodes : 1, placed }
     const settings = { ground, ...trainer, device, log, ...limits, module: this.#module, ...own, env } as const
     return WorkerGroup.start(settings, signal)
   }

@@ -26,6 +26,8 @@ export interface GroupSettings {
   readonly device: 'cuda' | 'cpu'
   /** Where it is written down what the workers do. */
   readonly roster?: Roster
+  /** They have their places, and start there. */
+  readonly placed?: () => void
   /** Each line that a worker writes. */
   readonly log?: (rank: number, line: string, node?: string) => void
   /** What `python -m` runs. */
@@ -110,6 +112,7 @@ export class WorkerGroup {
     const seats: RosterWorker[] = []
     try {
       rooms = await roomsFor(settings, place, stop.signal)
+      settings.placed?.()
       const master = await rooms[0].freePort()
       const each = world / rooms.length
       for (let rank = 0; rank < world; rank++) {
