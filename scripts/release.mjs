@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, stat
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { packageName, platforms } from '../native/prebuilt.mjs'
+import { libraryFormat } from './library-format.mjs'
 import { root } from './native-units.mjs'
 import { prebuildAll, prebuiltAddon } from './prebuild-native.mjs'
 
@@ -52,6 +53,9 @@ function platformManifest(platform) {
 }
 
 function packPlatform(platform, scratch, into) {
+  const { os, cpu } = platforms[platform]
+  const found = libraryFormat(readFileSync(prebuiltAddon(platform)))
+  if (found?.os !== os || found.cpu !== cpu) throw new Error(`${prebuiltAddon(platform)} is not for ${platform}`)
   const folder = join(scratch, platform)
   mkdirSync(folder)
   writeJson(join(folder, 'package.json'), platformManifest(platform))

@@ -125,7 +125,6 @@ try {
     HOME: scratch,
     NPM_CONFIG_USERCONFIG: join(scratch, 'npmrc'),
     npm_config_registry: url,
-    YARN_REGISTRY: url,
   }
   must('publishing', process.execPath, [join(import.meta.dirname, 'release.mjs'), '--publish', packed], { env })
   const plain = { ...env, PATH: plainPath(bin, scratch) }
