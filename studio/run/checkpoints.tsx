@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import type { CheckpointInfo, RunDetail } from '../../src/studio/api.js'
 import { now } from '../base/clock.js'
 import { ago, bytes, moment, number } from '../base/format.js'
@@ -26,7 +27,7 @@ export function Checkpoints({ run }: { run?: RunDetail }) {
             <th>Saved</th>
             <th>Holds</th>
             <th>Weights</th>
-            <th class="commands">Next</th>
+            <th>Next</th>
             <th>
               <span class="hidden">Talk</span>
             </th>
@@ -44,45 +45,57 @@ export function Checkpoints({ run }: { run?: RunDetail }) {
 
 function Row({ checkpoint, file }: { checkpoint: CheckpointInfo; file?: string }) {
   const { step, evaluation, savedAt, full, weights, path } = checkpoint
+  const isOpen = useSignal(false)
+  const toggle = () => {
+    isOpen.value = !isOpen.value
+  }
   return (
-    <tr>
-      <td>
-        <b class="figure">{step}</b> {checkpoint.isNewest && <small class="tag">newest</small>}{' '}
-        {checkpoint.isBest && <small class="tag good">best</small>}
-      </td>
-      <td class="figure" title={evaluation?.metric}>
-        {number(evaluation?.score)}
-      </td>
-      <td class="figure">{bytes(checkpoint.bytes)}</td>
-      <td class="muted" title={moment(savedAt)}>
-        {ago(savedAt, now.value)}
-      </td>
-      <td>{full ? 'everything to resume' : 'weights'}</td>
-      <td class="path">
-        <Copy text={weights ?? path} />
-      </td>
-      <td class="commands">
-        <details class="next">
-          <summary>Commands</summary>
-          <dl>
-            {nextCommands(checkpoint, file).map(({ what, command }) => (
-              <div key={what}>
-                <dt>{what}</dt>
-                <dd>
-                  <Copy text={command} />
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </details>
-      </td>
-      <td>
-        {weights !== undefined && writes.value && (
-          <a class="button quiet" href={linkTo(['playground'], { a: weights })}>
-            Talk to it
-          </a>
-        )}
-      </td>
-    </tr>
+    <>
+      <tr>
+        <td>
+          <b class="figure">{step}</b> {checkpoint.isNewest && <small class="tag">newest</small>}{' '}
+          {checkpoint.isBest && <small class="tag good">best</small>}
+        </td>
+        <td class="figure" title={evaluation?.metric}>
+          {number(evaluation?.score)}
+        </td>
+        <td class="figure">{bytes(checkpoint.bytes)}</td>
+        <td class="muted" title={moment(savedAt)}>
+          {ago(savedAt, now.value)}
+        </td>
+        <td>{full ? 'everything to resume' : 'weights'}</td>
+        <td class="path">
+          <Copy text={weights ?? path} />
+        </td>
+        <td>
+          <button type="button" class="quiet" aria-expanded={isOpen.value} onClick={toggle}>
+            {isOpen.value ? '▾' : '▸'} Evaluate, go on, export
+          </button>
+        </td>
+        <td>
+          {weights !== undefined && writes.value && (
+            <a class="button quiet" href={linkTo(['playground'], { a: weights })}>
+              Talk to it
+            </a>
+          )}
+        </td>
+      </tr>
+      {isOpen.value && (
+        <tr class="commands">
+          <td colSpan={8}>
+            <dl>
+              {nextCommands(checkpoint, file).map(({ what, command }) => (
+                <div key={what}>
+                  <dt>{what}</dt>
+                  <dd>
+                    <Copy text={command} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </td>
+        </tr>
+      )}
+    </>
   )
 }
