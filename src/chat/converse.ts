@@ -1,4 +1,7 @@
 import { commandHelp, commandOf, unknownCommand } from '../base/colon-command.js'
+import { visible } from '../base/terminal/visible.js'
+import type { ViewStream } from '../monitor/terminal/live.js'
+import { Beside } from './beside.js'
 import { columns } from './columns.js'
 import type { Reply } from './reply.js'
 import { probabilityTable } from './spoken-token.js'
@@ -13,6 +16,8 @@ export interface Desk {
   ask(): void
   /** Whether what is being said is still wanted; a new one for every answer. */
   answering(): AbortSignal
+  /** The terminal that it is written to; undefined: a file or a program, which gets texts as they are. */
+  readonly screen?: ViewStream
   /** Characters of a line. */
   readonly width: number
 }
@@ -70,9 +75,18 @@ export async function answer(
   desk: Omit<Desk, 'lines' | 'ask'>,
 ): Promise<boolean> {
   const signal = desk.answering()
+  const shown = (part: string) => (desk.screen ? visible(part) : part)
   const replies: Reply[] = []
   try {
-    for (const talk of talks) replies.push(await talk.say(text, talks.length === 1 ? desk.write : undefined, signal))
+    const beside = talks.length > 1 ? new Beside(talks, desk) : undefined
+    try {
+      for (const [i, talk] of talks.entries()) {
+        const hear = beside ? (part: string) => beside.add(i, part) : (part: string) => desk.write(shown(part))
+        replies.push(await talk.say(text, hear, signal))
+      }
+    } finally {
+      beside?.clear()
+    }
   } catch (error) {
     if (!signal.aborted) throw error
     for (const talk of talks.slice(0, replies.length)) talk.undo()
@@ -82,14 +96,14 @@ export async function answer(
   if (talks.length > 1)
     desk.write(
       columns(
-        talks.map(({ name }, i) => ({ title: name, text: replies[i].text })),
+        talks.map(({ name }, i) => ({ title: name, text: shown(replies[i].text) })),
         desk.width,
       ),
     )
   desk.write('\n')
   for (const [i, { tokens }] of replies.entries()) {
     const title = talks.length > 1 ? `${talks[i].name}\n` : ''
-    if (tokens.length > 0) desk.write(`${title}${probabilityTable(tokens)}\n`)
+    if (tokens.length > 0) desk.write(`${title}${shown(probabilityTable(tokens))}\n`)
   }
   if (replies.some(({ end }) => end === 'length')) desk.write('(cut: --max-tokens allows longer replies)\n')
   const isFull = replies.some(({ end }) => end === 'full')

@@ -1,3 +1,4 @@
+import { padTo, widthOf } from '../base/terminal/width.js'
 import type { Sample } from '../engine/contract.js'
 import type { Tokenizer } from '../model/index.js'
 
@@ -28,10 +29,10 @@ export function spokenTokens(
 /** One line for each token. */
 export function probabilityTable(tokens: readonly SpokenToken[]): string {
   const shown = (text: string) => JSON.stringify(text)
-  const width = Math.max(...tokens.map(({ text }) => shown(text).length))
+  const width = Math.max(...tokens.map(({ text }) => widthOf(shown(text))))
   const lines = tokens.map(({ text, probability, others }) => {
     const rest = others.map((one) => `${shown(one.text)} ${one.probability.toFixed(3)}`)
-    return [`  ${probability.toFixed(3)}  ${shown(text).padEnd(width)}`, ...rest].join('   ').trimEnd()
+    return [`  ${probability.toFixed(3)}  ${padTo(shown(text), width)}`, ...rest].join('   ').trimEnd()
   })
   return lines.join('\n')
 }

@@ -38,6 +38,7 @@ describe('trinity chat', () => {
     [model, ['x'], { maxTokens: '0' }, /--max-tokens is '0'/],
     [model, ['x'], { probs: 'many' }, /--probs is 'many'/],
     [model, [], {}, /there is no question/],
+    [model, ['x'], { set: ['name=other'] }, /--set has no effect on .*model/],
     [join(root, 'src'), ['x'], {}, /there are no weights in/],
     [join(root, 'nowhere.yaml'), ['x'], {}, /no file .*nowhere\.yaml/],
     [join(root, 'examples/two_processes/train.yaml'), ['x'], {}, /has left nothing in/],

@@ -3,7 +3,8 @@ import { text as textOf } from 'node:stream/consumers'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import type { Desk, Talk } from '../chat/index.js'
-import { modelOf } from './model-of.js'
+import type { ViewStream } from '../monitor/index.js'
+import { checkSet, modelOf } from './model-of.js'
 import { decimal, wholeNumber } from './number.js'
 import type { ExitCode } from './print.js'
 
@@ -22,6 +23,8 @@ export interface ChatOptions {
 export interface ChatWorld {
   readonly input: NodeJS.ReadableStream & { isTTY?: boolean }
   readonly write: (text: string) => void
+  /** Where replies are drawn as they come, side by side; undefined: no terminal. */
+  readonly screen?: ViewStream
 }
 
 const ALTERNATIVES = 3
@@ -37,6 +40,7 @@ export async function chat(
   const input = world.input ?? process.stdin
   const write = world.write ?? ((text: string) => void process.stdout.write(text))
   const names = [model, ...(options.compare === undefined ? [] : [options.compare])]
+  checkSet(names, options.set)
   const how = {
     temperature: decimal('--temperature', options.temperature, 0.7),
     maxTokens: wholeNumber('--max-tokens', options.maxTokens, 512, 1),
@@ -58,7 +62,8 @@ export async function chat(
         const newConversation = await open({ ...how, model: dir })
         talks.push(new Talk(dir, newConversation, { system: options.system, plain: options.plain, alternatives }))
       }
-      const desk = { write, answering: interrupts.answering, width: process.stdout.columns ?? USUAL_WIDTH }
+      const screen = 'write' in world ? world.screen : terminal()
+      const desk = { write, screen, answering: interrupts.answering, width: screen?.columns || USUAL_WIDTH }
       if (words.length > 0 || !input.isTTY) {
         const question = words.length > 0 ? words.join(' ') : (await textOf(input)).trim()
         if (question === '') throw new TrinityError('cli/usage', 'there is no question', { path: 'trinity chat' })
@@ -71,6 +76,11 @@ export async function chat(
   } finally {
     interrupts.close()
   }
+}
+
+/** Standard output, where it is one that can be drawn on. */
+function terminal(): ViewStream | undefined {
+  return process.stdout.isTTY && process.env.TERM !== 'dumb' ? process.stdout : undefined
 }
 
 function alternativesOf(probs: ChatOptions['probs']): number | undefined {

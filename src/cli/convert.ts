@@ -47,7 +47,9 @@ async function convertInPlace(options: ConvertCliOptions, write: (text: string) 
   const count = (result: ConvertOutcome['result']) => outcomes.filter((one) => one.result === result).length
   const failed = count('failed') + absent.length
   const total = outcomes.length + absent.length
-  write(`${total} checkpoints: ${count('converted')} converted, ${count('finished')} finished before, ${failed} failed`)
+  write(
+    `${total} ${total === 1 ? 'checkpoint' : 'checkpoints'}: ${count('converted')} converted, ${count('finished')} finished before, ${failed} failed`,
+  )
   return failed === 0 ? 0 : 1
 }
 

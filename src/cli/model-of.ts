@@ -8,7 +8,7 @@ export async function modelOf(
   { set, note }: { set?: string[]; note: (text: string) => void },
 ): Promise<string> {
   const { whichModel } = await import('../chat/index.js')
-  if (!/\.ya?ml$/.test(name)) return whichModel(name, note)
+  if (!isConfiguration(name)) return whichModel(name, note)
   const dirs = jobDirs(name, set)
   const there = dirs.findLast((dir) => existsSync(dir))
   if (there) return whichModel(there, note)
@@ -16,4 +16,17 @@ export async function modelOf(
     path: name,
     hint: 'run it first, or check the current folder and --set',
   })
+}
+
+/** `--set` says how a run was started: without a configuration it would change nothing. */
+export function checkSet(names: readonly string[], set: readonly string[] | undefined): void {
+  if (set === undefined || names.some(isConfiguration)) return
+  throw new TrinityError('cli/usage', `--set has no effect on ${names.join(' and ')}`, {
+    path: '--set',
+    hint: 'give the YAML configuration of the run instead of a folder, or leave out --set',
+  })
+}
+
+function isConfiguration(name: string): boolean {
+  return /\.ya?ml$/.test(name)
 }

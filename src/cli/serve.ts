@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import { interrupted } from './interrupted.js'
-import { modelOf } from './model-of.js'
+import { checkSet, modelOf } from './model-of.js'
 import { decimal, wholeNumber } from './number.js'
 import type { ExitCode } from './print.js'
 
@@ -37,6 +37,7 @@ export async function serve(
     maxTokens: wholeNumber('--max-tokens', options.maxTokens, 1024, 1),
     seed: wholeNumber('--seed', options.seed, 0),
   }
+  checkSet([model], options.set)
   const port = wholeNumber('--port', options.port, 8000, 0, 65535)
   const apiKey = keyIn(env, options.apiKeyEnv)
   const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
@@ -56,9 +57,9 @@ export async function serve(
     const dir = await modelOf(model, { set: options.set, note })
     const stopLoading = () => loading.abort(signal.reason)
     signal.addEventListener('abort', stopLoading)
-    const newConversation = await openModel({ ...how, model: dir })
-    signal.removeEventListener('abort', stopLoading)
     const name = options.name ?? basename(resolve(model))
+    const newConversation = await openModel({ ...how, model: dir, name })
+    signal.removeEventListener('abort', stopLoading)
     let conversations = 0
     const open = () => {
       const one = newConversation('serve', conversations++)

@@ -65,6 +65,7 @@ export function gatewayApp(parts: AppParts): Hono<Env> {
   app.onError((error, c) => fail(c, error))
   app.notFound((c) => {
     const there = [...dialects.map(({ path }) => `POST /v1${path}`), 'GET /v1/models', 'GET /health', 'GET /metrics']
+    there.push(...Object.keys(extension?.posts ?? {}).map((path) => `POST ${path}`))
     const hint = `there are ${there.join(', ')}; before /v1 may stand /s/<session>`
     return fail(c, new TrinityError('gateway/route', `there is nothing at ${c.req.path}`, { hint }))
   })

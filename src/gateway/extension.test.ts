@@ -40,6 +40,7 @@ describe('an extension', () => {
     expect((await post('[')).status).toBe(400)
     expect((await post(JSON.stringify({ a: 'x'.repeat(200) }))).status).toBe(413)
     expect((await fetch(`${gateway.url}/note`)).status).toBe(405)
+    expect(await (await fetch(`${gateway.url}/nothing`)).text()).toContain('POST /note')
     expect(seen).toHaveLength(2)
   })
 

@@ -17,6 +17,8 @@ export interface OneModelOptions {
   /** Of a reply. */
   readonly maxTokens: number
   readonly seed: number
+  /** What its answers call it; default the directory. */
+  readonly name?: string
 }
 
 export interface OneModelContext {
@@ -58,6 +60,7 @@ export async function openOneModel(options: OneModelOptions, context: OneModelCo
   const { rollout_model: rollout, max_timeout } = config.explorer
   return (...seeds) =>
     new RolloutModel({
+      name: options.name ?? model,
       sampler: samplers[0],
       text,
       limits: limitsOf(rollout),
