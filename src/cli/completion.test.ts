@@ -18,37 +18,66 @@ describe('what a line can go on with', () => {
     [['run', '-c', ''], []],
     [['chat', 'check'], []],
     [['nothing-like-it', 'ru'], ['run']],
-  ])('%j: %j', (words, offered) => {
-    expect(completed(program, words)).toEqual(offered)
+    // values that have names
+    [
+      ['init', '--sdk', 'open'],
+      ['openai', 'openai-agents'],
+    ],
+    [
+      ['model', 'new', '--arch', 'q'],
+      ['qwen2', 'qwen3'],
+    ],
+    [['log', '-l', 'W'], ['WARNING']],
+    [
+      ['completion', ''],
+      ['bash', 'fish', 'zsh'],
+    ],
+    [['run', '--set', 'buffer.batch'], ['buffer.batch_size=']],
+    [
+      ['run', '--set', 'mode=b'],
+      ['mode=bench', 'mode=both'],
+    ],
+    // as bash breaks it
+    [
+      ['run', '--set', 'mode', '=', 'b'],
+      ['bench', 'both'],
+    ],
+    [['run', '--set', 'algorithm.algorithm_type', '=', 'gsp'], ['gspo']],
+  ])('%j: %j', async (words, offered) => {
+    expect(await completed(program, words)).toEqual(offered)
   })
 
-  it('is every command at the beginning', () => {
-    expect(completed(program, [''])).toEqual(expect.arrayContaining(['init', 'run', 'studio', 'train']))
-    expect(completed(program, [])).toContain('run')
+  it('is every command at the beginning', async () => {
+    expect(await completed(program, [''])).toEqual(expect.arrayContaining(['init', 'run', 'studio', 'train']))
+    expect(await completed(program, [])).toContain('run')
   })
 })
 
-function printed(...shell: string[]): string {
+async function printed(...shell: string[]): Promise<string> {
   let text = ''
   vi.spyOn(process.stdout, 'write').mockImplementation((part) => {
     text += part
     return true
   })
-  completion(program, shell)
+  await completion(program, shell)
   return text
 }
 
 describe('a script', () => {
-  it('of bash is understood by bash, and asks with the words of the line', () => {
+  it('of bash is understood by bash, and asks with the words of the line', async () => {
     const fake = `trinity() { local IFS=' '; printf '%s\\n' "asked:$*"; }\nCOMP_WORDS=(trinity run --d)\nCOMP_CWORD=2\n`
-    const { stdout, status } = spawnSync('bash', ['-c', `${fake}${printed('bash')}_trinity; echo "\${COMPREPLY[0]}"`], {
-      encoding: 'utf8',
-    })
+    const { stdout, status } = spawnSync(
+      'bash',
+      ['-c', `${fake}${await printed('bash')}_trinity; echo "\${COMPREPLY[0]}"`],
+      {
+        encoding: 'utf8',
+      },
+    )
     expect({ stdout, status }).toEqual({ stdout: 'asked:completion --words -- run --d\n', status: 0 })
   })
 
-  it('of a shell that nobody knows is refused', () => {
-    expect(() => printed('tcsh')).toThrow(/no completion for tcsh/)
-    expect(() => printed()).toThrow(/for which shell/)
+  it('of a shell that nobody knows is refused', async () => {
+    await expect(printed('tcsh')).rejects.toThrow(/no completion for tcsh/)
+    await expect(printed()).rejects.toThrow(/for which shell/)
   })
 })

@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander'
 import { TrinityError } from '../base/error.js'
+import { valuesOf } from './completion-values.js'
 import type { ExitCode } from './print.js'
 
 /** What each shell asks with; where there is nothing to offer, it goes on with the names of files. */
@@ -7,6 +8,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_trinity() {
   local IFS=$'\\n'
   COMPREPLY=($(trinity completion --words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  if [[ \${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
 }
 complete -o default -F _trinity trinity
 `,
@@ -14,7 +16,7 @@ complete -o default -F _trinity trinity
 _trinity() {
   local -a found
   found=(\${(f)"$(trinity completion --words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
-  if (( \${#found} )); then compadd -- $found; else _files; fi
+  if (( \${#found} == 0 )); then _files; elif [[ $found[1] == *= ]]; then compadd -S '' -- $found; else compadd -- $found; fi
 }
 compdef _trinity trinity
 `,
@@ -23,9 +25,9 @@ compdef _trinity trinity
 }
 
 /** `trinity completion`: a script for a shell, or, for that script, what the words of a line can go on with. */
-export function completion(program: Command, given: readonly string[], words = false): ExitCode {
+export async function completion(program: Command, given: readonly string[], words = false): Promise<ExitCode> {
   if (words) {
-    const offered = completed(program, given).map((word) => `${word}\n`)
+    const offered = (await completed(program, given)).map((word) => `${word}\n`)
     process.stdout.write(offered.join(''))
     return 0
   }
@@ -41,18 +43,55 @@ export function completion(program: Command, given: readonly string[], words = f
   return 0
 }
 
-/** Commands or options that the last of the words may become. */
-export function completed(program: Command, words: readonly string[]): string[] {
+/** Commands, options or values that the last of the words may become; none: the shell offers files. */
+export async function completed(program: Command, words: readonly string[]): Promise<string[]> {
+  const whole = rejoined(words)
+  const given = whole.slice(0, -1)
+  const last = whole.at(-1) ?? ''
   let command = program
-  const given = words.slice(0, -1)
-  const last = words.at(-1) ?? ''
-  for (const word of given) command = command.commands.find((one) => one.name() === word) ?? command
+  const rest: string[] = []
+  for (const word of given) {
+    const below = rest.length === 0 ? command.commands.find((one) => one.name() === word) : undefined
+    if (below) command = below
+    else rest.push(word)
+  }
+  const offered = await offers(command, rest, last)
+  const isSplit = last !== (words.at(-1) ?? '')
+  const going = offered.filter((word) => word.startsWith(last)).sort()
+  // a shell that breaks words at = wants what follows it
+  return isSplit ? going.map((word) => word.slice(word.indexOf('=') + 1)) : going
+}
+
+async function offers(command: Command, given: readonly string[], last: string): Promise<readonly string[]> {
   const valued = optionOf(command, given.at(-1))
-  if (valued && (valued.required || valued.optional)) return []
-  const offered = last.startsWith('-')
-    ? command.options.filter(({ long }) => long && !given.includes(long)).map(({ long }) => String(long))
-    : command.commands.map((one) => one.name())
-  return offered.filter((word) => word.startsWith(last)).sort()
+  if (valued?.required || valued?.optional) return valuesOf(pathOf(command), valued.long ?? undefined, last)
+  if (last.startsWith('-')) {
+    return command.options.filter(({ long }) => long && !given.includes(long)).map(({ long }) => String(long))
+  }
+  if (command.commands.length > 0) return command.commands.map((one) => one.name())
+  const isFirst = !given.some((word, i) => !word.startsWith('-') && !isValued(command, given[i - 1]))
+  return isFirst ? valuesOf(pathOf(command), undefined, last) : []
+}
+
+/** Words of a line as they were typed: bash breaks them at `=`. */
+function rejoined(words: readonly string[]): string[] {
+  const whole: string[] = []
+  words.forEach((word, i) => {
+    const isRest = whole.length > 1 && (word === '=' || words[i - 1] === '=')
+    if (isRest) whole[whole.length - 1] += word
+    else whole.push(word)
+  })
+  return whole
+}
+
+/** `model new` */
+function pathOf(command: Command): string {
+  return command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
+}
+
+function isValued(command: Command, word: string | undefined): boolean {
+  const option = optionOf(command, word)
+  return option !== undefined && (option.required || option.optional)
 }
 
 function optionOf(command: Command, word: string | undefined): Option | undefined {

@@ -355,7 +355,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .description('commands and options at the tab key: prints a script for bash, zsh or fish')
     .argument('[shell...]', 'bash, zsh or fish')
     .option('--words', 'what the script asks: the arguments are the words of a line')
-    .action(async (given, { words }) => done((await import('./completion.js')).completion(program, given, words)))
+    .action(async (given, { words }) => done(await (await import('./completion.js')).completion(program, given, words)))
 
   return program
 }
