@@ -25,7 +25,8 @@ export function PlanView() {
     )
   const problems = [...answer.problems].sort((a, b) => RANKS[a.severity] - RANKS[b.severity])
   return (
-    <section class={`plan-view ${isChecking.value ? 'is-old' : ''}`} aria-label="Check" aria-live="polite">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    <section class={`plan-view ${isChecking.value ? 'is-old' : ''}`} aria-label="Check" aria-live="polite" tabIndex={0}>
       {notes.value.map((note) => (
         <p key={note} class="note">
           {note}

@@ -123,9 +123,8 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     const script = 'python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_batch_size=16'
     await page.getByRole('button', { name: 'Begin with…' }).click()
     await page.getByLabel('veRL script').fill(script)
-    await page.getByRole('button', { name: 'Import' }).click()
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
     await line('algorithm_type: grpo').waitFor()
-    await page.waitForSelector('.plan-view .note')
     await page.getByRole('button', { name: 'Begin with…' }).click()
     await page.locator('.choices button', { hasText: 'more/mine.yaml' }).click()
     await line('batch_size: 4 # puzzles in a step').waitFor()
