@@ -137,7 +137,11 @@ describe.each(NODES)('Node %s', (version) => {
       )
       const node = (await start('node', '-p', 'process.execPath')).stdout.trim()
       const options = { cwd: root, env, timeout: 10 * MINUTE, maxBuffer: 1 << 26 }
-      const { stdout } = await run(node, [vitest, 'run', ...tests, 'src/plugin/load.test.ts'], options)
+      const { stdout } = await run(
+        node,
+        [vitest, 'run', '--testTimeout=300000', ...tests, 'src/plugin/load.test.ts'],
+        options,
+      )
       expect(stdout).toMatch(/\b0 failed/)
     },
     10 * MINUTE,
