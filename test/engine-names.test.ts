@@ -13,7 +13,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'import-verl/map/trainer.ts': "veRL's names of rollout engines",
   'cli/program.ts': 'the command `trinity setup torch`',
   'machine/setup/plan.ts': 'the Python package',
-  'machine/doctor/addon.ts': 'the folder of the addon',
+  'machine/addon-file.ts': 'the folder of the addon',
   'machine/doctor/python.ts': 'the Python package',
   'machine/python/environment.ts': 'the Python package',
   'machine/python/find.ts': 'Python packages',
