@@ -44,8 +44,8 @@ function succeed(what, { code, text }) {
 
 /** What makes a library that Node loads: its own functions are found in the process, on Windows through a list of them. */
 async function linkArgs(zig, os, objects) {
-  // Zig's linker takes no bundles, and Node loads a library as well.
-  if (os === 'darwin') return ['-shared', '-Wl,-undefined,dynamic_lookup']
+  // Zig's linker takes no bundles, and Node loads a library as well. A library has a name: no path of this machine.
+  if (os === 'darwin') return ['-shared', '-Wl,-undefined,dynamic_lookup', '-Wl,-install_name,@rpath/trinity.node']
   if (os === 'linux') {
     const visible = join(objects, 'visible.map')
     writeFileSync(visible, '{ global: napi_register_module_v1; node_api_module_get_api_version_v1; local: *; };\n')
