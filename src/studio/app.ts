@@ -54,6 +54,7 @@ const STATUS = {
   'studio/taken': 403,
   'studio/origin': 403,
   'studio/exists': 409,
+  'studio/busy': 423,
   'studio/faults': 422,
 } as const
 const GONE = /^studio\/no-/
@@ -107,7 +108,7 @@ export function studioApp({ door, host, page, parts }: AppParts): Hono<Env> {
   return app
 }
 
-function statusOf(error: unknown): 400 | 401 | 403 | 404 | 409 | 422 | 500 {
+function statusOf(error: unknown): 400 | 401 | 403 | 404 | 409 | 422 | 423 | 500 {
   if (!(error instanceof TrinityError)) return 500
   const own = STATUS[error.code as keyof typeof STATUS]
   if (own) return own

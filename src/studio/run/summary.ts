@@ -5,8 +5,8 @@ import { redactValue } from '../../base/secret/index.js'
 import { readBestEval } from '../../checkpoint/best-eval.js'
 import type { BestEval, EvalRecord } from '../../checkpoint/checkpoint.js'
 import { readMark } from '../../checkpoint/job-mark.js'
-import { JOB, metaName } from '../../checkpoint/layout.js'
-import { type LockHolder, lockHolders } from '../../checkpoint/lock.js'
+import { BENCH, JOB, metaName } from '../../checkpoint/layout.js'
+import type { LockHolder } from '../../checkpoint/lock.js'
 import { type RunRecord, readRecords } from '../../run/record.js'
 import { isOver, type RoleStatus } from '../../synchronizer/status.js'
 import { statusFolder } from '../../synchronizer/status-store.js'
@@ -15,6 +15,7 @@ import type { FoundRun } from './find.js'
 import { failureOf } from './last-words.js'
 import { lastChange, progressOf, readPulse, rolesWithNumbers, sparkOf } from './pulse.js'
 import { readTags } from './tags.js'
+import { isBench, workersOf } from './workers.js'
 
 /** What the list of runs shows of one, from its files alone. A file that cannot be understood is told, not thrown. */
 export async function summarize({ id, path, root }: FoundRun): Promise<RunSummary> {
@@ -28,16 +29,16 @@ export async function summarize({ id, path, root }: FoundRun): Promise<RunSummar
     reading(readMark(path)),
     reading(readJsonObject(join(path, JOB))),
     reading(readRecords(path)),
-    reading(lockHolders(path)),
+    reading(workersOf(path)),
     reading(statusFolder(path).read()),
-    reading(readBestEval(path)),
+    reading(readBestEval(path).then((found) => found ?? readBestEval(join(path, BENCH)))),
     lastChange(path),
     reading(readTags(path)),
   ])
   const record: RunRecord | undefined = records[0]
   const roles = rolesOf(holders, statuses)
   const isAlive = holders.length > 0
-  const isFinished = await reading(hasFinished(path))
+  const isFinished = (await reading(hasFinished(path))) || (isBench(records) && record?.end?.how === 'finished')
   const error = isAlive || isFinished ? undefined : await reading(failureOf(path, record, changed))
   const pulses = await Promise.all((await rolesWithNumbers(path)).map((role) => readPulse(path, role)))
   const first = Math.min(...pulses.flatMap(({ rows }) => (rows[0]?.time ? [rows[0].time] : [])))

@@ -1,12 +1,12 @@
 import { realpath } from 'node:fs/promises'
 import { TrinityError } from '../../base/error.js'
-import { lockHolders } from '../../checkpoint/lock.js'
 import type { Resolved } from '../../config/index.js'
 import { startOver } from '../../run/fresh.js'
 import { type Leftovers, leftovers } from '../../run/leftovers.js'
 import { readRecords } from '../../run/record.js'
 import type { Deletion } from '../api.js'
 import type { FoundRun } from '../run/find.js'
+import { workersOf } from '../run/workers.js'
 import { isBelow, outside } from './place.js'
 
 /** What would go with a run, and what would stay because it is not the run's. */
@@ -23,7 +23,7 @@ export async function deleteRun(run: FoundRun): Promise<Deletion> {
 
 /** The job as it was asked for, which says what its files are. */
 async function resolvedOf({ path }: FoundRun): Promise<Resolved> {
-  const [holder] = await lockHolders(path)
+  const [holder] = await workersOf(path)
   if (holder) {
     throw new TrinityError(
       'studio/running',

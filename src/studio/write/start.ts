@@ -30,6 +30,13 @@ export class Starter {
   }
 
   async start({ file, run, isFresh }: ToStart): Promise<Started> {
+    const before = this.#started.find((one) => one.file === file && one.exit === undefined)
+    if (before) {
+      throw new TrinityError('studio/busy', `process ${before.pid} runs this file already`, {
+        path: file,
+        hint: 'wait until it ends, or stop it',
+      })
+    }
     const { program, pluginDirs } = this.#options
     const [command, ...first] = program
     const plugins = pluginDirs.flatMap((dir) => ['--plugin-dir', dir])

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TrinityError } from '../../base/error.js'
-import { lockHolders } from '../../checkpoint/lock.js'
 import type { StopAnswer } from '../api.js'
 import type { FoundRun } from '../run/find.js'
+import { workersOf } from '../run/workers.js'
 
 /** Between two signals: the first must have been heard. */
 const GAP_MS = 500
@@ -22,7 +22,7 @@ export class Stopper {
   }
 
   async stop(run: FoundRun, isNow: boolean): Promise<StopAnswer> {
-    const holders = await lockHolders(run.path)
+    const holders = await workersOf(run.path)
     const here = holders.filter(({ host }) => host === hostname())
     if (here.length === 0) {
       const elsewhere = [...new Set(holders.map(({ host }) => host))].join(', ')
@@ -37,7 +37,7 @@ export class Stopper {
     for (const pid of isNow ? pids : fresh) this.#signal(pid)
     if (isNow && fresh.length > 0) {
       await sleep(GAP_MS)
-      const still = new Set((await lockHolders(run.path).catch(() => [])).map(({ pid }) => pid))
+      const still = new Set((await workersOf(run.path).catch(() => [])).map(({ pid }) => pid))
       for (const pid of fresh) if (still.has(pid)) this.#signal(pid)
     }
     return { pids }

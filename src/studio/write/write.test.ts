@@ -8,6 +8,7 @@ import { here } from '../child/serve.js'
 import { runId } from '../run/find.js'
 import { Visitor } from '../visitor.fixture.js'
 import { deskWork } from './desk.js'
+import { Starter } from './start.js'
 import { Stopper } from './stop.js'
 
 const model = resolve('examples/quickstart/model')
@@ -189,6 +190,17 @@ describe('a run', () => {
     const list = async () => (await visitor.get<StartedList>('/started')).started[0]
     await expect.poll(async () => (await list()).exit).toBe('code 0')
     expect((await list()).output).toEqual([`run --config ${join(folder, 'run.yaml')} --plugin-dir /plugins`])
+  })
+
+  it('is not started again from a file that runs', async () => {
+    const script = join(outside, 'stays.mjs')
+    await writeFile(script, 'setInterval(() => {}, 1000)')
+    const starter = new Starter({ program: [process.execPath, script], pluginDirs: [] })
+    const file = join(outside, 'stays.yaml')
+    const { pid } = await starter.start({ file, run: 'x' })
+    await expect(starter.start({ file, run: 'x' })).rejects.toMatchObject({ code: 'studio/busy' })
+    process.kill(pid, 'SIGKILL')
+    await expect.poll(async () => (await starter.list())[0].exit).toBe('SIGKILL')
   })
 
   it('is not started with faults, nor where Studio does not look', async () => {
