@@ -186,6 +186,35 @@ export interface StartedList {
   readonly started: readonly Started[]
 }
 
+export interface ExportQuery {
+  readonly step: number
+  /** `hf` is a directory; `f16`, `q4_k_m` and others are GGUF files. */
+  readonly type: string
+  /** Takes the place of an earlier export. */
+  readonly isSure?: boolean
+}
+
+/** A checkpoint that this Studio writes, or has written, as a file for other programs. */
+export interface Exported {
+  readonly step: number
+  readonly type: string
+  /** Absolute. */
+  readonly file: string
+  readonly began: number
+  /** Absent: it is under way. */
+  readonly exit?: string
+  /** The last lines of the process. */
+  readonly output: readonly string[]
+}
+
+export interface ExportList {
+  /** Where exports of this run are put. */
+  readonly folder: string
+  readonly types: readonly string[]
+  /** Latest first. */
+  readonly exports: readonly Exported[]
+}
+
 export interface StopQuery {
   /** Without finishing the step. */
   readonly isNow?: boolean

@@ -11,6 +11,8 @@ import { scorePart } from './rollout/score-part.js'
 import type { Shelf } from './rollout/shelf.js'
 import { runParts } from './run/parts.js'
 import type { Runs } from './run/runs.js'
+import type { Exporter } from './write/export.js'
+import { exportParts } from './write/export-parts.js'
 import { keepParts } from './write/keep-parts.js'
 import { type WriteNeeds, writeParts } from './write/parts.js'
 
@@ -23,7 +25,7 @@ export interface PartNeeds {
   readonly report?: ShownReport
   readonly version: string
   /** Absent: runs are only looked at. */
-  readonly writes?: Omit<WriteNeeds, 'runs'> & { readonly players: Players }
+  readonly writes?: Omit<WriteNeeds, 'runs'> & { readonly players: Players; readonly exporter: Exporter }
   /** Ends every stream. */
   readonly signal: AbortSignal
 }
@@ -38,6 +40,7 @@ export function partsOf(needs: PartNeeds): Part[] {
       ? [
           ...keepParts(runs),
           ...writeParts({ runs, ...writes }),
+          ...exportParts(runs, writes.exporter),
           ...playgroundParts(runs, writes.players),
           scorePart(runs.given, shelf, writes.players),
         ]

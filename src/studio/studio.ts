@@ -15,6 +15,7 @@ import { Stores } from './rollout/stores.js'
 import { TokenTexts } from './rollout/token-text.js'
 import { VIEW, View, type ViewOptions } from './rollout/view.js'
 import { Runs } from './run/runs.js'
+import { Exporter } from './write/export.js'
 import { openDesk } from './write/open-desk.js'
 import { Starter } from './write/start.js'
 import { Stopper } from './write/stop.js'
@@ -79,10 +80,14 @@ export class Studio {
     const { program, pluginDirs = [] } = options
     const desk = options.desk ?? openDesk(pluginDirs)
     const players = options.players ?? openPlayers(pluginDirs)
+    const writes = program && {
+      ...{ desk, players, exporter: new Exporter(program) },
+      ...{ starter: new Starter({ program, pluginDirs }), stopper: new Stopper() },
+    }
     const parts = partsOf({
       ...{ runs, tables: new MetricsTables(), version, signal: end.signal, report: options.report },
       shelf: view ?? runShelf(runs, stores, new TokenTexts(folders)),
-      writes: program && { desk, players, starter: new Starter({ program, pluginDirs }), stopper: new Stopper() },
+      writes,
       opens: view && { run: VIEW, store: view.store.id, schema: options.view?.schema ?? 'experience' },
     })
     const app = studioApp({ door, host, page, parts })
@@ -93,6 +98,7 @@ export class Studio {
       view ?? stores,
       desk,
       players,
+      ...(writes ? [writes.exporter] : []),
     ])
   }
 

@@ -9,6 +9,11 @@ export class Refusal extends Error {
   ) {
     super(message)
   }
+
+  /** Something else is in its place already, which may be replaced. */
+  get isTaken(): boolean {
+    return this.status === 409
+  }
 }
 
 /** Whatever was thrown, as something to show. */

@@ -1,14 +1,21 @@
 import { useSignal } from '@preact/signals'
-import type { CheckpointInfo, RunDetail } from '../../src/studio/api.js'
+import type { ComponentChildren } from 'preact'
+import type { CheckpointInfo, RunDetail, Started } from '../../src/studio/api.js'
 import { now } from '../base/clock.js'
 import { ago, bytes, moment, number } from '../base/format.js'
 import { writes } from '../base/live.js'
 import { linkTo } from '../base/place.js'
 import { Copy } from '../part/copy.js'
 import { Empty } from '../part/empty.js'
+import { StartedLine, useFollow } from '../write/started.js'
+import { CheckpointActions } from './checkpoint-actions.js'
+import { Exports, useExports } from './exports.js'
 import { nextCommands } from './next-commands.js'
 
 export function Checkpoints({ run }: { run?: RunDetail }) {
+  const { list, look } = useExports(run?.id)
+  const started = useSignal<Started | undefined>(undefined)
+  useFollow(started)
   if (run === undefined) return <p class="loading">Reading…</p>
   if (run.checkpoints.length === 0)
     return (
@@ -35,15 +42,26 @@ export function Checkpoints({ run }: { run?: RunDetail }) {
         </thead>
         <tbody>
           {[...run.checkpoints].reverse().map((checkpoint) => (
-            <Row key={checkpoint.path} checkpoint={checkpoint} file={run.file} />
+            <Row key={checkpoint.path} checkpoint={checkpoint} file={run.file}>
+              {writes.value && <CheckpointActions {...{ run, checkpoint, exports: list, look, started }} />}
+            </Row>
           ))}
         </tbody>
       </table>
+      {started.value && <StartedLine started={started.value} />}
+      <Exports exports={list?.exports ?? []} />
     </div>
   )
 }
 
-function Row({ checkpoint, file }: { checkpoint: CheckpointInfo; file?: string }) {
+interface RowProps {
+  readonly checkpoint: CheckpointInfo
+  readonly file?: string
+  /** What can be done with it here. */
+  readonly children: ComponentChildren
+}
+
+function Row({ checkpoint, file, children }: RowProps) {
   const { step, evaluation, savedAt, full, weights, path } = checkpoint
   const isOpen = useSignal(false)
   const toggle = () => {
@@ -83,6 +101,7 @@ function Row({ checkpoint, file }: { checkpoint: CheckpointInfo; file?: string }
       {isOpen.value && (
         <tr class="commands">
           <td colSpan={8}>
+            {children}
             <dl>
               {nextCommands(checkpoint, file).map(({ what, command }) => (
                 <div key={what}>

@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import type { CheckAnswer, SaveAnswer, Started, StartedList } from '../../src/studio/api.js'
+import type { CheckAnswer, SaveAnswer, Started } from '../../src/studio/api.js'
 import { folders, runs } from '../base/live.js'
-import { go } from '../base/place.js'
-import { get, post, type Refusal, refusalOf } from '../base/server.js'
+import { post, type Refusal, refusalOf } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
 import { Yaml } from '../part/yaml.js'
 import { checked, isChecking, isSaved, place, target, text } from './draft.js'
+import { StartedLine, useFollow } from './started.js'
 
 type Asking = 'replace' | 'replace-start' | 'fresh' | 'dry-run'
 
@@ -21,7 +20,7 @@ export function Actions() {
   const isAlive = old?.state === 'running' || old?.state === 'waiting'
   const isInside = checked.value?.stages?.every((one) => one.isInside) === true
   const isFit = checked.value?.ok === true && isInside && !isChecking.value && !isAlive
-  useFollow(started.value, started)
+  useFollow(started)
 
   const attempt = async (work: () => Promise<void>, onExists: Asking) => {
     failure.value = undefined
@@ -30,7 +29,7 @@ export function Actions() {
       await work()
     } catch (error) {
       const refusal = refusalOf(error)
-      if (refusal.status === 409) asking.value = onExists
+      if (refusal.isTaken) asking.value = onExists
       else failure.value = refusal
     }
   }
@@ -134,36 +133,5 @@ export function Actions() {
         </Dialog>
       )}
     </>
-  )
-}
-
-/** Goes to the run as soon as it is there; a process that ends before says why. */
-function useFollow(started: Started | undefined, to: { value: Started | undefined }): void {
-  const isThere =
-    started !== undefined && runs.value?.some(({ id, changed }) => id === started.run && changed >= started.began)
-  useEffect(() => {
-    if (started !== undefined && isThere) go(['runs', started.run, 'charts'])
-  }, [isThere])
-  useEffect(() => {
-    if (started === undefined || started.exit !== undefined) return
-    const timer = setInterval(async () => {
-      const list = await get<StartedList>('started').catch(() => undefined)
-      const now = list?.started.find(({ pid }) => pid === started.pid)
-      if (now !== undefined) to.value = now
-    }, 700)
-    return () => clearInterval(timer)
-  }, [started?.pid, started?.exit])
-}
-
-function StartedLine({ started: { pid, exit, output } }: { started: Started }) {
-  return (
-    <div class="wide started" role="status">
-      <p class={exit === undefined ? 'muted' : 'bad'}>
-        {exit === undefined
-          ? `Process ${pid} has begun; its run appears in a moment.`
-          : `Process ${pid} ended: ${exit}`}
-      </p>
-      {output.length > 0 && <pre>{output.slice(exit === undefined ? -3 : -20).join('\n')}</pre>}
-    </div>
   )
 }

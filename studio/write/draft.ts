@@ -2,6 +2,8 @@ import { computed, effect, signal } from '@preact/signals'
 import type { CheckAnswer, Form, Place, SourceText } from '../../src/studio/api.js'
 import { folders } from '../base/live.js'
 import { get, post, type Refusal, refusalOf, runPath } from '../base/server.js'
+import { fileBeside } from './file-beside.js'
+import { trainingFrom } from './from-checkpoint.js'
 import { type Path, type Tree, treeOf, type Value, without, withValue } from './yaml-text.js'
 
 /** The run that is being written: one text, which form and editor both show and change. */
@@ -74,6 +76,12 @@ export const beginWith = {
     begin({ ...source, place: undefined })
     const { name } = tree.peek()
     setValue(['name'], `${typeof name === 'string' ? name : 'run'}-copy`)
+  },
+  /** The run under another name, with the weights of one of its checkpoints to begin with. */
+  checkpoint: async (id: string, name: string, model: string) => {
+    const source = await get<SourceText>(runPath(id, 'source'))
+    begin({ ...source, text: trainingFrom(source.text, { name, model }), place: undefined })
+    if (source.place !== undefined) place.value = fileBeside(source, '', name)
   },
   verl: async (script: string) => begin(await post<SourceText>('import-verl', { text: script })),
   nothing: async () => begin({ text: EMPTY, from: 'nothing', notes: [] }),

@@ -20,12 +20,15 @@ const VIEWS = [
 export function Write() {
   const isBeginning = useSignal(false)
   useEffect(() => follow(), [])
-  const { run, copy } = query.value
+  const { run, copy, name, model } = query.value
   useEffect(() => {
     if (run === undefined) return
-    setQuery({ run: '', copy: '' })
-    const begun = copy === undefined ? beginWith.run(run) : beginWith.copy(run)
-    begun.catch((error: unknown) => {
+    setQuery({ run: '', copy: '', name: '', model: '' })
+    const begun = () => {
+      if (name !== undefined && model !== undefined) return beginWith.checkpoint(run, name, model)
+      return copy === undefined ? beginWith.run(run) : beginWith.copy(run)
+    }
+    begun().catch((error: unknown) => {
       problem.value = refusalOf(error)
     })
   }, [run])

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -97,6 +97,53 @@ describe.skipIf(noChromium)(`a run from its start to its end in chromium${chromi
     const facts = (await page.locator('.facts').textContent()) ?? ''
     expect(facts).toMatch(/reward(0|0\.1|1)task setheld-outworkflowsimple_workflow/)
     await axeClean('one task')
+  }, 300_000)
+
+  it('a checkpoint of it is exported, also across a reload, trained on and evaluated', async () => {
+    const { page } = person
+    await person.visit(`${run}/checkpoints`, '.checkpoints')
+    const open = () =>
+      page
+        .getByRole('button', { name: /Evaluate, go on, export/ })
+        .first()
+        .click()
+    await open()
+    await axeClean('checkpoints')
+    const begin = async (type: string) => {
+      await button('Export').click()
+      await page.locator('dialog').getByLabel('Type').selectOption(type)
+      await axeClean('an export')
+      await page.locator('dialog').getByRole('button', { name: 'Export', exact: true }).click()
+      // it has begun when the dialog has gone
+      await page.locator('dialog[open]').waitFor({ state: 'detached' })
+    }
+    await begin('hf')
+    await page.reload()
+    await page.locator('.exports', { hasText: 'as hf is in' }).waitFor()
+    const [made] = readdirSync(join(job, 'exports'))
+    expect(made).toMatch(/^mine-step-\d+-hf$/)
+    expect(existsSync(join(job, 'exports', made, 'model.safetensors'))).toBe(true)
+    await open()
+    // its tokenizer has no place in such a file: the words of the command say so
+    await begin('q8_0')
+    await page.locator('.exports pre', { hasText: 'fix llama.cpp has no tokenizer' }).waitFor()
+    await axeClean('what was exported')
+
+    await page.getByRole('link', { name: 'Train on from here' }).click()
+    await page.waitForSelector('.form-row')
+    await expect.poll(() => field('name').inputValue()).toMatch(/^mine-from-step-\d+$/)
+    expect(await field('model.model_path').inputValue()).toContain(join(job, 'global_step_'))
+    await expect.poll(() => button('Start').isEnabled(), { timeout: 60_000 }).toBe(true)
+
+    await person.visit(`${run}/checkpoints`, '.checkpoints')
+    await open()
+    await button('Evaluate').click()
+    await page.locator('dialog').getByRole('button', { name: 'Evaluate', exact: true }).click()
+    await page.waitForURL((url) => /#\/runs\/.*\/charts/.test(url.hash) && !url.hash.includes(run))
+    await badge('finished')
+    const [evaluated] = readdirSync(join(dir, 'quickstart')).filter((name) => name.startsWith('mine-eval-step-'))
+    const { results } = JSON.parse(readFileSync(join(dir, 'quickstart', evaluated, 'bench', 'results.json'), 'utf8'))
+    expect(results).toMatchObject([{ step: 0, path: expect.stringContaining(join(job, 'global_step_')) }])
   }, 300_000)
 
   it('it gets a tag, is found by it, and goes when its name is confirmed', async () => {
