@@ -52,9 +52,10 @@ export class RayCluster {
   /** Another node, in place of one that was killed. */
   async add(cpus: number, node = this.#nodes.length): Promise<void> {
     let before = this.#alive()
-    for (; before === 0; before = this.#alive()) await sleep(500)
+    for (; before.length === 0; before = this.#alive()) await sleep(500)
     this.#nodes[node] = this.#start(node, cpus, [`--address=${this.address}`])
-    while (this.#alive() <= before) await sleep(500)
+    // by its name: one that was killed counts as alive for a while
+    while (this.#alive().every((name) => before.includes(name))) await sleep(500)
   }
 
   /** The address of a node. */
@@ -99,14 +100,15 @@ export class RayCluster {
     throw new Error('Ray did not start')
   }
 
-  /** Nodes; none, while it starts. */
-  #alive(): number {
-    const code = `import ray; ray.init('${this.address}', log_to_driver=False, logging_level='ERROR'); print(sum(n['Alive'] for n in ray.nodes()))`
+  /** The names of its nodes; none, while it starts. */
+  #alive(): string[] {
+    const names = "[n['NodeID'] for n in ray.nodes() if n['Alive']]"
+    const code = `import ray; ray.init('${this.address}', log_to_driver=False, logging_level='ERROR'); print(*${names})`
     try {
-      const said = execFileSync(path, ['-c', code], { stdio: ['ignore', 'pipe', 'ignore'] })
-      return Number(said.toString().trim())
+      const said = execFileSync(path, ['-c', code], { stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' })
+      return said.split(/\s+/).filter(Boolean)
     } catch {
-      return 0
+      return []
     }
   }
 }
