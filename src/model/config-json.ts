@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/file/json-file.js'
 import { architectureName } from './architecture.js'
-import type { ModelConfig } from './config.js'
+import { isNear, type ModelConfig } from './config.js'
 import { ropeScalingJson } from './rope.js'
 
 const dtypeNames = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const
@@ -88,24 +88,15 @@ function expertKeys({ experts, layers }: ModelConfig): JsonObject {
   }
 }
 
-function gemmaKeys({
-  qkvBias,
-  attentionScale,
-  attentionCap,
-  logitCap,
-  windows,
-  near,
-  layers,
-  maxPositions,
-}: ModelConfig): JsonObject {
-  const slides = (layer: number) => near?.layers.includes(layer) ?? (windows?.[layer] ?? 0) > 0
+function gemmaKeys(config: ModelConfig): JsonObject {
+  const { qkvBias, attentionScale, attentionCap, logitCap, windows, layers, maxPositions } = config
   return {
     attention_bias: qkvBias,
     query_pre_attn_scalar: Math.round(attentionScale ** -2),
     attn_logit_softcapping: attentionCap ?? null,
     final_logit_softcapping: logitCap ?? null,
     sliding_window: windows ? Math.max(...windows) : maxPositions,
-    layer_types: Array.from({ length: layers }, (_, i) => (slides(i) ? 'sliding_attention' : 'full_attention')),
+    layer_types: Array.from({ length: layers }, (_, i) => (isNear(config, i) ? 'sliding_attention' : 'full_attention')),
   }
 }
 

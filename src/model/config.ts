@@ -148,6 +148,11 @@ function scales(
   }
 }
 
+/** Whether a layer sees a window only. Of Gemma 3, whose window may hold everything, the rotation tells. */
+export function isNear({ near, windows }: Pick<ModelConfig, 'near' | 'windows'>, layer: number): boolean {
+  return near?.layers.includes(layer) ?? (windows?.[layer] ?? 0) > 0
+}
+
 function nearLayers(config: ConfigReader, types: readonly string[]): ModelConfig['near'] {
   const layers = types.flatMap((type, layer) => (type === 'sliding_attention' ? [layer] : []))
   return layers.length > 0 ? { rope: parseNearRope(config), layers } : undefined

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { AxeResults } from 'axe-core'
 import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
 import { Studio, type StudioOptions } from '../../src/studio/studio.js'
 
 /** The browser that tests run with: TRINITY_CHROMIUM, else Debian's. */
@@ -15,8 +16,8 @@ export const chromiumNote = noChromium
 const BUILT = fileURLToPath(new URL('../../dist/studio/page/', import.meta.url))
 const axe = () => readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-export const WIDE = { width: 1280, height: 800 }
-export const NARROW = { width: 390, height: 800 }
+const WIDE = { width: 1280, height: 800 }
+const NARROW = { width: 390, height: 800 }
 
 /** A person with a browser in front of a Studio. */
 export class Person {
@@ -69,6 +70,22 @@ export class Person {
     const options = JSON.stringify(rules ? { runOnly: rules } : {})
     const { violations } = (await this.page.evaluate(`axe.run(${options})`)) as AxeResults
     return violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)} ${nodes[0].failureSummary ?? ''}`)
+  }
+
+  /** What is in somebody's way on this view: in the light and in the dark, wide and narrow. It ends as it began. */
+  async obstacles(): Promise<string[]> {
+    const { page } = this
+    await page.emulateMedia({ colorScheme: 'light' })
+    const found = await this.flaws()
+    if ((await this.overhang()) > 0) found.push('wider than its window')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    found.push(...(await this.flaws(['color-contrast'])).map((flaw) => `in the dark, ${flaw}`))
+    await page.setViewportSize(NARROW)
+    const narrow = expect.poll(() => this.overhang()).toBeLessThanOrEqual(0)
+    await narrow.catch(() => found.push(`wider than ${NARROW.width} pixels`))
+    await page.setViewportSize(WIDE)
+    await page.emulateMedia({ colorScheme: 'light' })
+    return found
   }
 
   /** Pixels by which the page is wider than its window. */

@@ -8,7 +8,7 @@ import type { PerfReport } from '../../src/perf/report.js'
 import { timingOf } from '../../src/perf/timing.js'
 import { runId } from '../../src/studio/run/find.js'
 import { trinity } from '../run/cli-kit.js'
-import { chromiumNote, NARROW, noChromium, Person, WIDE } from './browser-kit.js'
+import { chromiumNote, noChromium, Person } from './browser-kit.js'
 import { EVIL, hostileRun } from './hostile-run.js'
 
 const config = fileURLToPath(new URL('../../examples/quickstart/quickstart.yaml', import.meta.url))
@@ -177,7 +177,6 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
   }, 60_000)
 
   it('every view is for everybody: axe in both themes, wide and narrow', async () => {
-    const { page } = person
     const run = `runs/${runId(job('done'))}`
     const views: [string, string][] = [
       ['', 'tr[data-run]'],
@@ -196,15 +195,8 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
       ['perf', '.cards'],
     ]
     for (const [view, shows] of views) {
-      await page.emulateMedia({ colorScheme: 'light' })
       await person.visit(view, shows)
-      expect(await person.flaws(), view).toEqual([])
-      expect(await person.overhang(), view).toBeLessThanOrEqual(0)
-      await page.emulateMedia({ colorScheme: 'dark' })
-      expect(await person.flaws(['color-contrast']), `${view} in the dark`).toEqual([])
-      await page.setViewportSize(NARROW)
-      await expect.poll(() => person.overhang(), { message: `${view} at 390` }).toBeLessThanOrEqual(0)
-      await page.setViewportSize(WIDE)
+      expect(await person.obstacles(), view).toEqual([])
     }
   }, 180_000)
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { runId } from '../../src/studio/run/find.js'
 import { trinity } from '../run/cli-kit.js'
-import { chromiumNote, NARROW, noChromium, Person, WIDE } from './browser-kit.js'
+import { chromiumNote, noChromium, Person } from './browser-kit.js'
 import { writing } from './writing-kit.js'
 
 describe.skipIf(noChromium)(`a run from its start to its end in chromium${chromiumNote}`, () => {
@@ -15,16 +15,7 @@ describe.skipIf(noChromium)(`a run from its start to its end in chromium${chromi
   const button = (name: string | RegExp) => person.page.getByRole('button', { name, exact: true })
   const field = (key: string) => person.page.locator(`[id="field-${key}"]`)
   const badge = (state: string) => person.page.locator('.badge', { hasText: state }).first().waitFor()
-  const axeClean = async (what: string) => {
-    const { page } = person
-    expect(await person.flaws(), what).toEqual([])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await person.flaws(['color-contrast']), `${what} in the dark`).toEqual([])
-    await page.setViewportSize(NARROW)
-    await expect.poll(() => person.overhang(), { message: `${what} at 390` }).toBeLessThanOrEqual(0)
-    await page.setViewportSize(WIDE)
-    await page.emulateMedia({ colorScheme: 'light' })
-  }
+  const suitsEverybody = async (what: string) => expect(await person.obstacles(), what).toEqual([])
 
   beforeAll(async () => {
     person = await Person.open({ folders: [dir], ...writing() })
@@ -84,7 +75,7 @@ describe.skipIf(noChromium)(`a run from its start to its end in chromium${chromi
     await expect.poll(() => page.locator('.reply-tokens').count(), { timeout: 120_000 }).toBe(2)
     await page.locator('.reply-tokens .tok').first().hover()
     await expect.poll(() => page.locator('.others meter').count()).toBeGreaterThan(1)
-    await axeClean('a conversation')
+    await suitsEverybody('a conversation')
   }, 300_000)
 
   it('one task of an evaluation set earns its reward', async () => {
@@ -96,7 +87,7 @@ describe.skipIf(noChromium)(`a run from its start to its end in chromium${chromi
     await page.waitForSelector('.facts')
     const facts = (await page.locator('.facts').textContent()) ?? ''
     expect(facts).toMatch(/reward(0|0\.1|1)task setheld-outworkflowsimple_workflow/)
-    await axeClean('one task')
+    await suitsEverybody('one task')
   }, 300_000)
 
   it('a checkpoint of it is exported, also across a reload, trained on and evaluated', async () => {
@@ -108,11 +99,11 @@ describe.skipIf(noChromium)(`a run from its start to its end in chromium${chromi
         .first()
         .click()
     await open()
-    await axeClean('checkpoints')
+    await suitsEverybody('checkpoints')
     const begin = async (type: string) => {
       await button('Export').click()
       await page.locator('dialog').getByLabel('Type').selectOption(type)
-      await axeClean('an export')
+      await suitsEverybody('an export')
       await page.locator('dialog').getByRole('button', { name: 'Export', exact: true }).click()
       // it has begun when the dialog has gone
       await page.locator('dialog[open]').waitFor({ state: 'detached' })
@@ -127,7 +118,7 @@ describe.skipIf(noChromium)(`a run from its start to its end in chromium${chromi
     // its tokenizer has no place in such a file: the words of the command say so
     await begin('q8_0')
     await page.locator('.exports pre', { hasText: 'fix llama.cpp has no tokenizer' }).waitFor()
-    await axeClean('what was exported')
+    await suitsEverybody('what was exported')
 
     await page.getByRole('link', { name: 'Train on from here' }).click()
     await page.waitForSelector('.form-row')

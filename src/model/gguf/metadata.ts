@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../config.js'
+import { isNear, type ModelConfig } from '../config.js'
 import { type Rope, rotatedDims } from '../rope.js'
 import { architectures, contextOf } from './family.js'
 import { type FileType, fileTypes } from './file-type.js'
@@ -68,18 +68,10 @@ function ropeEntries({ scaling }: Rope): Entries {
   }
 }
 
-function gemmaEntries({
-  unitNorms,
-  attentionCap,
-  logitCap,
-  windows,
-  near,
-  layers,
-  maxPositions,
-}: ModelConfig): Entries {
+function gemmaEntries(config: ModelConfig): Entries {
+  const { unitNorms, attentionCap, logitCap, windows, near, layers, maxPositions } = config
   if (!unitNorms) return {}
-  const slides = (layer: number) => near?.layers.includes(layer) ?? (windows?.[layer] ?? 0) > 0
-  const pattern = Array.from({ length: layers }, (_, layer) => slides(layer))
+  const pattern = Array.from({ length: layers }, (_, layer) => isNear(config, layer))
   return {
     attn_logit_softcapping: attentionCap === undefined ? undefined : real(attentionCap),
     final_logit_softcapping: logitCap === undefined ? undefined : real(logitCap),
