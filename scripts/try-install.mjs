@@ -58,7 +58,12 @@ async function startRegistry(bin, scratch) {
   const settings = {
     storage: join(scratch, 'storage'),
     uplinks: { upstream: { url: upstream, timeout: '120s' } },
-    packages: { 'trinity-rft': own, '@trinity-rft/*': own, '**': { access: '$all', proxy: 'upstream' } },
+    packages: {
+      'trinity-rft': own,
+      'create-trinity': own,
+      '@trinity-rft/*': own,
+      '**': { access: '$all', proxy: 'upstream' },
+    },
     max_body_size: '20mb',
     log: { type: 'stdout', level: 'error' },
   }
