@@ -59,7 +59,7 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     person = await Person.open({ folders: [dir], report: { path: 'output.json', report: measured } })
     // a report that Studio was asked to show comes first
     await person.page.waitForSelector('.cards')
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     await person?.close()
     stop()
@@ -98,7 +98,7 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     await page.keyboard.press('Escape')
     await expect.poll(() => page.locator('dialog[open]').count()).toBe(0)
     stop()
-  })
+  }, 120_000)
 
   it('keeps zoom and filter in the address, so that they survive a reload', async () => {
     const { page } = person
@@ -124,7 +124,7 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     const few = await page.locator('.histogram dd').first().textContent()
     await page.reload()
     await expect.poll(() => page.locator('.histogram dd').first().textContent()).toBe(few)
-  })
+  }, 120_000)
 
   it('a broken run is told apart, and does not hide the others', async () => {
     const { page } = person
@@ -132,7 +132,7 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     expect(await page.locator('.headline .note').textContent()).toContain('best_eval.json')
     await person.visit('', 'tr[data-run]:has-text("best_eval.json") .badge.broken')
     expect(await page.locator('tr[data-run]').count()).toBe(4)
-  })
+  }, 120_000)
 
   it('what models, logs and names say never becomes markup', async () => {
     const run = `runs/${runId(job('hostile'))}`
@@ -156,7 +156,7 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
       expect(await person.page.locator('img').count(), view).toBe(0)
       expect(await person.page.evaluate('window.stolen'), view).toBeUndefined()
     }
-  })
+  }, 120_000)
 
   it('eight tabs share the six connections of a browser: those that nobody sees give theirs back', async () => {
     const tabs: Page[] = []
@@ -174,7 +174,7 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     await turn(tabs[0], false)
     await tabs[0].waitForSelector('.live.on')
     for (const tab of tabs) await tab.close()
-  }, 60_000)
+  }, 120_000)
 
   it('every view is for everybody: axe in both themes, wide and narrow', async () => {
     const run = `runs/${runId(job('done'))}`
@@ -198,5 +198,5 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
       await person.visit(view, shows)
       expect(await person.obstacles(), view).toEqual([])
     }
-  }, 180_000)
+  }, 300_000)
 })

@@ -65,7 +65,7 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     await line('max_model_len: 64').waitFor()
     await page.getByLabel('leave out model.max_model_len').click()
     await line('max_model_len').waitFor({ state: 'detached' })
-  }, 60_000)
+  }, 120_000)
 
   it('a fault stands at its field and at its line, and nothing is started', async () => {
     const { page } = person
@@ -77,7 +77,7 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     await field('buffer.batch_size').fill('4')
     await page.waitForSelector('.mark-error', { state: 'detached' })
     await page.waitForSelector('.form-row.is-bad', { state: 'detached' })
-  }, 60_000)
+  }, 120_000)
 
   it('what is chosen, of a plugin too, has arguments with words and defaults', async () => {
     const { page } = person
@@ -92,7 +92,7 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     expect(await coef.textContent()).toContain('The ratio counts between')
     await field(`${taskset}.default_workflow_type`).selectOption('simple_workflow')
     await pause.waitFor({ state: 'detached' })
-  }, 60_000)
+  }, 120_000)
 
   it('is saved, not everywhere, and shown as it would be resolved', async () => {
     const { page } = person
@@ -116,7 +116,7 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     await page.keyboard.press('Escape')
     const status = (code: number) => expect.stringContaining(`status of ${code}`)
     expect(person.complaints.splice(0)).toEqual([status(403), status(400)])
-  }, 60_000)
+  }, 120_000)
 
   it('from a script of veRL, and from the file that was saved', async () => {
     const { page } = person
@@ -130,7 +130,7 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     await line('batch_size: 4 # puzzles in a step').waitFor()
     await page.reload()
     await line('batch_size: 4 # puzzles in a step').waitFor()
-  }, 60_000)
+  }, 120_000)
 
   it('each page is for everybody: axe in both themes, wide and narrow', async () => {
     const views: [string, string][] = [
@@ -143,5 +143,5 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
       await person.visit(view, shows)
       expect(await person.obstacles(), view).toEqual([])
     }
-  }, 180_000)
+  }, 300_000)
 })
