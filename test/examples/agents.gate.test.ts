@@ -50,13 +50,13 @@ describe('an agent that knows nothing of training', { timeout: 300_000 }, () => 
       example.run(`agents/serve/${side}.yaml`, { 'explorer.proxy_port': 0 }, [], seen),
     )
     const agent = join(root, 'examples/agents/serve/agent.mjs')
-    const { stdout } = await promisify(execFile)(process.execPath, [agent, '8', await url])
+    const { stdout } = await promisify(execFile)(process.execPath, [agent, '12', await url])
     for (const child of children) child.kill('SIGTERM')
     expect(await Promise.all(ended)).toMatchObject([{ code: 0 }, { code: 0 }])
     const right = [...stdout.matchAll(/: (0\.\d+|1\.00) right/g)].map(([, share]) => Number(share))
-    expect(right).toHaveLength(8)
+    expect(right).toHaveLength(12)
     expect(right[0]).toBeLessThan(0.6)
-    expect((right[6] + right[7]) / 2).toBeGreaterThan((right[0] + right[1]) / 2 + 0.15)
+    expect((right[10] + right[11]) / 2).toBeGreaterThan((right[0] + right[1]) / 2 + 0.15)
   })
 
   it('trains on all that a step gave, and a finished run says what is asked differently now', async () => {
