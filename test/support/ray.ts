@@ -1,11 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { freePort } from '../../src/machine/ground/free-port.js'
+import { reaches } from '../../src/machine/reaches.js'
 import { Networks } from './networks.js'
 
 const path = process.env.TRINITY_RAY_PYTHON ?? ''
+const execute = promisify(execFile)
+/** A machine that has much else to do takes minutes for what a quiet one does in ten seconds. */
+const UP_MS = 600_000
 
 /** A Python with Ray, torch and Transformers. */
 export const rayPython = {
@@ -14,7 +19,10 @@ export const rayPython = {
   note: path === '' ? ' (skipped: TRINITY_RAY_PYTHON names no Python with Ray, torch and transformers)' : '',
 }
 
-/** A real Ray whose nodes are all on this machine; `apart`: in networks of their own, as if they were not. */
+/**
+ * A real Ray whose nodes are all on this machine; `apart`: in networks of their own, as if they were not. `dashboard`,
+ * which is most of its processes, takes jobs.
+ */
 export class RayCluster {
   readonly address: string
   readonly dashboard: string
@@ -31,16 +39,16 @@ export class RayCluster {
   }
 
   /** One node for each number of processors; the first is the head. */
-  static async start(cpus: readonly number[], { apart = false } = {}): Promise<RayCluster> {
+  static async start(cpus: readonly number[], { apart = false, dashboard = false } = {}): Promise<RayCluster> {
     // Ray's sockets want a short path
     const dir = mkdtempSync('/tmp/tr-')
-    const [port, dashboard] = [await freePort(), await freePort()]
-    const cluster = new RayCluster(dir, port, dashboard, apart ? new Networks(cpus.length) : undefined)
+    const [port, page] = [await freePort(), await freePort()]
+    const cluster = new RayCluster(dir, port, page, apart ? new Networks(cpus.length) : undefined)
     const [head, ...others] = cpus
-    const first = ['--head', `--port=${port}`, `--temp-dir=${dir}`, `--dashboard-port=${dashboard}`]
+    const first = ['--head', `--port=${port}`, `--temp-dir=${dir}`, `--include-dashboard=${dashboard}`]
     try {
-      cluster.#nodes.push(cluster.#start(0, head, first))
-      await cluster.#answers()
+      await cluster.#start(0, head, [...first, `--dashboard-port=${page}`])
+      if (dashboard) await cluster.#takesJobs()
       for (const count of others) await cluster.add(count)
       return cluster
     } catch (error) {
@@ -49,13 +57,9 @@ export class RayCluster {
     }
   }
 
-  /** Another node, in place of one that was killed. */
+  /** Another node, also in place of one that was killed. */
   async add(cpus: number, node = this.#nodes.length): Promise<void> {
-    let before = this.#alive()
-    for (; before.length === 0; before = this.#alive()) await sleep(500)
-    this.#nodes[node] = this.#start(node, cpus, [`--address=${this.address}`])
-    // by its name: one that was killed counts as alive for a while
-    while (this.#alive().every((name) => before.includes(name))) await sleep(500)
+    await this.#start(node, cpus, [`--address=${this.address}`])
   }
 
   /** The address of a node. */
@@ -76,40 +80,48 @@ export class RayCluster {
     rmSync(this.#dir, { recursive: true, force: true })
   }
 
-  #start(node: number, cpus: number, args: readonly string[]): ChildProcess {
+  /** Until Ray counts it as alive. */
+  async #start(node: number, cpus: number, args: readonly string[]): Promise<void> {
+    const before = await this.#alive()
     const own = [`--num-cpus=${cpus}`, `--node-ip-address=${this.host(node)}`, '--object-store-memory=80000000']
     const all = ['start', '--block', '--disable-usage-stats', ...own, ...args]
-    // on a machine that has much else to do
-    const env = { ...process.env, RAY_TMPDIR: this.#dir, RAY_raylet_start_wait_time_s: '300' }
+    // on a machine that has much else to do; Ray would have its workers come last there
+    const patience = { RAY_raylet_start_wait_time_s: '300', RAY_worker_niceness: '0' }
+    const env = { ...process.env, RAY_TMPDIR: this.#dir, ...patience }
     const ray = join(path, '..', 'ray')
     const [command, given] = this.#networks?.within(node, ray, all) ?? [ray, all]
-    return spawn(command, given, { stdio: 'ignore', env })
+    const child = spawn(command, given, { stdio: ['ignore', 'pipe', 'pipe'], env })
+    const said: string[] = []
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => void said.push(String(data)))
+    this.#nodes[node] = child
+    await until(`a node of Ray: ${ray} ${all.join(' ')}`, async () => {
+      if (child.exitCode !== null) throw new Error(`a node of Ray did not start:\n${said.join('')}`)
+      // by its name: one that was killed counts as alive for a while
+      return (await this.#alive()).some((name) => !before.includes(name))
+    })
   }
 
-  async #answers(): Promise<void> {
-    for (let i = 0; i < 120; i++) {
-      if (
-        await fetch(`${this.dashboard}/api/version`).then(
-          (answer) => answer.ok,
-          () => false,
-        )
-      )
-        return
-      await sleep(1000)
-    }
-    throw new Error('Ray did not start')
+  async #takesJobs(): Promise<void> {
+    const asks = async () => (await fetch(`${this.dashboard}/api/jobs/`)).ok
+    await until('the dashboard of Ray', () => asks().catch(() => false))
   }
 
   /** The names of its nodes; none, while it starts. */
-  #alive(): string[] {
-    const names = "[n['NodeID'] for n in ray.nodes() if n['Alive']]"
-    const code = `import ray; ray.init('${this.address}', log_to_driver=False, logging_level='ERROR'); print(*${names})`
-    try {
-      const said = execFileSync(path, ['-c', code], { stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' })
-      return said.split(/\s+/).filter(Boolean)
-    } catch {
-      return []
-    }
+  async #alive(): Promise<string[]> {
+    const [host, port] = this.address.split(':')
+    const client = `from ray._raylet import GcsClient; nodes = GcsClient(address='${this.address}')`
+    const code = `${client}.get_all_node_info(timeout=20); print(*[n.hex() for n, i in nodes.items() if i.state == 0])`
+    if (!(await reaches(host, Number(port)))) return []
+    const { stdout } = await execute(path, ['-c', code]).catch(() => ({ stdout: '' }))
+    return stdout.split(/\s+/).filter(Boolean)
+  }
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const late = performance.now() + UP_MS
+  while (!(await holds())) {
+    if (performance.now() > late) throw new Error(`not up after ${UP_MS / 1000} s: ${what}`)
+    await sleep(500)
   }
 }
 

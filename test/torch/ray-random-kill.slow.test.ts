@@ -30,7 +30,7 @@ describe.skipIf(rayPython.absent)(`kills at random${rayPython.note}`, () => {
   beforeAll(async () => {
     cluster = await RayCluster.start(CPUS)
     runs = new RayRuns(dir, cluster, STEPS, KEYS)
-  }, 240_000)
+  }, 900_000)
   afterAll(() => {
     cluster?.close()
     rmSync(dir, { recursive: true, force: true })

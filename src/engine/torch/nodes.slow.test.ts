@@ -24,7 +24,7 @@ describe.skipIf(rayPython.absent)(`a trainer of two ranks${rayPython.note}`, () 
 
   beforeAll(async () => {
     cluster = await RayCluster.start(CPUS, { apart: canMakeNetworks })
-  }, 240_000)
+  }, 900_000)
   afterAll(() => {
     cluster?.close()
     rmSync(dir, { recursive: true, force: true })
@@ -56,7 +56,7 @@ describe.skipIf(rayPython.absent)(`a trainer of two ranks${rayPython.note}`, () 
     expect([...ranks.values()].toSorted()).toEqual([cluster.host(0), cluster.host(1)].toSorted())
     expect(there.norms).toEqual(here.norms)
     expect(there.files.equals(here.files)).toBe(true)
-  }, 240_000)
+  }, 900_000)
 })
 
 const likelier = defineLoss((g) =>

@@ -34,7 +34,7 @@ describe.skipIf(rayPython.absent)(`torch workers on a Ray of two nodes${rayPytho
     expect(ground.cluster.nodes.map(({ cpus }) => cpus).toSorted()).toEqual([1, 2])
     const log = (rank: number, line: string) => void lines.push(`${rank} ${line}`)
     engine = new TorchEngine({ python, device: 'cpu', devices: 2, samplers: 1, ground, log })
-  }, 240_000)
+  }, 900_000)
   afterAll(async () => {
     await engine?.close()
     await ground?.close()
@@ -53,7 +53,7 @@ describe.skipIf(rayPython.absent)(`torch workers on a Ray of two nodes${rayPytho
     const [theirs] = await trained.forward({ rows: [row], tokenBudget: 64 }, { scores: ['logprob'] }, call())
     const [own] = await sampler.score([row], call())
     for (const [i, value] of own.logprob!.entries()) expect(value).toBeCloseTo(theirs.logprob![i], 4)
-  }, 240_000)
+  }, 900_000)
 
   it('end with the name of a node that is lost', async () => {
     const lost = sampler.sample(

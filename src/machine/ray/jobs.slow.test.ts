@@ -7,9 +7,9 @@ describe.skipIf(rayPython.absent)(`jobs of a real Ray${rayPython.note}`, () => {
   let cluster: RayCluster
   let jobs: RayJobs
   beforeAll(async () => {
-    cluster = await RayCluster.start([1])
+    cluster = await RayCluster.start([1], { dashboard: true })
     jobs = new RayJobs(cluster.dashboard)
-  }, 240_000)
+  }, 900_000)
   afterAll(() => {
     jobs?.close()
     cluster?.close()
