@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { root } from './doc-blocks.js'
@@ -58,11 +58,21 @@ export class RayRuns {
   }
 
   has(name: string, step: number): boolean {
-    return existsSync(join(this.folder(name), `global_step_${step}`, '.full_checkpoint'))
+    return existsSync(this.#mark(name, step))
+  }
+
+  /** Of a run that has ended, without its start. */
+  stepMs(name: string): number {
+    const savedMs = (step: number) => statSync(this.#mark(name, step)).mtimeMs
+    return (savedMs(this.#steps) - savedMs(1)) / (this.#steps - 1)
   }
 
   async reaches(name: string, step: number): Promise<void> {
     while (!this.has(name, step)) await sleep(100)
+  }
+
+  #mark(name: string, step: number): string {
+    return join(this.folder(name), `global_step_${step}`, '.full_checkpoint')
   }
 }
 
