@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../load.js'
 import { upgradeText } from './upgrade.js'
@@ -124,4 +126,25 @@ it('what stands in an anchor is told, not guessed', () => {
   const text = 'x: &a\n  repeat_times: 8\nexplorer:\n  <<: *a\n'
   expect(() => upgradeText(text, 'x.yaml')).toThrow(/x\.yaml cannot be rewritten/)
   expect(() => upgradeText('a: [', 'x.yaml')).toThrow(/problem in x\.yaml/)
+})
+
+describe('our own examples', () => {
+  const root = resolve(import.meta.dirname, '../../..')
+  const files = ['examples', 'templates'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.yaml') && !/(^|[\\/])(made|checkpoints|node_modules)[\\/]/.test(name))
+      .map((name) => join(folder, name)),
+  )
+  /** The files of the R3L study and of veRL keep the words of what they copy. */
+  const copies = files.filter((file) => /^examples[\\/](R3L[\\/](?!small)|verl)/.test(file))
+
+  it('need no upgrade', () => {
+    const changed = (file: string) => {
+      const text = readFileSync(join(root, file), 'utf8')
+      return upgradeText(text, file).text !== text
+    }
+    expect(copies).toHaveLength(52)
+    expect(files.filter((file) => !copies.includes(file) && changed(file))).toEqual([])
+    expect(files.length).toBeGreaterThan(copies.length + 30)
+  })
 })
