@@ -8,9 +8,9 @@ const model = join(root, 'examples/quickstart/model')
 beforeAll(() => void vi.spyOn(process.stderr, 'write').mockReturnValue(true))
 afterAll(() => void vi.restoreAllMocks())
 
-async function start() {
+async function start(name?: string) {
   const control = new AbortController()
-  const options = { port: '0', apiKeyEnv: 'KEY', name: 'small' }
+  const options = { port: '0', apiKeyEnv: 'KEY', name }
   let ended: Promise<number> | undefined
   const said = await new Promise<string>((print, fail) => {
     ended = serve(model, options, { env: { KEY: 'k' }, print, signal: control.signal })
@@ -22,7 +22,7 @@ async function start() {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({
-        model: 'small',
+        model: name,
         temperature,
         max_tokens: 12,
         messages: [{ role: 'user', content: 'Make 22 from 5, 20, 3' }],
@@ -33,7 +33,7 @@ async function start() {
 }
 
 it('serves a model until it is told to stop', async () => {
-  const { control, url, ended, ask } = await start()
+  const { control, url, ended, ask } = await start('small')
   expect((await ask('other', 0)).status).toBe(401)
   const answer = async () => ((await (await ask('k', 0)).json()) as Chat).choices[0].message.content
   expect(await answer()).toBe('<answer>5+20-3</answer>')
@@ -59,6 +59,17 @@ it('a reply that has begun comes to its end before the server does', async () =>
   expect(text).toContain('"completion_tokens":60')
   expect(text).toContain('"finish_reason":"length"')
   expect(text.trimEnd().endsWith('data: [DONE]')).toBe(true)
+  expect(await ended).toBe(0)
+})
+
+it('a model that was given no name has that of its folder', async () => {
+  const { control, url, ended, ask } = await start()
+  const models = await fetch(`${url}/models`, { headers: { authorization: 'Bearer k' } })
+  expect(await models.json()).toMatchObject({ data: [{ id: 'model', object: 'model' }] })
+  for (const more of [{}, { model: 'model' }])
+    expect(await (await ask('k', 0, more)).json()).toMatchObject({ model: 'model' })
+  expect(await (await ask('k', 0, { stream: true })).text()).toContain('"model":"model"')
+  control.abort()
   expect(await ended).toBe(0)
 })
 

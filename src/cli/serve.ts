@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { basename, resolve } from 'node:path'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import { interrupted } from './interrupted.js'
+import { modelName } from './model-name.js'
 import { checkSet, modelOf } from './model-of.js'
 import { decimal, wholeNumber } from './number.js'
 import type { ExitCode } from './print.js'
@@ -57,7 +57,7 @@ export async function serve(
     const dir = await modelOf(model, { set: options.set, note })
     const stopLoading = () => loading.abort(signal.reason)
     signal.addEventListener('abort', stopLoading)
-    const name = options.name ?? basename(resolve(model))
+    const name = options.name ?? modelName(model, dir)
     const newConversation = await openModel({ ...how, model: dir, name })
     signal.removeEventListener('abort', stopLoading)
     let conversations = 0
