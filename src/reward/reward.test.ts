@@ -7,3 +7,10 @@ it('a reward function without arguments takes none', async () => {
   expect(await prepareReward(fn)({ response: 'a' })).toEqual({ reward: 1, parts: { said: 1 } })
   expect(() => prepareReward(fn, { limit: 3 })).toThrow(/limit/)
 })
+
+it('a reward function without score is refused where it is described', () => {
+  const described = { doc: 'counts words' } as Parameters<typeof rewardFn>[0]
+  expect(() => rewardFn(described)).toThrow(
+    expect.objectContaining({ code: 'reward/no-score', message: expect.stringContaining('counts words') }),
+  )
+})

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TrinityError } from '../base/error.js'
 
 /** What a reward function may look at. A workflow fills in what it knows. */
 export interface RewardInput {
@@ -56,5 +57,11 @@ export function rewardFn<S extends z.ZodObject = z.ZodObject<Record<never, never
   args?: S
   score(input: RewardInput, args: z.output<S>): RewardParts | Promise<RewardParts>
 }): RewardFn {
+  if (typeof fn.score !== 'function') {
+    throw new TrinityError('reward/no-score', `a reward function without score: ${fn.doc}`, {
+      path: 'score',
+      hint: 'give score: (input, args) => ({ part: number }), a function that returns named numbers',
+    })
+  }
   return { ...fn, args: fn.args ?? z.strictObject({}) }
 }

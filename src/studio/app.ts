@@ -1,13 +1,13 @@
 import type { HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { TrinityError } from '../base/error.js'
-import { isWrongUse } from '../base/wrong-use.js'
 import { checkHost, checkOrigin } from '../gateway/guard.js'
 import { answerAct } from './act.js'
 import type { Door } from './door.js'
 import { errorBody } from './error-body.js'
 import { pageFile } from './page.js'
 import { type Part, Query } from './part.js'
+import { statusOf } from './status.js'
 
 export interface AppParts {
   readonly door: Door
@@ -44,20 +44,6 @@ const HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 }
-
-/** Codes with a status of their own. Others of ours are wrong questions, the rest are failures. */
-const STATUS = {
-  'studio/key': 401,
-  'gateway/host': 403,
-  'gateway/origin': 403,
-  'studio/outside': 403,
-  'studio/taken': 403,
-  'studio/origin': 403,
-  'studio/exists': 409,
-  'studio/busy': 423,
-  'studio/faults': 422,
-} as const
-const GONE = /^studio\/no-/
 
 /**
  * What Studio answers to. The page itself is public code and needs no key, so that a link to it works from anywhere; what it
@@ -106,12 +92,4 @@ export function studioApp({ door, host, page, parts }: AppParts): Hono<Env> {
     return c.body(new Uint8Array(file.body), 200, { 'content-type': file.type })
   })
   return app
-}
-
-function statusOf(error: unknown): 400 | 401 | 403 | 404 | 409 | 422 | 423 | 500 {
-  if (!(error instanceof TrinityError)) return 500
-  const own = STATUS[error.code as keyof typeof STATUS]
-  if (own) return own
-  if (GONE.test(error.code)) return 404
-  return error.code === 'studio/query' || isWrongUse(error) ? 400 : 500
 }

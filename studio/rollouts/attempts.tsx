@@ -1,11 +1,10 @@
 import type { RolloutPage } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
-import { linkTo } from '../base/place.js'
 import { runPath } from '../base/server.js'
 import { Empty, Problem } from '../part/empty.js'
 import { Spark } from '../part/spark.js'
 import { mostOf } from './reward.js'
-import { RolloutCard } from './rollout-card.js'
+import { RolloutCards } from './rollout-cards.js'
 import { sourceKey } from './task-words.js'
 
 interface Props {
@@ -40,17 +39,7 @@ export function Attempts({ id, store, prompt, of }: Props) {
         </span>
       </p>
       <p class="said attempts-prompt">{prompt}</p>
-      <ol class="attempts">
-        {rows.map((row) => (
-          <RolloutCard
-            key={row.id}
-            row={row}
-            most={most}
-            head={`step ${row.step} · run ${row.run}`}
-            href={linkTo(['runs', id, 'rollout'], { store, id: row.id })}
-          />
-        ))}
-      </ol>
+      <RolloutCards {...{ id, store, rows, most }} headOf={(row) => `step ${row.step} · run ${row.run}`} />
     </>
   )
 }

@@ -1,11 +1,11 @@
 import type { Extremes as Ends, RolloutPage } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
 import { useKeys } from '../base/keys.js'
-import { linkTo, numberOf, query, setQuery } from '../base/place.js'
+import { numberOf, query, setQuery } from '../base/place.js'
 import { runPath } from '../base/server.js'
 import { Problem } from '../part/empty.js'
 import { mostOf } from './reward.js'
-import { RolloutCard } from './rollout-card.js'
+import { RolloutCards } from './rollout-cards.js'
 
 const EACH = 6
 
@@ -22,18 +22,11 @@ export function Extremes({ id, store }: { id: string; store: string }) {
   const list = (title: string, rows: Ends['best']) => (
     <section>
       <h2>{title}</h2>
-      <ol class="attempts">
-        {rows.map((row) => (
-          <RolloutCard
-            key={row.id}
-            row={row}
-            most={most}
-            head={`task ${row.source?.index ?? row.task} · run ${row.run}`}
-            href={linkTo(['runs', id, 'rollout'], { store, id: row.id })}
-            withPrompt
-          />
-        ))}
-      </ol>
+      <RolloutCards
+        {...{ id, store, rows, most }}
+        headOf={(row) => `task ${row.source?.index ?? row.task} · run ${row.run}`}
+        withPrompt
+      />
     </section>
   )
   return (
