@@ -45,6 +45,7 @@ describe('a project', () => {
     await expect(of({ promptKey: 'no' })).rejects.toThrow(/rows\.csv has no column no: nr, yes, what it is/)
     await expect(of({})).rejects.toThrow(/is known to hold questions/)
     await expect(projectFiles({ ...plain, promptKey: 'a' }, place)).rejects.toThrow(/name columns of --data/)
+    await expect(of({ sdk: 'mastra' })).rejects.toThrow(/need no SDK/)
   })
 
   it('names its model from its own folder, and none that is not there', async () => {

@@ -34,6 +34,10 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
       hint: `${where === 'gpu' ? 'training on a GPU' : 'data of your own'} needs one that can begin to answer: --model DIR, or an id on a hub`,
     })
   }
+  if (have === 'data' && sdk !== 'none') {
+    const hint = 'leave out --sdk, or say --have agent'
+    throw new TrinityError('init/answer', 'questions with answers need no SDK', { path: '--sdk', hint })
+  }
   if (data === undefined && (answers.promptKey ?? answers.responseKey) !== undefined) {
     throw new TrinityError('init/data', '--prompt-key and --response-key name columns of --data', { path: '--data' })
   }
