@@ -20,6 +20,7 @@ const ORDER = [
     'run',
     'perf',
     'sweep',
+    'benchmark',
     'play',
     'chat',
     'import-verl',

@@ -5,13 +5,19 @@ import { join } from 'node:path'
 type Words = readonly string[] | (() => Promise<readonly string[]>)
 
 const HALF_FLOAT = ['f32', 'f16', 'bf16']
+const AXES = ['steps', 'tokens', 'seconds']
 
 /** By command and option, or by command alone for its first argument. What is not here is a file, or free. */
 const WORDS: Readonly<Record<string, Words>> = {
   'init --have': async () => Object.keys((await questions()).have.answers),
   'init --sdk': async () => Object.keys((await questions()).sdk.answers),
   'init --where': async () => Object.keys((await questions()).where.answers),
-  'sweep --axis': ['steps', 'tokens', 'seconds'],
+  'sweep --axis': AXES,
+  'plot --axis': AXES,
+  plot: runFolders,
+  'bench-rft': async () => (await import('../benchmark/templates.js')).BENCHMARKS,
+  'bench-rft --sync-style': ['fixed', 'trainer_driven', 'explorer_driven', 'fully_async'],
+  'bench-rft --trainer-strategy': ['fsdp', 'fsdp2', 'megatron'],
   'debug --module': ['inference_model', 'workflow', 'viewer'],
   'perf run --module': ['explorer', 'both'],
   'log --level': ['DEBUG', 'INFO', 'WARNING', 'ERROR'],

@@ -66,7 +66,9 @@ async function offers(command: Command, given: readonly string[], last: string):
   const valued = optionOf(command, given.at(-1))
   if (valued?.required || valued?.optional) return valuesOf(pathOf(command), valued.long ?? undefined, last)
   if (last.startsWith('-')) {
-    return command.options.filter(({ long }) => long && !given.includes(long)).map(({ long }) => String(long))
+    return command.options
+      .filter(({ long, hidden }) => long && !hidden && !given.includes(long))
+      .map(({ long }) => String(long))
   }
   if (command.commands.length > 0) return command.commands.map((one) => one.name())
   const isFirst = !given.some((word, i) => !word.startsWith('-') && !isValued(command, given[i - 1]))

@@ -2,6 +2,7 @@
 
 import { Command } from 'commander'
 import { redact } from '../base/secret/known.js'
+import { addBenchmarkCommands } from './benchmark-commands.js'
 import type { ExitCode } from './print.js'
 import { packageVersion } from './version.js'
 
@@ -70,6 +71,8 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--yes', 'with --fresh: do not ask')
     .option('--dry-run', 'show the runs, run nothing')
     .action(async (file, options) => done(await (await import('./sweep.js')).sweep(file, options)))
+
+  addBenchmarkCommands(program, done)
 
   program
     .command('train')

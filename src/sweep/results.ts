@@ -47,7 +47,8 @@ export async function writeResults(
   return { table, files: Object.values(files) }
 }
 
-function noNumbers(metric: string, names: readonly string[]): TrinityError {
+/** Nobody has written this number. */
+export function noNumbers(metric: string, names: readonly string[]): TrinityError {
   const near = nearest(metric, names)
   return new TrinityError('sweep/metric', `no run has the number '${metric}' on this axis`, {
     path: 'metric',
