@@ -6,23 +6,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { root } from './doc-blocks.js'
 import { type RayCluster, rayPython } from './ray.js'
 
+type RunKeys = Readonly<Record<string, unknown>>
+
 /** Runs of one small configuration, on a Ray: the torch engine trains and samples, each step is saved. */
 export class RayRuns {
   readonly #dir: string
   /** Where the next one runs. */
   cluster: RayCluster
   readonly #steps: number
-  readonly #keys: Readonly<Record<string, unknown>>
+  readonly #keys: RunKeys
 
-  constructor(dir: string, cluster: RayCluster, steps: number, keys: Readonly<Record<string, unknown>> = {}) {
+  constructor(dir: string, cluster: RayCluster, steps: number, keys: RunKeys = {}) {
     this.#dir = dir
     this.cluster = cluster
     this.#steps = steps
     this.#keys = keys
   }
 
-  start(name: string): ChildProcess {
-    const keys = {
+  /** Of the quickstart, or of another example. */
+  start(name: string, example = 'quickstart/quickstart.yaml', keys: RunKeys = {}): ChildProcess {
+    const all = {
       name,
       checkpoint_root_dir: this.#dir,
       'cluster.ray_address': this.cluster.address,
@@ -35,9 +38,10 @@ export class RayRuns {
       'buffer.total_steps': this.#steps,
       'buffer.batch_size': 4,
       ...this.#keys,
+      ...keys,
     }
-    const set = Object.entries(keys).flatMap(([key, value]) => ['--set', `${key}=${value}`])
-    const main = [join(root, 'dist/cli/main.js'), 'run', '-c', join(root, 'examples/quickstart/quickstart.yaml')]
+    const set = Object.entries(all).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+    const main = [join(root, 'dist/cli/main.js'), 'run', '-c', join(root, 'examples', example)]
     return spawn(process.execPath, [...main, ...set], { env: { ...process.env, TRINITY_RAY_PYTHON: rayPython.path } })
   }
 

@@ -11,6 +11,12 @@ const path = process.env.TRINITY_RAY_PYTHON ?? ''
 const execute = promisify(execFile)
 /** A machine that has much else to do takes minutes for what a quiet one does in ten seconds. */
 const UP_MS = 600_000
+const PORTS = [
+  'dashboard-agent-grpc-port',
+  'dashboard-agent-listen-port',
+  'runtime-env-agent-port',
+  'metrics-export-port',
+]
 
 /** A Python with Ray, torch and Transformers. */
 export const rayPython = {
@@ -80,25 +86,36 @@ export class RayCluster {
     rmSync(this.#dir, { recursive: true, force: true })
   }
 
-  /** Until Ray counts it as alive. */
+  /** Until Ray counts it as alive. Its node ends itself where an agent of it is slow to come: then it is started anew. */
   async #start(node: number, cpus: number, args: readonly string[]): Promise<void> {
     const before = await this.#alive()
     const own = [`--num-cpus=${cpus}`, `--node-ip-address=${this.host(node)}`, '--object-store-memory=80000000']
-    const all = ['start', '--block', '--disable-usage-stats', ...own, ...args]
+    // where its agents choose their ports, the node does not wait for them for long
+    const ports = await Promise.all(PORTS.map(async (name) => `--${name}=${await freePort()}`))
+    const all = ['start', '--block', '--disable-usage-stats', ...own, ...ports, ...args]
+    const run = () => {
+      this.#nodes[node] = this.#run(node, all)
+      return this.#nodes[node]
+    }
+    let child = run()
+    await until(`a node of Ray: ray ${all.join(' ')}`, async () => {
+      // by its name: one that was killed counts as alive for a while
+      if ((await this.#alive()).some((name) => !before.includes(name))) return true
+      if (child.exitCode !== null || hasLostNode(child.pid as number)) {
+        this.kill(node)
+        child = run()
+      }
+      return false
+    })
+  }
+
+  #run(node: number, args: readonly string[]): ChildProcess {
     // on a machine that has much else to do; Ray would have its workers come last there
     const patience = { RAY_raylet_start_wait_time_s: '300', RAY_worker_niceness: '0' }
     const env = { ...process.env, RAY_TMPDIR: this.#dir, ...patience }
     const ray = join(path, '..', 'ray')
-    const [command, given] = this.#networks?.within(node, ray, all) ?? [ray, all]
-    const child = spawn(command, given, { stdio: ['ignore', 'pipe', 'pipe'], env })
-    const said: string[] = []
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => void said.push(String(data)))
-    this.#nodes[node] = child
-    await until(`a node of Ray: ${ray} ${all.join(' ')}`, async () => {
-      if (child.exitCode !== null) throw new Error(`a node of Ray did not start:\n${said.join('')}`)
-      // by its name: one that was killed counts as alive for a while
-      return (await this.#alive()).some((name) => !before.includes(name))
-    })
+    const [command, given] = this.#networks?.within(node, ray, args) ?? [ray, args]
+    return spawn(command, given, { stdio: 'ignore', env })
   }
 
   async #takesJobs(): Promise<void> {
@@ -140,6 +157,17 @@ function below(pid: number): number[] {
       .flatMap((child) => below(Number(child))),
     pid,
   ]
+}
+
+/** Whether the node that it started has ended; whoever started that may wait for minutes. */
+function hasLostNode(pid: number): boolean {
+  return below(pid).some((one) => {
+    try {
+      return /\(raylet\) Z /.test(readFileSync(`/proc/${one}/stat`, 'utf8'))
+    } catch {
+      return false
+    }
+  })
 }
 
 /** Processes whose command names a folder. */
