@@ -17,7 +17,7 @@ export function runCase(
 ): { done: Promise<{ code: number | null; signal: string | null; output: string }> }
 export function resultOf(out: string): Found
 export function differences(expected: Found, found: Found): string[]
-export function killUntilDone(options: {
+export interface KillOptions {
   cli: string
   dir: string
   name: string
@@ -26,5 +26,7 @@ export function killUntilDone(options: {
   random: () => number
   most?: number
   log?: (text: string) => void
-}): Promise<KillResult>
+}
+export function killUntilDone(options: KillOptions): Promise<KillResult>
+export function killOnce(options: KillOptions): Promise<KillResult>
 export function seeded(seed: number): () => number

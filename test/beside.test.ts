@@ -22,7 +22,7 @@ const testedBy = (test: string) => test.replace(/(\.gate|\.python|\.slow|\.golde
 
 /** What is tested from elsewhere, and where: it is only worth something as a whole, or its test needs a built `dist`. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
-  'test/run/cli.test.ts': ['src/cli/main.ts'],
+  'test/run/cli.gate.test.ts': ['src/cli/main.ts'],
   'src/cli/config.test.ts': ['src/plugin/use.ts'],
   'src/play/model.test.ts': ['src/run/one-model.ts'],
   'src/engine/vllm/conformance.slow.test.ts': ['pair', 'real-server'].map(

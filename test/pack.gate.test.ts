@@ -30,7 +30,7 @@ interface Ended {
 
 function start(command: string, args: readonly string[], by: Pick<Installer, 'app' | 'env' | 'ids'>): Promise<Ended> {
   return new Promise((done, fail) => {
-    const child = spawn(command, args, { cwd: by.app, env: by.env, ...by.ids, timeout: 120_000 })
+    const child = spawn(command, args, { cwd: by.app, env: by.env, ...by.ids, timeout: 240_000 })
     let stdout = ''
     let stderr = ''
     child.stdout.on('data', (data) => {
@@ -54,7 +54,8 @@ function cleanEnv(home: string | undefined, cache: string | undefined): NodeJS.P
     npm_config_registry: registry,
     // `npx trinity` must never fetch a package of that name from elsewhere
     npm_config_yes: 'false',
-    npm_config_fetch_retries: '0',
+    npm_config_fetch_retries: '2',
+    npm_config_fetch_retry_mintimeout: '1000',
     npm_config_update_notifier: 'false',
     ...(home && { HOME: home }),
     ...(cache && { npm_config_cache: cache }),
@@ -80,7 +81,7 @@ function* installers(): Generator<Installer> {
 
 /** For those who work on Trinity itself. */
 const NOT_SHIPPED = ['CONTRIBUTING.md']
-const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|network/
+const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|E50[0234]|network/
 
 let tarball = ''
 let packed: { size: number; unpackedSize: number; files: { path: string; size: number }[] }
@@ -107,7 +108,7 @@ beforeAll(async () => {
     if (!OFFLINE.test(stderr)) throw new Error(`npm install as ${installer.who} failed:\n${stderr}`)
     unreachable = `skipped: the package registry cannot be reached (${OFFLINE.exec(stderr)?.[0]})`
   }
-}, 240_000)
+}, 540_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -154,7 +155,7 @@ describe('the tarball', () => {
   })
 })
 
-describe('installed into an empty folder', () => {
+describe('installed into an empty folder', { timeout: 120_000 }, () => {
   it('npx trinity --version', async (context) => {
     const { code, stdout, stderr } = await npx(context, 'trinity', '--version')
     expect(stderr).not.toMatch(/error/i)

@@ -71,7 +71,7 @@ describe('the end of a command', { timeout: 60_000 }, () => {
   it('calls a run that was stopped by its name', async () => {
     let asked = false
     const args = ['run', '-c', 'offset0.yaml', '--plugin-dir', 'plugins', '--set', 'checkpoint_root_dir=stop-out']
-    const { stdout, code } = await trinity(dir, [...args, '--set', 'buffer.total_steps=60'], (text, child) => {
+    const { stdout, code } = await trinity(dir, [...args, '--set', 'buffer.total_steps=100000'], (text, child) => {
       if (!asked && /trainer +step 2/.test(text)) asked = child.kill('SIGINT')
     })
     expect(code).toBe(0)

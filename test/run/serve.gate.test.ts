@@ -187,16 +187,14 @@ describe('mode serve', { timeout: 60_000 }, () => {
       const served = await serve(set, { latencyMs: 80 })
       const trained = await new MockEngine({ vocabSize: 24 }).openTrain({ path: bench.job('..', 'model') }, CALL)
       const checkpoints = await Checkpoints.open({ dir: bench.job(served.name), roles: ['trainer'], warn: () => {} })
-      const streams = Array.from({ length: 8 }, async (_, i) => {
-        const client = served.client({ taskId: 't', runId: i })
-        const more = { stream: true, max_tokens: 24, ignore_eos: true }
-        const text = await (await ask(client, '1+1=', more)).text()
-        await client.feedback(i)
-        return text
-      })
-      await sleep(200)
+      const clients = Array.from({ length: 8 }, (_, runId) => served.client({ taskId: 't', runId }))
+      // long enough that new weights, for which it looks every second, come before the end
+      const more = { stream: true, max_tokens: 48, ignore_eos: true }
+      const begun = await Promise.all(clients.map((client) => ask(client, '1+1=', more)))
       await checkpoints.saveWeights(1, (dir) => trained.saveWeights(dir, CALL))
-      for (const text of await Promise.all(streams)) {
+      const texts = await Promise.all(begun.map((response) => response.text()))
+      for (const [i, client] of clients.entries()) await client.feedback(i)
+      for (const text of texts) {
         expect(text).toMatch(/\[DONE\]\s*$/)
         expect(text).not.toContain('"error"')
       }
@@ -204,7 +202,7 @@ describe('mode serve', { timeout: 60_000 }, () => {
       await vi.waitFor(async () => {
         const metrics = await client.metrics()
         for (let i = 0; i < engines; i++) expect(metrics[`rollout/model_${i}/model_version`]).toBe(1)
-      }, 5000)
+      }, 15_000)
       await (await ask(client)).text()
       await client.feedback(1)
       await client.commit()
@@ -220,7 +218,7 @@ describe('mode serve', { timeout: 60_000 }, () => {
   )
 
   it('asked to stop, finishes what is under way and takes no more', async () => {
-    const served = await serve({}, { latencyMs: 20 })
+    const served = await serve({}, { latencyMs: 60 })
     const client = served.client()
     const [url] = [served.url]
     const answer = await ask(client, '1+1=', { stream: true, max_tokens: 20, ignore_eos: true })

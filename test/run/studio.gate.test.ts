@@ -56,5 +56,5 @@ describe('Studio as a person starts it', () => {
     expect(runs[0].evaluation?.last.step).toBe(40)
     stop()
     expect((await studio).code).toBe(0)
-  }, 60_000)
+  }, 180_000)
 })

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Channel, FromWorker, ToWorker } from './protocol.js'
 
@@ -17,6 +18,12 @@ function killWithUs(child: ChildProcess): void {
   process.once('exit', () => {
     for (const one of running) one.kill('SIGKILL')
   })
+}
+
+/** V8 says why it aborts, which may arrive after the end; what the process started may hold its stderr open. */
+async function lastWords({ stderr }: ChildProcess): Promise<void> {
+  if (!stderr || stderr.readableEnded) return
+  await once(stderr, 'end', { signal: AbortSignal.timeout(1000) }).catch(() => {})
 }
 
 /** A worker that is a process of its own. */
@@ -46,7 +53,9 @@ export function openProcess(memoryMb: number): Channel {
       })
       child.once('exit', (code, signal) => {
         const how = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`
-        hear(isFull ? `it took more than ${memoryMb} MB` : (failure ?? how))
+        const tell = () => hear(isFull ? `it took more than ${memoryMb} MB` : (failure ?? how))
+        if (signal === 'SIGABRT') lastWords(child).then(tell)
+        else tell()
       })
     },
     kill: () => void child.kill('SIGKILL'),

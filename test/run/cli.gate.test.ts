@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { differences, makeBench, resultOf } from '../../scripts/kill-test.mjs'
 import { cli, trinity } from './cli-kit.js'
 
+type Seen = Parameters<typeof trinity>[2]
+
 let dir: string
 
 beforeAll(async () => {
@@ -14,11 +16,12 @@ beforeAll(async () => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 /** Runs the case `offset0` in a folder of its own. */
-const run = (out: string, more: readonly string[] = [], seen?: Parameters<typeof trinity>[2]) =>
+const run = (out: string, more: readonly string[] = [], seen?: Seen, env?: NodeJS.ProcessEnv) =>
   trinity(
     dir,
     ['run', '-c', 'offset0.yaml', '--plugin-dir', 'plugins', '--set', `checkpoint_root_dir=${out}`, ...more],
     seen,
+    env,
   )
 const job = (out: string, ...more: string[]) => join(dir, out, 'kill', 'job', ...more)
 const set = (...pairs: string[]) => pairs.flatMap((pair) => ['--set', pair])
@@ -63,10 +66,14 @@ describe('trinity run', { timeout: 120_000 }, () => {
 
   it('after one Ctrl-C finishes the step and saves; the same command ends as if nothing had been', async () => {
     await run('reference')
+    const hold = join(dir, 'hold')
+    writeFileSync(hold, '')
     let asked = false
-    const stopped = await run('interrupted', [], (text, child) => {
+    const seen: Seen = (text, child) => {
       if (!asked && /trainer +step 3/.test(text)) asked = child.kill('SIGINT')
-    })
+      if (text.includes('finishing the step')) rmSync(hold, { force: true })
+    }
+    const stopped = await run('interrupted', [], seen, { KILL_TEST_HOLD: hold })
     expect(stopped.code).toBe(0)
     expect(stopped.stdout).toContain('to resume: npx trinity run -c offset0.yaml --plugin-dir plugins')
     expect((await run('interrupted')).code).toBe(0)
