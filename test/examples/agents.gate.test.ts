@@ -1,8 +1,8 @@
-import { type ChildProcess, execFile, execFileSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { trinity } from '../run/cli-kit.js'
 import { Example, root } from './kit.js'
@@ -23,7 +23,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-describe('an agent that knows nothing of training', { timeout: 300_000 }, () => {
+describe('an agent that knows nothing of training', { timeout: 600_000 }, () => {
   it('learns to call its tools, over HTTP, by one command and without a configuration', async () => {
     const data = ['--data', made('tasks/train.jsonl'), '--eval', made('tasks/test.jsonl'), '--model', made('model')]
     const more = ['--lr', '8e-4', '--batch', '16', '--steps', '20', '--set', `checkpoint_root_dir=${example.out}`]
@@ -50,13 +50,20 @@ describe('an agent that knows nothing of training', { timeout: 300_000 }, () => 
       example.run(`agents/serve/${side}.yaml`, { 'explorer.proxy_port': 0 }, [], seen),
     )
     const agent = join(root, 'examples/agents/serve/agent.mjs')
-    const { stdout } = await promisify(execFile)(process.execPath, [agent, '12', await url])
+    // it is at 0.43 before it has learned; how many rounds it takes depends on which attempts come first
+    const right: number[] = []
+    const late = () => right.slice(-3).reduce((sum, share) => sum + share / 3, 0)
+    const rounds = spawn(process.execPath, [agent, '40', await url], { stdio: ['ignore', 'pipe', 'inherit'] })
+    for await (const line of createInterface({ input: rounds.stdout })) {
+      const [, share] = /: (0\.\d+|1\.00) right/.exec(line) ?? []
+      if (share) right.push(Number(share))
+      if (right.length > 3 && late() > 0.7) break
+    }
+    rounds.kill()
     for (const child of children) child.kill('SIGTERM')
     expect(await Promise.all(ended)).toMatchObject([{ code: 0 }, { code: 0 }])
-    const right = [...stdout.matchAll(/: (0\.\d+|1\.00) right/g)].map(([, share]) => Number(share))
-    expect(right).toHaveLength(12)
-    expect(right[0]).toBeLessThan(0.6)
-    expect((right[10] + right[11]) / 2).toBeGreaterThan((right[0] + right[1]) / 2 + 0.15)
+    expect(right[0]).toBeLessThan(0.65)
+    expect(late(), `${right}`).toBeGreaterThan(0.7)
   })
 
   it('trains on all that a step gave, and a finished run says what is asked differently now', async () => {
