@@ -1,4 +1,4 @@
-// Runs the native engine's golden and gradient tests where vitest does not run: on another processor or system, under an
+// Runs the native engine's golden, gradient and sampling tests where vitest does not run: on another processor or system, under an
 // emulator. `node scripts/emulate-native.mjs ADDON COMMAND…`; COMMAND is a Node for that platform, as in
 // `… native/build/prebuilt/linux-arm64/trinity.node qemu-aarch64 -L /usr/aarch64-linux-gnu path/of/node`.
 // The tests are bundled into one file, with a small stand-in for vitest that runs them in order.
@@ -47,6 +47,7 @@ import { loadAddon } from './src/engine/native/addon.ts'
 console.log(process.platform, process.arch, process.version, loadAddon().isa)
 import './src/engine/native/golden.test.ts'
 import './src/engine/native/gradient.test.ts'
+import './src/engine/native/sampler/invariance.test.ts'
 await runAll()
 `
 const modules = { vitest: standIn, '@vitest/expect/stand-in': chai }

@@ -15,6 +15,7 @@ const targets = {
   'linux-x64': 'x86_64-linux-gnu.2.28',
   'linux-x64-musl': 'x86_64-linux-musl',
   'linux-arm64': 'aarch64-linux-gnu.2.28',
+  'linux-arm64-musl': 'aarch64-linux-musl',
   'darwin-arm64': 'aarch64-macos.11.0',
   'darwin-x64': 'x86_64-macos.11.0',
   'win32-x64': 'x86_64-windows-gnu',
@@ -38,7 +39,12 @@ function findZig() {
   return [python, '-m', 'ziglang']
 }
 
-function succeed(what, { code, text }) {
+/** What compiles C++ for a platform. */
+export function compilerFor(platform, zig = findZig()) {
+  return [...zig, 'c++', '-target', targets[platform]]
+}
+
+export function succeed(what, { code, text }) {
   if (code !== 0) throw new Error(`${what} failed\n${text}`)
 }
 
@@ -59,16 +65,15 @@ async function linkArgs(zig, os, objects) {
 
 async function prebuild(zig, platform) {
   const { os, cpu } = platforms[platform]
-  const target = ['-target', targets[platform]]
   const output = prebuiltAddon(platform)
   const stamp = `${output}.sha256`
-  const want = fingerprint([zigVersion, target, readFileSync(new URL(import.meta.url), 'utf8')])
+  const want = fingerprint([zigVersion, targets[platform], readFileSync(new URL(import.meta.url), 'utf8')])
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === want) return
   const objects = join(build, `objects-${platform}-${process.pid}`)
   mkdirSync(objects, { recursive: true })
   mkdirSync(join(output, '..'), { recursive: true })
   try {
-    const compiler = [...zig, 'c++', ...target]
+    const compiler = compilerFor(platform, zig)
     const list = units(cpu, objects)
     const failure = await compile(compiler, list)
     if (failure) throw new Error(`${failure} could not be compiled for ${platform}`)

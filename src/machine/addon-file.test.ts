@@ -49,7 +49,6 @@ describe('platformOf', () => {
   })
   it('has no package for others', () => {
     expect(platformOf('linux', 'riscv64', 'glibc')).toBeUndefined()
-    expect(platformOf('linux', 'arm64', 'musl')).toBeUndefined()
     expect(platformOf('win32', 'arm64')).toBeUndefined()
   })
 })

@@ -3,7 +3,7 @@ import { NativeEngine } from '../../src/engine/native/engine.js'
 import { fixture } from './test-data.js'
 
 let seq = 0
-export const call = (signal?: AbortSignal, deadlineMs = 60_000): Call => ({ seq: ++seq, deadlineMs, signal })
+export const call = (signal?: AbortSignal, deadlineMs = 600_000): Call => ({ seq: ++seq, deadlineMs, signal })
 
 export const tiny = fixture('tiny-llama')
 
