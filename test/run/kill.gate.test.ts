@@ -19,7 +19,7 @@ describe('a run that is killed', () => {
   })
   afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-  it('and started again ends with the bytes and numbers of one that was not', { timeout: 240_000 }, async () => {
+  it('and started again ends with the bytes and numbers of one that was not', { timeout: 480_000 }, async () => {
     const random = seeded(11)
     const whole = new Map<string, { expected: ReturnType<typeof resultOf>; seconds: number }>()
     let kills = 0
@@ -46,7 +46,7 @@ describe('a run that is killed', () => {
     expect(found.some((line: string) => line.includes('instead became'))).toBe(true)
   })
 
-  it.each(REPLAYS)('or is slow makes no difference to what is replayed: %s', { timeout: 240_000 }, async (name) => {
+  it.each(REPLAYS)('or is slow makes no difference to what is replayed: %s', { timeout: 480_000 }, async (name) => {
     const whole = async (out: string, slowMs: number) => {
       const begun = Date.now()
       const { code, output } = await runCase(cli, dir, name, join(dir, out), { slowMs }).done

@@ -55,7 +55,7 @@ describe('a run of R3L', () => {
   afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
   it('that is killed and started again ends with the bytes and numbers of one that was not', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const begun = Date.now()
     const out = join(dir, 'whole')

@@ -25,7 +25,8 @@ algorithm: {algorithm_type: grpo, repeat_times: 2, kl_loss_fn: none}
 model: {model_path: ./model, max_prompt_tokens: 24, max_response_tokens: 4}
 buffer:
   batch_size: 2
-  total_steps: 8
+  # many: the second run must not be over before we get to kill it
+  total_steps: 32
   explorer_input:
     taskset: {${SET}}
     eval_tasksets: [{name: held, ${SET}}]
