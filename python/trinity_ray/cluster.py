@@ -11,7 +11,7 @@ from typing import Any
 
 import ray
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
-from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
 from .errors import RayError
 from .keeper import PACKAGES, Keeper
@@ -43,6 +43,8 @@ class Cluster:
             ) from error
         self._groups: dict[str, PlacementGroup] = {}
         self._rooms: dict[str, list[Any]] = {}
+        # nodes of the rooms that are to be spread: with Ray's own strategy for that it is a matter of chance
+        self._spread: dict[str, str] = {}
         self._lock = threading.Lock()
         # of this run: an earlier one may not have ended yet
         self._mark = uuid.uuid4().hex[:6]
@@ -66,16 +68,19 @@ class Cluster:
         return {"version": ray.__version__, "host": host, "nodes": nodes}
 
     def room(
-        self, room: str, group: str, of: int, index: int, programs: int, gpu: bool, devices: int = 1
+        self, room: str, group: str, of: int, index: int, programs: int, gpu: bool, devices: int = 1, spread: bool = False
     ) -> dict[str, Any]:
         """
         One bundle of a placement group, for programs that share a node. Bundles of a group are packed onto few nodes.
-        Gives the node, and a port that is free there.
+        `spread`: on the node that has the fewest, beside whatever is there. Gives the node, and a port that is free there.
         """
         bundle = {"CPU": float(programs), **({"GPU": float(programs * devices)} if gpu else {})}
-        placed = self._group(group, [bundle] * of)
-        strategy = PlacementGroupSchedulingStrategy(placed, placement_group_bundle_index=index)
-        keeper = ray.remote(num_cpus=1, num_gpus=devices if gpu else 0, scheduling_strategy=strategy)(Keeper)
+        if spread:
+            keeper = ray.remote(num_cpus=0, scheduling_strategy=self._next_node(room))(Keeper)
+        else:
+            placed = self._group(group, [bundle] * of)
+            strategy = PlacementGroupSchedulingStrategy(placed, placement_group_bundle_index=index)
+            keeper = ray.remote(num_cpus=1, num_gpus=devices if gpu else 0, scheduling_strategy=strategy)(Keeper)
         names = [f"{group}_{index}_{rank}-{self._mark}-{room}" for rank in range(programs)]
         keepers = [keeper.options(name=name).remote() for name in names]
         with self._lock:
@@ -106,6 +111,7 @@ class Cluster:
     def close(self, room: str) -> None:
         with self._lock:
             keepers = self._rooms.pop(room, [])
+            self._spread.pop(room, None)
         for keeper in keepers:
             ray.kill(keeper)
 
@@ -125,6 +131,15 @@ class Cluster:
             raise self._no_room(name, bundles)
         return known
 
+    def _next_node(self, room: str) -> NodeAffinitySchedulingStrategy:
+        """The one with the fewest rooms of this kind."""
+        nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"] and _answers(node)]
+        with self._lock:
+            taken = list(self._spread.values())
+            node = min(nodes, key=taken.count)
+            self._spread[room] = node
+        return NodeAffinitySchedulingStrategy(node, soft=False)
+
     def _no_room(self, name: str, bundles: list[dict[str, float]]) -> RayError:
         nodes = self.describe()["nodes"]
         have = "; ".join(f"{node['name']} {node['cpus']:g} CPU, {node['gpus']:g} GPU" for node in nodes)
@@ -143,9 +158,15 @@ def _is_gone(node: str) -> bool:
         known = next((one for one in ray.nodes() if one["NodeID"] == node and one["Alive"]), None)
         if known is None:
             return True
-        try:
-            socket.create_connection((known["NodeManagerAddress"], known["NodeManagerPort"]), _NEWS_S).close()
-        except OSError:
+        if not _answers(known):
             return True
         time.sleep(0.5)
     return False
+
+
+def _answers(node: dict[str, Any]) -> bool:
+    try:
+        socket.create_connection((node["NodeManagerAddress"], node["NodeManagerPort"]), _NEWS_S).close()
+    except OSError:
+        return False
+    return True

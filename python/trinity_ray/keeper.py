@@ -89,7 +89,7 @@ class Watch:
         env = {**os.environ, **work["env"], "PYTHONDONTWRITEBYTECODE": "1"}
         # another Python has packages of its own: it only gets ours
         paths = _folders() if work.get("python") else [path for path in sys.path if path]
-        env["PYTHONPATH"] = os.pathsep.join(paths)
+        env["PYTHONPATH"] = os.pathsep.join([*paths, *filter(None, [work["env"].get("PYTHONPATH")])])
         if work.get("reaches") is not None:
             bridge = await asyncio.start_server(self._bridge, HOST, 0)
             env[work["reaches"]] = f"{HOST}:{bridge.sockets[0].getsockname()[1]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from .call_home import call_home
 from .life import end, end_with_parent, take_pipes
 from .server import Server
 
@@ -11,6 +12,9 @@ from .server import Server
 def main() -> None:
     source, sink = take_pipes()
     end_with_parent(source)
+    # elsewhere, standard output is the log
+    if (there := call_home()) is not None:
+        source = sink = there
 
     def read(size: int) -> bytes:
         data = bytearray()

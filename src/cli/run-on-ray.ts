@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
-import { isSecretVariable } from '../base/secret/name.js'
 import { readConfig } from '../config/index.js'
 import { dashboardOf } from '../machine/ray/address.js'
 import { followJob } from '../machine/ray/follow.js'
 import { type RayJob, RayJobs, type Submission } from '../machine/ray/jobs.js'
+import { passedOn } from '../machine/ray/passed-on.js'
 import type { ExitCode } from './print.js'
 import type { RunFlags } from './run.js'
 import { quoted, shownOverride, typed } from './suggestion.js'
@@ -73,13 +73,6 @@ export function submissionOf(flags: RunFlags, name: string, { cwd, program, env 
     env: { ...passedOn(env), RAY_JOB_STOP_WAIT_TIME_S: String(STOP_S) },
     metadata: { name, config },
   }
-}
-
-/** Variables that say how Trinity works, and nothing that opens a door: everybody who sees the dashboard sees them. */
-function passedOn(env: Caller['env']): Record<string, string> {
-  const ours = (name: string) => /^(TRINITY_|HF_HOME$|HF_ENDPOINT$|HF_HUB_OFFLINE$|TINKER_BASE_URL$)/.test(name)
-  const found = Object.entries(env).filter(([name]) => ours(name) && !isSecretVariable(name))
-  return Object.fromEntries(found.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
 
 interface Stopping {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Logger } from '../base/log/logger.js'
 import type { DataRow } from '../task/index.js'
+import type { WorldPlace } from './python/placed-process.js'
 
 export type Awaitable<T> = T | Promise<T>
 
@@ -66,6 +67,8 @@ export interface EnvironmentContext {
   /** Fires when nobody waits for the environment any more. */
   readonly signal?: AbortSignal
   readonly logger?: Logger
+  /** Machines for processes of its own, where there are others than this one. */
+  place?(): Promise<WorldPlace | undefined>
 }
 
 /** What a model knows before it acts. */

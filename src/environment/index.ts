@@ -18,5 +18,6 @@ export {
 export { Episode, type EpisodeMark, type EpisodeParts } from './episode.js'
 export { type MathProblem, readProblem } from './math/problem.js'
 export { OpenEnvironment, openEnvironment, type Snapshot } from './open.js'
+export type { WorldPlace } from './python/placed-process.js'
 export { environments } from './registry.js'
 export { ScienceWorld } from './scienceworld/index.js'

@@ -4,6 +4,7 @@ import { Pcg64 } from '../base/random/index.js'
 import type { Config, InferenceModelConfig } from '../config/index.js'
 import type { SamplingArgs } from '../dialect/chat-args.js'
 import type { SampleModel } from '../engine/contract.js'
+import type { EnvironmentContext } from '../environment/environment.js'
 import { AuxiliaryModels } from '../workflow/auxiliary.js'
 import { RolloutModel } from '../workflow/rollout-model.js'
 import type { ModelLimits } from '../workflow/sampling.js'
@@ -17,6 +18,7 @@ export interface ContextParts {
   readonly model: readonly SampleModel[]
   readonly text: ModelText
   readonly auxiliary?: readonly OpenAuxiliary[]
+  readonly place?: EnvironmentContext['place']
 }
 
 /** Seed of everything random in a run. */
@@ -26,7 +28,7 @@ export function rolloutSeed({ explorer }: Pick<Config, 'explorer'>): number {
 
 /** Makes the contexts of workflows: runner i talks to engine i mod engine_num. */
 export function contextFactory(parts: ContextParts, loggerOf: (runner: number) => Logger): ContextFactory {
-  const { config, model, text, auxiliary = [] } = parts
+  const { config, model, text, auxiliary = [], place } = parts
   const { rollout_model: rollout, max_timeout } = config.explorer
   const seed = rolloutSeed(config)
   const deadlineMs = max_timeout * 1000
@@ -72,6 +74,7 @@ export function contextFactory(parts: ContextParts, loggerOf: (runner: number) =
       }),
       auxiliary: new AuxiliaryModels(models),
       logger: loggerOf(runner),
+      place,
       random: new Pcg64(deriveSeed(...path, 'random')),
       signal,
       run,

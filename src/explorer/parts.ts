@@ -2,6 +2,7 @@ import type { LogDir } from '../base/log/logger.js'
 import type { ExperienceBuffer } from '../buffer/index.js'
 import type { Config, InferenceModelConfig } from '../config/index.js'
 import type { SampleModel } from '../engine/contract.js'
+import type { EnvironmentContext } from '../environment/environment.js'
 import type { Monitor } from '../monitor/monitor.js'
 import type { SpanLane } from '../monitor/span/span.js'
 import type { RunView } from '../monitor/view.js'
@@ -44,6 +45,8 @@ export interface ExplorerParts {
   readonly model: readonly SampleModel[]
   readonly text: ModelText
   readonly auxiliary?: readonly OpenAuxiliary[]
+  /** Machines for the processes of environments; absent: this one. */
+  readonly place?: EnvironmentContext['place']
   /** Absent in mode bench. */
   readonly scheduler?: TasksetScheduler
   readonly evalTasksets: readonly Taskset[]

@@ -38,6 +38,7 @@ export async function runBench(job: Job): Promise<ModeEnd> {
       config,
       model: samplers,
       text: base.text,
+      place: base.place,
       auxiliary,
       evalTasksets,
       sync: {

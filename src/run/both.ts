@@ -81,6 +81,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   const explorer = makeExplorer(job, {
     model: samplers,
     text: base.text,
+    place: base.place,
     auxiliary,
     scheduler,
     evalTasksets,

@@ -60,6 +60,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   const explorer = makeExplorer(job, {
     model: samplers,
     text: base.text,
+    place: base.place,
     auxiliary,
     scheduler,
     evalTasksets,

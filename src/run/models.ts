@@ -7,6 +7,7 @@ import type { EngineContext } from '../engine/description.js'
 import { onRay } from '../engine/on-ray.js'
 import { engineNamed, type OpenEngine } from '../engine/registry.js'
 import { loraSpec, recomputes } from '../engine/spec.js'
+import type { WorldPlace } from '../environment/index.js'
 import type { OpenAuxiliary } from '../explorer/index.js'
 import { Roster } from '../machine/ground/roster.js'
 import type { RayGround } from '../machine/ray/ground.js'
@@ -39,6 +40,8 @@ export interface BaseModel {
   readonly dir: string
   readonly text: ModelText
   engine(name: string): Promise<Engine>
+  /** Where processes of environments run. */
+  place(): Promise<WorldPlace | undefined>
 }
 
 export async function openBase(context: ModelContext): Promise<BaseModel> {
@@ -47,6 +50,7 @@ export async function openBase(context: ModelContext): Promise<BaseModel> {
   const opened = new Map<string, Promise<Engine>>()
   const { save_dir: logDir } = config.log
   const roster = logs && logDir !== null ? closers.add(new Roster(logDir, processName(config))) : undefined
+  const note = (text: string) => view.note(text)
   let ground: Promise<RayGround | undefined> | undefined
   const engine = (name: string) => {
     const known = opened.get(name) ?? open(name)
@@ -61,16 +65,25 @@ export async function openBase(context: ModelContext): Promise<BaseModel> {
         config.model,
         closers,
       )
-  return { dir, text: await openModelText(dir, hosted ? null : config.model.custom_chat_template), engine }
+  const text = await openModelText(dir, hosted ? null : config.model.custom_chat_template)
+  return { dir, text, engine, place }
+
+  function cluster(): Promise<RayGround | undefined> {
+    ground ??= onRay(config, { logs, note }).then((found) => found && closers.add(found))
+    return ground
+  }
+
+  async function place(): Promise<WorldPlace | undefined> {
+    const found = await cluster()
+    const env = Object.entries(config.explorer.env_vars).map(([name, value]) => [name, String(value)])
+    return found && { ground: found, roster, env: Object.fromEntries(env) }
+  }
 
   async function open(name: string): Promise<Engine> {
     const needs: EngineContext = {
       logs,
       roster,
-      ground: () => {
-        ground ??= onRay(config, needs).then((found) => found && closers.add(found))
-        return ground
-      },
+      ground: cluster,
       get needs() {
         return trainerNeeds(config)
       },
@@ -78,7 +91,7 @@ export async function openBase(context: ModelContext): Promise<BaseModel> {
         const own = path === config.model.model_path ? dir : await modelDir(path, view, signal)
         return (await readModelConfig(own)).config
       },
-      note: (text) => view.note(text),
+      note,
     }
     return closers.add(await context.openEngine(name, config, needs))
   }

@@ -1,5 +1,6 @@
 import type { Logger } from '../base/log/logger.js'
 import type { Pcg64 } from '../base/random/index.js'
+import type { EnvironmentContext } from '../environment/environment.js'
 import type { Task } from '../task/index.js'
 import type { AuxiliaryModels } from './auxiliary.js'
 import type { RolloutModel } from './rollout-model.js'
@@ -13,6 +14,8 @@ export interface WorkflowContext {
   readonly auxiliary: AuxiliaryModels
   /** Writes to `log/explorer_runner_N.log`. */
   readonly logger: Logger
+  /** Machines for the processes of environments; absent: this one. */
+  readonly place?: EnvironmentContext['place']
   /** Seeded by (seed, batch, task, run): the same numbers on every machine and after every restart. */
   readonly random: Pcg64
   /** Fires at the time-out and when the run is cancelled. Calls of the model follow it by themselves. */

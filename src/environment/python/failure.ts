@@ -1,6 +1,6 @@
 import { TrinityError } from '../../base/error.js'
 import { isJsonObject } from '../../base/file/json-file.js'
-import type { PythonProcess } from '../../machine/python/process.js'
+import type { WorldProcess } from './placed-process.js'
 
 const AGAIN = 'its episodes are lost, the next ones get a new worker'
 
@@ -15,7 +15,7 @@ export function answeredError(value: unknown, what: string): TrinityError {
 }
 
 /** Why a worker is no more. */
-export function deathOf({ exit, log }: PythonProcess, python: string): TrinityError {
+export function deathOf({ exit, log }: WorldProcess, python: string): TrinityError {
   const cause = linesCause("the worker's last lines", log.last())
   if (exit?.error) {
     return new TrinityError('environment/python', `the Python worker cannot be started: ${exit.error.message}`, {
@@ -23,12 +23,12 @@ export function deathOf({ exit, log }: PythonProcess, python: string): TrinityEr
       hint: "name a Python with the argument 'python' or the variable TRINITY_PYTHON",
     })
   }
-  const how = exit?.signal ? `was ended by ${exit.signal}` : `ended with exit code ${exit?.code}`
+  const how = exit?.lost ?? (exit?.signal ? `was ended by ${exit.signal}` : `ended with exit code ${exit?.code}`)
   return new TrinityError('environment/worker-died', `a Python worker ${how}`, { path: python, hint: AGAIN, cause })
 }
 
 /** The call that a worker was killed for. */
-export function timedOut(what: string, ms: number, { log }: PythonProcess): TrinityError {
+export function timedOut(what: string, ms: number, { log }: WorldProcess): TrinityError {
   return new TrinityError('environment/timeout', `${what}: no answer within ${ms / 1000} s; its worker was killed`, {
     hint: "raise the argument 'timeout' if the environment needs longer",
     cause: linesCause("the worker's last lines", log.last()),

@@ -1,3 +1,4 @@
+import type { Ground } from '../../machine/ground/ground.js'
 import { type WorkerSettings, WorldWorker } from './worker.js'
 
 /** As many workers as allowed, started when they are needed; one that died is replaced when the next world comes. */
@@ -26,12 +27,18 @@ export class WorkerPool {
   }
 }
 
-const pools = new Map<string, WorkerPool>()
+/** Beside this process. */
+const HERE = {}
+/** By the ground of their workers, and by what those are. */
+const pools = new WeakMap<Ground | typeof HERE, Map<string, WorkerPool>>()
 
 /** The pool of a Python and a number of workers; all worlds that ask for the same share it. */
-export function poolOf(python: string, size: number, log?: WorkerSettings['log']): WorkerPool {
-  const key = `${size} ${python}`
-  const pool = pools.get(key) ?? new WorkerPool(size, { python, log })
-  pools.set(key, pool)
+export function poolOf(size: number, settings: WorkerSettings): WorkerPool {
+  const ground = settings.place?.ground ?? HERE
+  const own = pools.get(ground) ?? new Map<string, WorkerPool>()
+  pools.set(ground, own)
+  const key = `${size} ${settings.python}`
+  const pool = own.get(key) ?? new WorkerPool(size, settings)
+  own.set(key, pool)
   return pool
 }

@@ -4,10 +4,13 @@ import type { JsonObject } from '../../base/file/json-file.js'
 import { PythonProcess } from '../../machine/python/process.js'
 import { answeredError, deathOf, killedWith, timedOut } from './failure.js'
 import { encodeFrame, FrameReader, MAX_FRAME } from './frames.js'
+import { PlacedProcess, type WorldPlace, type WorldProcess } from './placed-process.js'
 
 export interface WorkerSettings {
   readonly python: string
   readonly log?: (line: string) => void
+  /** Absent: beside this process. */
+  readonly place?: WorldPlace
   /** How long a worker without worlds is kept. */
   readonly idleMs?: number
 }
@@ -41,7 +44,7 @@ const WATCH_MS = 200
  */
 export class WorldWorker {
   readonly #settings: WorkerSettings
-  readonly #process: PythonProcess
+  readonly #process: WorldProcess
   readonly #reader = new FrameReader()
   readonly #pending = new Map<number, Pending>()
   readonly #slots = new Set<number>()
@@ -56,8 +59,10 @@ export class WorldWorker {
 
   constructor(settings: WorkerSettings) {
     this.#settings = settings
-    const { python, log } = settings
-    this.#process = new PythonProcess({ python, module: 'trinity_world', env: ENV, output: 'data', log })
+    const { python, log, place } = settings
+    this.#process = place
+      ? new PlacedProcess({ place, python, env: ENV, log })
+      : new PythonProcess({ python, module: 'trinity_world', env: ENV, output: 'data', log })
     this.#process.output.on('data', (chunk: Buffer) => this.#take(chunk))
     void this.#process.exited.then(async () => {
       await sleep(LOG_MS)

@@ -36,9 +36,10 @@ export class PythonWorld implements Environment {
     this.#pool = pool
   }
 
-  static async open(world: WorldSpec, args: PythonArgs, { logger }: EnvironmentContext): Promise<PythonWorld> {
+  static async open(world: WorldSpec, args: PythonArgs, { logger, place }: EnvironmentContext): Promise<PythonWorld> {
     const python = await interpreterFor(world.kind, args.python)
-    const pool = poolOf(python, args.workers, (line) => logger?.debug(`Python: ${line}`))
+    const log = (line: string) => logger?.debug(`Python: ${line}`)
+    const pool = poolOf(args.workers, { python, log, place: await place?.() })
     const opened = new PythonWorld(world, args.timeout * 1000, pool)
     await opened.#open()
     return opened

@@ -66,6 +66,8 @@ export interface RoomWish {
   /** Devices of each; default 1. */
   readonly devices?: number
   readonly gpu: boolean
+  /** On the node that has the fewest, beside whatever is there: such programs mostly wait. */
+  readonly spread?: boolean
 }
 
 /** Where programs of different rooms find each other: a port of their machine, or a channel through this process. */

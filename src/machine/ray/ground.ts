@@ -11,6 +11,7 @@ import { Ferry, joined } from './ferry.js'
 import { Harbor } from './harbor.js'
 import { KeptProgram } from './kept-program.js'
 import { openPassage } from './passage.js'
+import { passedOn } from './passed-on.js'
 import { Relay } from './relay.js'
 
 /** More than Ray takes to say that there is no room. */
@@ -130,7 +131,9 @@ export class RayGround implements Ground {
       dialed: (socket, ticket) => this.#ferry.take(ticket, socket),
     })
     const names = { beats, reaches: reaches?.variable, meets: meets?.variable }
-    const work = { worker, harbor, node, python, module, args, env, ...names, cwd: process.cwd() }
+    const paths = process.env.PYTHONPATH ? { PYTHONPATH: process.env.PYTHONPATH } : {}
+    const given = { ...passedOn(process.env), ...paths, ...env }
+    const work = { worker, harbor, node, python, module, args, env: given, ...names, cwd: process.cwd() }
     this.#driver
       .ask('run', { room, rank, work }, FOREVER_MS)
       .then(

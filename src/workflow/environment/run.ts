@@ -36,9 +36,9 @@ export class EnvironmentRun {
   }
 
   async #begin(): Promise<Episode> {
-    const { task, signal, logger } = this.#context
+    const { task, signal, logger, place } = this.#context
     const { environment: name, environment_args: given } = this.#plan
-    this.#opening ??= openEnvironment(name, given, { signal, logger })
+    this.#opening ??= openEnvironment(name, given, { signal, logger, place })
     const { entry, args } = environmentOf(name, given)
     const parts = {
       environment: await this.#opening,
