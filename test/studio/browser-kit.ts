@@ -83,9 +83,21 @@ export class Person {
     await page.setViewportSize(NARROW)
     const narrow = expect.poll(() => this.overhang()).toBeLessThanOrEqual(0)
     await narrow.catch(() => found.push(`wider than ${NARROW.width} pixels`))
+    found.push(...(await this.crowded()))
     await page.setViewportSize(WIDE)
     await page.emulateMedia({ colorScheme: 'light' })
     return found
+  }
+
+  /** Entries of the bar that lie on each other. */
+  crowded(): Promise<string[]> {
+    return this.page.evaluate(`[...document.querySelectorAll('.bar a, .bar button')].flatMap((one, i, all) => {
+      const a = one.getBoundingClientRect()
+      return all.slice(i + 1).filter((other) => {
+        const b = other.getBoundingClientRect()
+        return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+      }).map((other) => one.textContent + ' lies on ' + other.textContent)
+    })`)
   }
 
   /** Pixels by which the page is wider than its window. */

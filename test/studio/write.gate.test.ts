@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumNote, noChromium, Person } from './browser-kit.js'
+import { measured } from './measured.js'
 import { writing } from './writing-kit.js'
 
 const model = fileURLToPath(new URL('../../examples/quickstart/model/', import.meta.url))
@@ -27,7 +28,9 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     for (const path of [folder, plugins]) mkdirSync(path)
     cpSync(model, join(folder, 'models', 'small'), { recursive: true })
     writeFileSync(join(plugins, 'patient.mjs'), PLUGIN)
-    person = await Person.open({ folders: [folder], ...writing([plugins]) })
+    // with a report, the bar has all its entries
+    const report = { path: 'output.json', report: measured }
+    person = await Person.open({ folders: [folder], report, ...writing([plugins]) })
     // the process that checks loads the registries and the plugin
     person.context.setDefaultTimeout(60_000)
   }, 120_000)
