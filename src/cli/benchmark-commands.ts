@@ -53,6 +53,20 @@ export function addBenchmarkCommands(program: Command, done: (code: ExitCode) =>
     .option('--axis <unit>', 'steps, tokens or seconds', 'steps')
     .option('-o, --out <file>', 'where the chart goes', 'chart.svg')
     .action(async (runs, options) => done(await (await import('./plot.js')).plot(runs, options)))
+
+  program
+    .command('find-context-length')
+    .description('the longest sequences that this machine can train a model with: tries, each in a process of its own')
+    .option('--model <dir>', 'the model: a directory, or an id on a hub')
+    .option('-c, --config <file>', 'what to run instead of two steps of GRPO on random tokens')
+    .option('--start <n>', 'the first length', '4096')
+    .option('--step <n>', 'lengths are multiples of this; default the first length')
+    .option('--most <n>', 'try nothing longer (131072)')
+    .option('--memory <gib>', 'main memory that a run may hold; default 9 tenths of what is free')
+    .option('--timeout <seconds>', 'a run that takes longer counts as failed', '2400')
+    .option('-o, --out <dir>', 'folder of logs, chart and numbers', 'context-length')
+    .option('--set <key=value>', 'override a key of the configuration (may be repeated)', collect)
+    .action(async (options) => done(await (await import('./find-context-length.js')).findContextLength(options)))
 }
 
 function isCompound(flags: string): boolean {

@@ -18,7 +18,7 @@ export function rememberFlags(flags: SharedFlags): void {
 }
 
 const COMMANDS =
-  'run|init|sweep|bench-rft|plot|train|log|status|debug|doctor|setup|config|model|data|play|chat|serve|convert|import-verl|upgrade-config|studio|view|perf|completion'
+  'run|init|sweep|bench-rft|plot|find-context-length|train|log|status|debug|doctor|setup|config|model|data|play|chat|serve|convert|import-verl|upgrade-config|studio|view|perf|completion'
 const SUGGESTED = new RegExp(`(?<![\\w./-])(npx )?trinity (${COMMANDS})\\b(?=([^\`\\n]*))`, 'g')
 
 /**

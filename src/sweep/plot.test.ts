@@ -7,7 +7,8 @@ import { groupOf, plotRuns } from './plot.js'
 function folder(rewards: readonly number[]): string {
   const dir = mkdtempSync(join(tmpdir(), 'plot-'))
   mkdirSync(join(dir, 'monitor'))
-  const row = (y: number, step: number) => `${JSON.stringify({ step, time: step, metrics: { 'rollout/reward/mean': y } })}\n`
+  const row = (y: number, step: number) =>
+    `${JSON.stringify({ step, time: step, metrics: { 'rollout/reward/mean': y } })}\n`
   writeFileSync(join(dir, 'monitor', 'explorer.jsonl'), rewards.map(row).join(''))
   return dir
 }
