@@ -1,6 +1,7 @@
 // What users get, tried: publishes the packages of a folder (scripts/release.mjs --pack) into a registry of its own and
 // installs trinity-rft from it into empty folders with every package manager, with and without scripts, where no compiler
-// is in reach; in each the engine has to come from the package, and the quick start has to run. `node scripts/try-install.mjs DIR [manager …]`
+// is in reach; in each the engine has to come from the package, and the quick start has to run. Then a project is created,
+// installed and tested with each. `node scripts/try-install.mjs DIR [manager …]`
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -15,6 +16,13 @@ const installs = {
   pnpm: ['pnpm', 'add', 'trinity-rft'],
   yarn: ['yarn', 'add', 'trinity-rft'],
   bun: ['bun', 'add', 'trinity-rft'],
+}
+/** What each runs to make a project `made`; npm alone keeps options for itself. */
+const creates = {
+  npm: ['npm', 'create', '--yes', 'trinity', 'made', '--'],
+  pnpm: ['pnpm', 'create', 'trinity', 'made'],
+  yarn: ['yarn', 'create', 'trinity', 'made'],
+  bun: ['bun', 'create', 'trinity', 'made'],
 }
 const [packed, ...asked] = process.argv.slice(2)
 const chosen = asked.length ? asked : Object.keys(installs)
@@ -116,6 +124,18 @@ function attempt(name, scratch, env) {
   console.log(`${name}: installed in ${took} s, ${use(app, env)}`)
 }
 
+/** A project as a stranger makes it: created, installed and tested, all with one package manager. */
+function createProject(name, scratch, env) {
+  const folder = join(scratch, `${name}-create`)
+  mkdirSync(folder)
+  const [command, ...args] = creates[name]
+  must(`${name} create`, command, [...args, '--have', 'data', '--where', 'cpu'], { cwd: folder, env })
+  const cwd = join(folder, 'made')
+  must(`${name} install`, command, ['install'], { cwd, env })
+  const tested = must(`${name} run test`, command, ['run', 'test'], { cwd, env })
+  console.log(`${name} create: ${/\d+ passed|pass \d+/.exec(tested)?.[0] ?? 'tested'}`)
+}
+
 const scratch = mkdtempSync(join(tmpdir(), 'trinity-install-'))
 let registry
 try {
@@ -133,7 +153,10 @@ try {
   }
   must('publishing', process.execPath, [join(import.meta.dirname, 'release.mjs'), '--publish', packed], { env })
   const plain = { ...env, PATH: plainPath(bin, scratch) }
-  for (const name of chosen) attempt(name, scratch, plain)
+  for (const name of chosen) {
+    attempt(name, scratch, plain)
+    if (name in creates) createProject(name, scratch, plain)
+  }
 } finally {
   registry?.child.kill()
   rmSync(scratch, { recursive: true, force: true })
