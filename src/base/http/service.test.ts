@@ -178,7 +178,7 @@ describe('repetitions of an HttpService', () => {
     inTurn(status(429, 'slow down', { 'retry-after': '3600' }))
     const error = await failure(ask(service({ retries: quick })))
     expect(error).toMatchObject({ code: 'test/busy', retryAfterMs: 3_600_000, said: 'slow down' })
-    expect(performance.now() - begun).toBeLessThan(2000)
+    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 
   it('ends at its deadline: in silence, in a drip, in the middle of repetitions', async () => {

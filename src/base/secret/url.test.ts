@@ -90,7 +90,7 @@ describe('withoutCredentials', () => {
     ]) {
       withoutCredentials(piece.repeat(20_000))
     }
-    expect(performance.now() - begun).toBeLessThan(2000)
+    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 })
 

@@ -285,7 +285,7 @@ describe('a hostile service', () => {
     expect(await failure(model.sample(ask(), nextCall(undefined, 150)))).toMatchObject({
       code: 'engine/openai/deadline',
     })
-    expect(performance.now() - begun).toBeLessThan(2000)
+    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 })
 
@@ -307,7 +307,7 @@ describe('opening a hosted model', () => {
       path: 'model.external_model.base_url_env',
       hint: expect.stringContaining('TEST_HOSTED_URL holds http://127.0.0.1:1/v1'),
     })
-    expect(performance.now() - begun).toBeLessThan(2000)
+    expect(performance.now() - begun).toBeLessThan(10_000)
   })
 
   it('fails at once where neither models nor chats are below the address, and not where only models are missing', async () => {
