@@ -9,7 +9,10 @@ trap 'rm -rf "$work"' EXIT
 folder=$work/trinity
 mkdir -p "$folder"
 
-cp -r dist native examples package.json LICENSE "$folder"
+cp -r dist package.json LICENSE "$folder"
+# of what was made here, the compiled engine alone: neither compilers nor models that examples have made
+git ls-files -z --cached --others --exclude-standard examples native | xargs -0 cp --parents -t "$folder"
+cp --parents native/build/*.node "$folder"
 mkdir "$folder/python" && cp -r python/trinity_agent python/trinity_served python/trinity_torch python/trinity_world "$folder/python"
 find "$folder" -name __pycache__ -prune -exec rm -rf {} +
 find "$folder/dist" -name '*.map' -delete
