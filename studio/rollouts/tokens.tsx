@@ -31,8 +31,9 @@ export function Tokens({ rollout, tools, other }: Props) {
   const at = hovered.value ?? chosen
   const choose = (index: number) => setQuery({ token: String(Math.max(0, Math.min(tokens.id.length - 1, index))) })
   useKeys({
-    ArrowRight: () => choose((chosen ?? tokens.promptLength - 1) + 1),
-    ArrowLeft: () => choose((chosen ?? tokens.promptLength + 1) - 1),
+    // asked anew: the next key may come before this is drawn again
+    ArrowRight: () => choose((numberOf(query.value.token) ?? tokens.promptLength - 1) + 1),
+    ArrowLeft: () => choose((numberOf(query.value.token) ?? tokens.promptLength + 1) - 1),
   })
   const shown = Math.min(tokens.id.length, PAGE * pages.value)
   const body = useMemo(

@@ -27,15 +27,21 @@ export function Runs() {
   const shown = sorted(found(runs.value ?? [], search), order)
   const names = distinctNames(shown)
   const selected = useSignal(-1)
-  const at = Math.min(selected.value, shown.length - 1)
+  // looked up when a key is pressed: the next one may come before this is drawn again
+  const place = () => Math.min(selected.value, shown.length - 1)
+  const at = place()
+  const onSelected = (act: (id: string) => void) => () => {
+    const run = shown[place()]
+    if (run !== undefined) act(run.id)
+  }
   const move = (by: number) => {
-    selected.value = Math.max(0, Math.min(shown.length - 1, at + by))
+    selected.value = Math.max(0, Math.min(shown.length - 1, place() + by))
   }
   useKeys({
     j: () => move(1),
     k: () => move(-1),
-    Enter: () => at >= 0 && go(['runs', shown[at].id, 'charts']),
-    x: () => at >= 0 && choose(shown[at].id),
+    Enter: onSelected((id) => go(['runs', id, 'charts'])),
+    x: onSelected(choose),
     c: () => chosen.value.length > 1 && go(['compare'], { runs: chosen.value.join(' ') }),
   })
   useEffect(() => {
