@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     globalSetup: './test/temporary-folder.ts',
     reporters: ['default', './test/summary-reporter.ts'],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 30_000,
     expect: { poll: { timeout: 15_000 } },
     // some machines that run tests ask for colors (CI=1); tests read plain text

@@ -125,7 +125,7 @@ describe.skipIf(python.absent)(`recorded batches, native and torch in float32${p
       if (ownCritic) await replay(criticSpec, criticTape)
       await Promise.all([own.close(), reference?.close(), ownCritic?.close()])
     },
-    120_000,
+    300_000,
   )
 
   it('were at least twenty', () => expect(seen).toBeGreaterThanOrEqual(20))
