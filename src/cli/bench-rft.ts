@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { atomicFile } from '../base/file/atomic-file.js'
 import { inWords } from '../base/file/system-error.js'
+import { wallClock } from '../base/wall-clock.js'
 import { type BenchmarkOptions, benchmarkYaml, templateOf } from '../benchmark/index.js'
 import { machineFacts } from '../config/index.js'
 import { decimal, wholeNumber } from './number.js'
@@ -22,7 +23,7 @@ export interface BenchFlags {
 /** `trinity bench-rft`: writes the configuration of a benchmark, and runs it. */
 export async function benchRft(dataset: string, flags: BenchFlags, now = new Date()): Promise<ExitCode> {
   const template = templateOf(dataset)
-  const name = stamp(now)
+  const name = wallClock(now, '-')
   const dir = resolve(flags.out, name)
   const text = benchmarkYaml(template, benchOptions(flags), { name, dir: join(dir, 'checkpoints') })
   const { set, pluginDir, dlc, dryRun } = flags
@@ -69,11 +70,4 @@ export function benchOptions(flags: BenchFlags): BenchmarkOptions {
 /** `node_num` as `nodeNum` */
 function camel(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-}
-
-/** `20260101-120000`, by the clock on the wall. */
-function stamp(now: Date): string {
-  const two = (value: number) => String(value).padStart(2, '0')
-  const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`
-  return `${day}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`
 }

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { collect } from './collect.js'
 import type { ExitCode } from './print.js'
 
 /** Options of `bench-rft` with the names of the original's `bench.py`: `--node_num` is understood as well. */
@@ -77,8 +78,4 @@ function isCompound(flags: string): boolean {
 function underscored(flags: string): string {
   const [name, ...rest] = flags.split(' ')
   return [`--${name.slice(2).replaceAll('-', '_')}`, ...rest].join(' ')
-}
-
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value]
 }

@@ -3,6 +3,7 @@
 import { Command } from 'commander'
 import { redact } from '../base/secret/known.js'
 import { addBenchmarkCommands } from './benchmark-commands.js'
+import { collect } from './collect.js'
 import type { ExitCode } from './print.js'
 import { packageVersion } from './version.js'
 
@@ -361,9 +362,4 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .action(async (given, { words }) => done(await (await import('./completion.js')).completion(program, given, words)))
 
   return program
-}
-
-/** Gathers an option that may be repeated. */
-function collect(value: string, before: string[] = []): string[] {
-  return [...before, value]
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path'
+import { wallClock } from '../../base/wall-clock.js'
 import type { Config } from '../section/config.js'
 import type { Scope } from './scope.js'
 
@@ -16,7 +17,7 @@ export function resolveTop(config: Config, scope: Scope): Top {
   const dirOf = (name: string) => join(root, config.project, config.group, name)
   const goOn = config.continue_from_checkpoint || config.mode === 'bench'
   const fresh = goOn || scope.facts.isEmptyDir(dirOf(config.name))
-  const name = fresh ? config.name : `${config.name}_${stamp(scope.facts.now)}`
+  const name = fresh ? config.name : `${config.name}_${wallClock(scope.facts.now)}`
   if (!fresh) scope.note('renamed', 'name', `${dirOf(config.name)} is not empty: the run is called ${name}`)
   const parts = [config.project, config.group, name]
   return {
@@ -26,11 +27,4 @@ export function resolveTop(config: Config, scope: Scope): Top {
     ray_namespace: config.ray_namespace || parts.filter((part) => part !== '').join('/'),
     continue_from_checkpoint: goOn,
   }
-}
-
-/** YYYYmmddHHMMSS, local time. */
-function stamp(time: Date): string {
-  const two = (n: number) => String(n).padStart(2, '0')
-  const day = `${time.getFullYear()}${two(time.getMonth() + 1)}${two(time.getDate())}`
-  return `${day}${two(time.getHours())}${two(time.getMinutes())}${two(time.getSeconds())}`
 }

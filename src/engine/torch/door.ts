@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
+import { tokenCheck } from '../../base/secret/token-check.js'
 import { WorkerConnection } from './connection.js'
 import type { Frame } from './frames.js'
 
@@ -37,7 +37,7 @@ export class Door {
   private constructor(server: Server, { token, graceMs, tokenMs = TOKEN_MS }: DoorSettings) {
     this.#server = server
     this.port = (server.address() as { port: number }).port
-    const digest = sha256(token)
+    const isRight = tokenCheck(token)
     // too many open files, for one: who could not be let in may come again
     server.on('error', () => {})
     this.guest = new Promise((resolve) => {
@@ -46,8 +46,7 @@ export class Door {
         const connection = new WorkerConnection(socket, STRANGER, graceMs)
         void connection.unasked().then(async (frame) => {
           if (!this.#strangers.has(socket)) return
-          const { token: given } = frame.header
-          if (typeof given !== 'string' || !timingSafeEqual(sha256(given), digest)) return socket.destroy()
+          if (!isRight(frame.header.token)) return socket.destroy()
           this.#forget(socket)
           this.close()
           resolve({ connection, frame: frame.header.event === 'token' ? await connection.unasked() : frame })
@@ -82,11 +81,6 @@ export class Door {
     clearTimeout(this.#strangers.get(socket))
     this.#strangers.delete(socket)
   }
-}
-
-/** Of equal length whatever is given. */
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }
 
 function listen(server: Server): Promise<void> {

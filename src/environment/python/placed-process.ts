@@ -1,8 +1,9 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { messageOf } from '../../base/error.js'
 import { LogRing } from '../../base/log/log-ring.js'
+import { tokenCheck } from '../../base/secret/token-check.js'
 import type { Ground, Program } from '../../machine/ground/ground.js'
 import type { Roster, RosterWorker } from '../../machine/ground/roster.js'
 import type { Exit } from '../../machine/owned-process.js'
@@ -105,7 +106,7 @@ export class PlacedProcess implements WorldProcess {
 
   async #admit(socket: Socket): Promise<void> {
     const { token } = (await firstLine(socket)) ?? {}
-    if (typeof token !== 'string' || !isSame(token, this.#token)) return void socket.destroy()
+    if (!tokenCheck(this.#token)(token)) return void socket.destroy()
     this.#seat?.tell({ state: 'ready', doing: ['plays'], pid: this.pid ?? null })
     socket.unref()
     this.input.pipe(socket)
@@ -120,8 +121,4 @@ function takeNumber(ground: Ground): number {
   while (taken.has(number)) number++
   taken.add(number)
   return number
-}
-
-function isSame(given: string, token: string): boolean {
-  return given.length === token.length && timingSafeEqual(Buffer.from(given), Buffer.from(token))
 }

@@ -1,5 +1,6 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type TLSSocket } from 'node:tls'
+import { tokenCheck } from '../../base/secret/token-check.js'
 import { newIdentity } from './certificate.js'
 import { firstLine } from './first-line.js'
 
@@ -36,7 +37,7 @@ export class Harbor {
   readonly #server: Server
   readonly #host: string
   readonly #certificate: string
-  readonly #expected = new Map<string, Expected & { readonly digest: Buffer }>()
+  readonly #expected = new Map<string, Expected & { readonly isRight: (token: unknown) => boolean }>()
   readonly #sockets = new Set<TLSSocket>()
   #strangers = 0
 
@@ -67,7 +68,7 @@ export class Harbor {
   /** What the keeper of this worker is to be told. */
   expect(worker: string, expected: Expected): HarborAddress {
     const token = randomBytes(32).toString('hex')
-    this.#expected.set(worker, { ...expected, digest: sha256(token) })
+    this.#expected.set(worker, { ...expected, isRight: tokenCheck(token) })
     const { port } = this.#server.address() as { port: number }
     return { host: this.#host, port, certificate: this.#certificate, token }
   }
@@ -95,17 +96,12 @@ export class Harbor {
       this.#strangers--
       const { token, worker, role, ticket } = line ?? {}
       const expected = typeof worker === 'string' ? this.#expected.get(worker) : undefined
-      const isOurs = expected && typeof token === 'string' && timingSafeEqual(sha256(token), expected.digest)
-      if (isOurs && role === 'control') expected.control(socket)
-      else if (isOurs && role === 'data') expected.data(socket)
-      else if (isOurs && role === 'peer' && expected.peer) expected.peer(socket)
-      else if (isOurs && role === 'dialed' && expected.dialed) expected.dialed(socket, ticket)
+      if (!expected?.isRight(token)) return void socket.destroy()
+      if (role === 'control') expected.control(socket)
+      else if (role === 'data') expected.data(socket)
+      else if (role === 'peer' && expected.peer) expected.peer(socket)
+      else if (role === 'dialed' && expected.dialed) expected.dialed(socket, ticket)
       else socket.destroy()
     })
   }
-}
-
-/** Of equal length whatever is given. */
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

@@ -1,0 +1,4 @@
+/** Gathers an option that may be repeated. */
+export function collect(value: string, before: string[] = []): string[] {
+  return [...before, value]
+}
