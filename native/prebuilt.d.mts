@@ -4,6 +4,7 @@ export interface Platform {
   readonly libc?: string
 }
 export const platforms: Readonly<Record<string, Platform>>
+export const fallback: string
 export function packageName(platform: string): string
 export function platformOf(os?: string, cpu?: string, libc?: string): string | undefined
 export interface Prebuilt {

@@ -15,6 +15,9 @@ export const platforms = {
   'win32-x64': { os: 'win32', cpu: 'x64' },
 }
 
+/** The package for every other platform: the engine as WebAssembly. It names no system, so all get it (0.15 MB). */
+export const fallback = 'wasm32'
+
 export function packageName(platform) {
   return `@trinity-rft/native-${platform}`
 }

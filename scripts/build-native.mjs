@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findPrebuilt } from '../native/prebuilt.mjs'
+import { fallback, findPrebuilt } from '../native/prebuilt.mjs'
 import { build, compile, fingerprint, root, run, units } from './native-units.mjs'
 
 const target = join(build, 'trinity.node')
@@ -12,7 +12,8 @@ const stamp = join(build, 'trinity.sha256')
 const strict = process.argv.includes('--strict')
 
 function fail(message) {
-  process.stderr.write(`trinity: the native engine was not built: ${message}\n`)
+  const rest = findPrebuilt(root, fallback).path ? 'Until then the engine runs as WebAssembly, slower.' : ''
+  process.stderr.write(`trinity: the native engine was not built: ${message} ${rest}\n`)
   process.exit(strict ? 1 : 0)
 }
 

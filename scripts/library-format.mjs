@@ -7,6 +7,7 @@ const pe = { 34404: 'x64' }
 /** `{ os, cpu }`, or undefined for anything else. */
 export function libraryFormat(bytes) {
   if (bytes.length < 64) return undefined
+  if (bytes.readUInt32BE(0) === 0x0061736d) return known('any', 'wasm32')
   if (bytes.readUInt32BE(0) === 0x7f454c46) return known('linux', elf[bytes.readUInt16LE(18)])
   if (bytes.readUInt32LE(0) === 0xfeedfacf) return known('darwin', machO[bytes.readUInt32LE(4)])
   if (bytes.toString('latin1', 0, 2) !== 'MZ') return undefined

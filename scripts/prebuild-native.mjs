@@ -27,7 +27,7 @@ export function prebuiltAddon(platform) {
 }
 
 /** `ZIG`, or the one of the Python package, in a virtual environment of its own. */
-function findZig() {
+export function findZig() {
   if (process.env.ZIG) return [process.env.ZIG]
   const venv = join(build, 'zig')
   const python = join(venv, 'bin', 'python')

@@ -1,13 +1,15 @@
 // Compiles the native engine to WebAssembly, with threads and vectors of 128 bits, for where no compiled engine fits:
-// native/build/prebuilt/wasm32/trinity.cjs (what Node loads) and trinity.wasm beside it. Not in a release yet.
+// native/build/prebuilt/wasm32/trinity.cjs (what Node loads) and trinity.wasm beside it.
 // Zig's own C++ library has neither exceptions nor threads there, so the needed part of it is compiled here with both.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { build as bundle } from 'esbuild'
-import { build, compile, root, run, units } from './native-units.mjs'
+import { build, compile, fingerprint, root, run, units } from './native-units.mjs'
+import { findZig, zigVersion } from './prebuild-native.mjs'
 
-const zig = process.env.ZIG ? [process.env.ZIG] : [join(build, 'zig', 'bin', 'python'), '-m', 'ziglang']
+const zig = findZig()
 const library = /\.lib_dir = "([^"]*)"/.exec(execFileSync(zig[0], [...zig.slice(1), 'env'], { encoding: 'utf8' }))[1]
 const target = ['-target', 'wasm32-wasi', '-mcpu=generic+simd128+atomics+bulk_memory+exception_handling']
 // Node 20 knows exceptions as they were first proposed.
@@ -15,6 +17,7 @@ const exceptions = ['-fwasm-exceptions', '-mllvm', '-wasm-use-legacy-eh=true']
 const threads = ['-U_LIBCPP_HAS_THREADS', '-D_LIBCPP_HAS_THREADS=1', '-D_LIBCPP_HAS_THREAD_API_PTHREAD=1', '-pthread']
 // Of the flags for a library that Node loads: warnings are seen there.
 const others = ['-fPIC', '-fvisibility=hidden', '-pthread', '-Wall', '-Wextra']
+const sources = join(root, 'native', 'wasm')
 const output = join(build, 'prebuilt', 'wasm32')
 const objects = join(build, `objects-wasm32-${process.pid}`)
 
@@ -68,12 +71,12 @@ function libraryUnits() {
 
 function ownUnits() {
   const ours = ['heap.cpp', 'threads.cpp'].map((name) => ({
-    file: join(root, 'native', 'wasm', name),
+    file: join(sources, name),
     object: join(objects, `wasm-${name}.o`),
     args: ['-std=c++17', '-O2', '-Wall', '-fno-builtin'],
   }))
   const tag = {
-    file: join(root, 'native', 'wasm', 'tag.s'),
+    file: join(sources, 'tag.s'),
     object: join(objects, 'tag.o'),
     args: ['-Wno-unused-command-line-argument'],
   }
@@ -114,22 +117,37 @@ async function link(list) {
   if (made.code !== 0) throw new Error(`linking failed\n${made.text}`)
 }
 
-mkdirSync(objects, { recursive: true })
-mkdirSync(output, { recursive: true })
-try {
-  const list = [...ownUnits(), ...libraryUnits()]
-  const failure = await compile([...zig, 'c++', ...target, ...exceptions, ...threads], list)
-  if (failure) throw new Error(`${basename(failure)} could not be compiled`)
-  await link([...list.map((unit) => unit.object), ...(await libraries())])
-  await bundle({
-    entryPoints: [join(root, 'native', 'wasm', 'addon.mjs')],
-    outfile: join(output, 'trinity.cjs'),
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    logLevel: 'error',
-  })
-} finally {
-  rmSync(objects, { recursive: true, force: true })
+/** What Node loads first; both have to lie in one folder. */
+const files = ['trinity.cjs', 'trinity.wasm'].map((name) => join(output, name))
+
+/** Compiles it where its sources have changed; gives its files. */
+export async function prebuildWasm() {
+  const stamp = join(output, 'trinity.sha256')
+  const texts = readdirSync(sources).map((name) => readFileSync(join(sources, name), 'utf8'))
+  const want = fingerprint([zigVersion, ...texts, readFileSync(new URL(import.meta.url), 'utf8')])
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === want && files.every((file) => existsSync(file))) return files
+  mkdirSync(objects, { recursive: true })
+  mkdirSync(output, { recursive: true })
+  rmSync(stamp, { force: true })
+  try {
+    const list = [...ownUnits(), ...libraryUnits()]
+    const failure = await compile([...zig, 'c++', ...target, ...exceptions, ...threads], list)
+    if (failure) throw new Error(`${basename(failure)} could not be compiled`)
+    await link([...list.map((unit) => unit.object), ...(await libraries())])
+    await bundle({
+      entryPoints: [join(sources, 'addon.mjs')],
+      outfile: files[0],
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      target: 'node20',
+      logLevel: 'error',
+    })
+    writeFileSync(stamp, want)
+  } finally {
+    rmSync(objects, { recursive: true, force: true })
+  }
+  return files
 }
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) console.log((await prebuildWasm()).join('\n'))

@@ -5,11 +5,12 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { packageName, platforms } from '../native/prebuilt.mjs'
+import { basename, join, resolve } from 'node:path'
+import { fallback, packageName, platforms } from '../native/prebuilt.mjs'
 import { libraryFormat } from './library-format.mjs'
 import { root } from './native-units.mjs'
 import { prebuildAll, prebuiltAddon } from './prebuild-native.mjs'
+import { prebuildWasm } from './prebuild-wasm.mjs'
 
 const LIMITS = { platform: 2e6, main: 5e6 }
 const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -37,29 +38,40 @@ function writeJson(path, value) {
   writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
 }
 
-function platformManifest(platform) {
+/** What package managers go by; the fallback names nothing, and is installed everywhere. */
+function placeOf(platform) {
+  if (platform === fallback) return {}
   const { os, cpu, libc } = platforms[platform]
+  return { os: [os], cpu: [cpu], ...(libc && { libc: [libc] }) }
+}
+
+function platformManifest(platform, names) {
   return {
     name: packageName(platform),
     description: `The native engine of trinity-rft, compiled for ${platform}`,
     ...common,
-    os: [os],
-    cpu: [cpu],
-    ...(libc && { libc: [libc] }),
-    main: 'trinity.node',
-    files: ['trinity.node'],
+    ...placeOf(platform),
+    main: names[0],
+    files: names,
     preferUnplugged: true,
   }
 }
 
-function packPlatform(platform, scratch, into) {
-  const { os, cpu } = platforms[platform]
-  const found = libraryFormat(readFileSync(prebuiltAddon(platform)))
-  if (found?.os !== os || found.cpu !== cpu) throw new Error(`${prebuiltAddon(platform)} is not for ${platform}`)
+/** `paths`: what is in it, the file that Node loads first and the compiled one last. */
+function packPlatform(platform, paths, scratch, into) {
+  const { os, cpu } = platforms[platform] ?? { os: 'any', cpu: platform }
+  const found = libraryFormat(readFileSync(paths.at(-1)))
+  if (found?.os !== os || found.cpu !== cpu) throw new Error(`${paths.at(-1)} is not for ${platform}`)
   const folder = join(scratch, platform)
   mkdirSync(folder)
-  writeJson(join(folder, 'package.json'), platformManifest(platform))
-  cpSync(prebuiltAddon(platform), join(folder, 'trinity.node'))
+  writeJson(
+    join(folder, 'package.json'),
+    platformManifest(
+      platform,
+      paths.map((path) => basename(path)),
+    ),
+  )
+  for (const path of paths) cpSync(path, join(folder, basename(path)))
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   const text = `The native engine of [trinity-rft](https://www.npmjs.com/package/trinity-rft), compiled for ${platform}.\n`
   writeFileSync(join(folder, 'README.md'), `# ${packageName(platform)}\n\n${text}`)
@@ -78,7 +90,10 @@ function packMain(names, scratch, into) {
     ...common,
     scripts: { install },
     devDependencies: undefined,
-    optionalDependencies: Object.fromEntries(names.map((name) => [packageName(name), own.version])),
+    optionalDependencies: {
+      ...manifest.optionalDependencies,
+      ...Object.fromEntries(names.map((name) => [packageName(name), own.version])),
+    },
   })
   return pack(folder, into)
 }
@@ -97,10 +112,13 @@ function faultOf(packed, limit) {
 async function packAll(into, names) {
   if (!statSync(join(root, 'dist'), { throwIfNoEntry: false })) throw new Error('dist/ is missing: npm run build')
   mkdirSync(into, { recursive: true })
-  await prebuildAll(names)
+  const binaries = names.filter((name) => name !== fallback)
+  await prebuildAll(binaries)
+  const paths = Object.fromEntries(binaries.map((name) => [name, [prebuiltAddon(name)]]))
+  if (names.includes(fallback)) paths[fallback] = await prebuildWasm()
   const scratch = mkdtempSync(join(tmpdir(), 'trinity-release-'))
   try {
-    const all = names.map((name) => [packPlatform(name, scratch, into), LIMITS.platform])
+    const all = names.map((name) => [packPlatform(name, paths[name], scratch, into), LIMITS.platform])
     all.push([packMain(names, scratch, into), LIMITS.main])
     all.push([pack(join(root, 'packages/create-trinity'), into), LIMITS.platform])
     for (const [packed, limit] of all) {
@@ -126,7 +144,8 @@ function publishAll(from, args) {
 }
 
 const [action, folder, ...rest] = process.argv.slice(2)
-if (action === '--pack' && folder) await packAll(resolve(folder), rest.length ? rest : Object.keys(platforms))
+if (action === '--pack' && folder)
+  await packAll(resolve(folder), rest.length ? rest : [...Object.keys(platforms), fallback])
 else if (action === '--publish' && folder) publishAll(resolve(folder), rest)
 else {
   console.error('usage: node scripts/release.mjs --pack DIR [platform …] | --publish DIR [option of npm publish …]')

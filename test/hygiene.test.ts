@@ -71,7 +71,8 @@ describe.skipIf(!git)('the repository (skipped outside a git checkout)', () => {
 
   it('says of each dependency why it is there', () => {
     const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
-    const names = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)]
+    const { dependencies, optionalDependencies, devDependencies } = manifest
+    const names = [dependencies, optionalDependencies, devDependencies].flatMap((list) => Object.keys(list))
     const listed = [...read('docs/dependencies.md').matchAll(/^- `(\S+)`: .{20,}$/gm)].map((match) => match[1])
     expect(listed.filter((name) => !names.includes(name))).toEqual([])
     expect(names.filter((name) => !listed.includes(name))).toEqual([])

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -91,8 +92,15 @@ class Pool {
     threads_ = threads;
     while (static_cast<int>(workers_.size()) < threads - 1) {
       const int index = static_cast<int>(workers_.size()) + 1;
-      workers_.emplace_back([this, index] { work(index); });
-      workers_.back().detach();  // they hold no state that outlives a job; the process takes them down
+      std::thread one;
+      try {
+        one = std::thread([this, index] { work(index); });
+      } catch (const std::system_error&) {  // as many as the system gives
+        threads_ = index;
+        return;
+      }
+      one.detach();  // they hold no state that outlives a job; the process takes them down
+      workers_.push_back(std::move(one));
     }
   }
 

@@ -6,11 +6,12 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { nodeApi } from './node-api.mjs'
 
 const STACK = 1 << 20
+const THREADS = 16 // each is a worker of Node, with what that costs in time and memory
 const role = 'trinity-wasm-thread'
 
 function wasi(host) {
   const entries = () =>
-    Object.entries({ TRINITY_NATIVE_THREADS: String(availableParallelism()), ...process.env })
+    Object.entries({ TRINITY_NATIVE_THREADS: String(Math.min(availableParallelism(), THREADS)), ...process.env })
       .filter(([name]) => name.startsWith('TRINITY_NATIVE_'))
       .map((pair) => Buffer.from(`${pair.join('=')}\0`))
   const view = () => new DataView(host.memory.buffer)
@@ -106,7 +107,13 @@ function load() {
       const stack = host.exports.aligned_alloc(64, STACK + size + 64) >>> 0
       if (stack === 0) return 1
       const data = { role, module, memory: host.memory, thread, stack: stack + STACK, tls: stack + STACK }
-      const worker = new Worker(__filename, { workerData: data, execArgv: [], env: process.env })
+      let worker
+      try {
+        worker = new Worker(__filename, { workerData: data, execArgv: [], env: process.env })
+      } catch {
+        host.exports.free(stack)
+        return 1 // forbidden here: the engine works without
+      }
       worker.on('message', deliver)
       worker.on('exit', () => host.exports.free(stack))
       worker.unref()
@@ -118,6 +125,7 @@ function load() {
   const start = host.exports.napi_register_wasm_v1 ?? host.exports.napi_register_module_v1
   const addon = api.scope(() => api.values[start(1, api.handle({}))])
   addon.threads() // starts the pool here: threads end with the one that started them
+  addon.isa = 'wasm'
   return addon
 }
 

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "wait.h"
+
 namespace {
 
 constexpr size_t UNIT = 16, PAGE = 65536, SMALL = 64;  // sizes of up to SMALL units are kept by size
@@ -21,17 +23,18 @@ struct Free {
   Free* next;
 };
 
-int taken = 0;
+int taken = 0;  // 0: free, 1: taken, 2: taken and somebody may wait
 Free* by_size[SMALL + 1];
 Free large = {0, nullptr};
 
 struct Lock {
   Lock() {
-    while (__atomic_exchange_n(&taken, 1, __ATOMIC_ACQUIRE)) __builtin_wasm_memory_atomic_wait32(&taken, 1, 100000);
+    int seen = 0;
+    if (__atomic_compare_exchange_n(&taken, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
+    while (__atomic_exchange_n(&taken, 2, __ATOMIC_ACQUIRE)) trinity_wait(&taken, 2);
   }
   ~Lock() {
-    __atomic_store_n(&taken, 0, __ATOMIC_RELEASE);
-    __builtin_wasm_memory_atomic_notify(&taken, 1);
+    if (__atomic_exchange_n(&taken, 0, __ATOMIC_RELEASE) == 2) __builtin_wasm_memory_atomic_notify(&taken, 1);
   }
 };
 

@@ -32,8 +32,13 @@ export function nodeApi(host) {
   let call // the one in hand
   let pending // an exception that the engine threw
   let data = 0
-  const view = () => new DataView(host.memory.buffer)
-  const put = (at, value) => view().setUint32(at, value, true)
+  /** The memory, which others may have let grow: this thread hears of it only when it is at leisure. */
+  const memory = (end = 0) => {
+    if (host.memory.buffer.byteLength < end) host.memory.grow(0)
+    return host.memory.buffer
+  }
+  const view = (at = 0) => new DataView(memory(at + 16))
+  const put = (at, value) => view(at).setUint32(at, value, true)
   const call_table = (index, ...args) => host.exports.__indirect_function_table.get(index)(...args)
   const finalizers = new FinalizationRegistry(({ finalize, pointer }) => call_table(finalize, 1, pointer, 0))
 
@@ -42,8 +47,9 @@ export function nodeApi(host) {
     put(at, handle(value))
     return OK
   }
-  const text = (at, length) => {
-    const bytes = Buffer.from(host.memory.buffer)
+  const text = (address, length) => {
+    const at = address >>> 0
+    const bytes = Buffer.from(memory(at + 1 + Math.max(length, 0)))
     const end = length >>> 0 === 0xffffffff ? bytes.indexOf(0, at) : at + (length >>> 0)
     return bytes.toString('utf8', at, end)
   }
@@ -70,7 +76,7 @@ export function nodeApi(host) {
   /** Arrays of a call lie in the engine's memory as long as it works on them. */
   function freeCopies(copies, back = false) {
     for (const { array, pointer } of copies) {
-      if (back) array.set(new array.constructor(host.memory.buffer, pointer, array.length))
+      if (back) array.set(new array.constructor(memory(pointer + array.byteLength), pointer, array.length))
       host.exports.free(pointer)
     }
     copies.length = 0
@@ -107,16 +113,17 @@ export function nodeApi(host) {
       view().setUint8(out, values[value] ? 1 : 0)
       return OK
     },
-    napi_get_value_string_utf8(_, value, at, size, out) {
+    napi_get_value_string_utf8(_, value, address, size, out) {
       if (typeof values[value] !== 'string') return 3
+      const at = address >>> 0
       const bytes = Buffer.from(values[value], 'utf8')
       if (at === 0) {
         put(out, bytes.length)
         return OK
       }
       const count = Math.min(bytes.length, size - 1)
-      new Uint8Array(host.memory.buffer).set(bytes.subarray(0, count), at)
-      view().setUint8(at + count, 0)
+      new Uint8Array(memory(at + size)).set(bytes.subarray(0, count), at)
+      view(at).setUint8(at + count, 0)
       if (out !== 0) put(out, count)
       return OK
     },
@@ -218,7 +225,7 @@ export function nodeApi(host) {
           pending = { error: errorOf('native/memory', 'not enough memory') }
           return EXCEPTION
         }
-        new array.constructor(host.memory.buffer, copy, array.length).set(array)
+        new array.constructor(memory(copy + array.byteLength), copy, array.length).set(array)
         call.copies.push({ array, pointer: copy })
         put(pointer, copy)
       }
@@ -233,7 +240,7 @@ export function nodeApi(host) {
     },
     napi_create_typedarray(_, kind, length, buffer, _offset, out) {
       const { at } = values[buffer]
-      const array = new ARRAYS[kind](new ARRAYS[kind](host.memory.buffer, at, length))
+      const array = new ARRAYS[kind](new ARRAYS[kind](memory(at + length * ARRAYS[kind].BYTES_PER_ELEMENT), at, length))
       host.exports.free(at)
       return give(out, array)
     },

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "wait.h"
+
 extern "C" {
 
 __attribute__((import_module("trinity"), import_name("spawn"))) int trinity_spawn(void* thread);
@@ -21,9 +23,8 @@ struct Thread {
 static thread_local int own_id = 1;
 static int next_id = 1;
 
-static void wait_while(int* word, int value, int64_t nanoseconds = -1) {
-  __builtin_wasm_memory_atomic_wait32(word, value, nanoseconds);
-}
+// A function of its own and not inlined: wait.h says why.
+void trinity_wait(int* word, int value) { __builtin_wasm_memory_atomic_wait32(word, value, -1); }
 static void wake(int* word, unsigned count) { __builtin_wasm_memory_atomic_notify(word, count); }
 
 // 0: free, 1: taken, 2: taken and somebody may wait.
@@ -34,7 +35,7 @@ int pthread_mutex_lock(pthread_mutex_t* mutex) {
   int* word = word_of(mutex);
   int seen = 0;
   if (__atomic_compare_exchange_n(word, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return 0;
-  while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0) wait_while(word, 2);
+  while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0) trinity_wait(word, 2);
   return 0;
 }
 int pthread_mutex_trylock(pthread_mutex_t* mutex) {
@@ -53,7 +54,7 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   int* word = word_of(condition);
   const int seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
   pthread_mutex_unlock(mutex);
-  wait_while(word, seen);
+  trinity_wait(word, seen);
   return pthread_mutex_lock(mutex);
 }
 static int raise_and_wake(pthread_cond_t* condition, unsigned count) {
@@ -71,11 +72,13 @@ int pthread_create(pthread_t* out, const pthread_attr_t*, void* (*body)(void*), 
   if (!thread) return EAGAIN;
   *thread = {body, argument, 0, __atomic_add_fetch(&next_id, 1, __ATOMIC_RELAXED)};
   *out = reinterpret_cast<pthread_t>(thread);
-  return trinity_spawn(thread) == 0 ? 0 : EAGAIN;
+  if (trinity_spawn(thread) == 0) return 0;
+  free(thread);
+  return EAGAIN;
 }
 int pthread_join(pthread_t id, void**) {
   auto* thread = reinterpret_cast<Thread*>(id);
-  while (!__atomic_load_n(&thread->done, __ATOMIC_ACQUIRE)) wait_while(&thread->done, 0);
+  while (!__atomic_load_n(&thread->done, __ATOMIC_ACQUIRE)) trinity_wait(&thread->done, 0);
   free(thread);
   return 0;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findPrebuilt } from '../../native/prebuilt.mjs'
+import { fallback, findPrebuilt } from '../../native/prebuilt.mjs'
 
 /** The folder that holds package.json: the same from src/ and from dist/. */
 export const PACKAGE_ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -11,18 +11,35 @@ export function builtAddon(root: string = PACKAGE_ROOT): string {
   return join(root, 'native', 'build', 'trinity.node')
 }
 
+/** Where scripts/prebuild-wasm.mjs puts what it compiles. */
+export function builtWasm(root: string = PACKAGE_ROOT): string {
+  return join(root, 'native', 'build', 'prebuilt', fallback, 'trinity.cjs')
+}
+
 /** The compiled half of the native engine and where it comes from; or why there is none. */
 export type AddonFile =
-  | { readonly path: string; readonly origin: 'named' | 'compiled' | 'package' }
+  /** `instead`, of WebAssembly: why there is nothing faster. */
+  | { readonly path: string; readonly origin: 'named' | 'compiled' | 'package' | 'wasm'; readonly instead?: string }
   | { readonly path?: undefined; readonly missing: string }
 
-/** A file that the user names, else what was compiled on this machine, else the package made for it. */
+/** A file that the user names, else what was compiled on this machine, else the package made for it, else WebAssembly. */
 export function findAddon(env: NodeJS.ProcessEnv = process.env, root: string = PACKAGE_ROOT): AddonFile {
-  if (env.TRINITY_NATIVE_ADDON) return { path: env.TRINITY_NATIVE_ADDON, origin: 'named' }
+  const named = env.TRINITY_NATIVE_ADDON
+  if (named === 'wasm') return findWasm('TRINITY_NATIVE_ADDON asks for it', root)
+  if (named) return { path: named, origin: 'named' }
   const built = builtAddon(root)
   if (existsSync(built)) return { path: built, origin: 'compiled' }
   const { path, missing = 'no package brings it' } = findPrebuilt(root)
-  return path ? { path, origin: 'package' } : { missing }
+  if (path) return { path, origin: 'package' }
+  const wasm = findWasm(missing, root)
+  return wasm.path === undefined ? { missing } : wasm
+}
+
+/** The engine as WebAssembly: slower, for any machine. `instead` says why it is taken. */
+export function findWasm(instead: string, root: string = PACKAGE_ROOT): AddonFile {
+  if (existsSync(builtWasm(root))) return { path: builtWasm(root), origin: 'wasm', instead }
+  const { path, missing = '' } = findPrebuilt(root, fallback)
+  return path ? { path, origin: 'wasm', instead } : { missing }
 }
 
 /** What to do where there is none. */

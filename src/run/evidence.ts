@@ -1,5 +1,6 @@
 import { lstat, open } from 'node:fs/promises'
-import Libsql from 'libsql'
+import type Libsql from 'libsql'
+import { libsql } from '../base/database/libsql.js'
 import { fromJsonLine } from '../experience/jsonl.js'
 import { isInside, realFolder } from './real-folder.js'
 
@@ -37,7 +38,7 @@ export async function isDatabase(file: string): Promise<boolean> {
 function ofDatabase(file: string, owners: readonly Owner[], marked: boolean): Evidence {
   let db: Libsql.Database | undefined
   try {
-    db = new Libsql(file)
+    db = new (libsql())(file)
     const rows = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]
     const tables = rows.map(({ name }) => name)
     const foreign = foreignTables(tables)

@@ -181,6 +181,8 @@ export async function openSamplers(
   }
   const samplers: SampleModel[] = []
   for (let i = 0; i < own; i++) samplers.push(closers.add(await engine.openSample(spec, nextCall(signal))))
+  // Where there is a policy, it has said them.
+  if (!same || !policy) for (const note of samplers[0].info.notes ?? []) view.note(note)
   return Array.from({ length: Math.max(count, own) }, (_, i) => samplers[i % own])
 }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { messageOf, TrinityError } from '../../base/error.js'
-import { ADDON_HINT, findAddon, PACKAGE_ROOT } from '../../machine/addon-file.js'
+import { ADDON_HINT, type AddonFile, findAddon, findWasm, PACKAGE_ROOT } from '../../machine/addon-file.js'
 
 /** A model that lives in the addon. Opaque: only the addon's functions take it. */
 export interface NativeHandle {
@@ -149,6 +149,14 @@ export interface NativeAddon {
 }
 
 let loaded: NativeAddon | undefined
+let instead: string | undefined
+
+/** Of the engine that was loaded, where it is the slow one. */
+export function addonNote(): string | undefined {
+  return instead === undefined
+    ? undefined
+    : `the native engine runs as WebAssembly: the same results up to rounding, several times slower (${instead})`
+}
 
 /** Loads the compiled addon; the first call decides. */
 export function loadAddon(): NativeAddon {
@@ -159,11 +167,19 @@ export function loadAddon(): NativeAddon {
     throw new TrinityError('native/not-built', message, { path: PACKAGE_ROOT, hint: ADDON_HINT })
   }
   try {
-    loaded = createRequire(import.meta.url)(resolve(file.path)) as NativeAddon
-    return loaded
+    return take(file)
   } catch (cause) {
+    // A file that is there and does not load: made for a newer system, or addons are forbidden to this process.
+    const wasm = file.origin === 'package' ? findWasm(`${file.path} does not load: ${messageOf(cause)}`) : undefined
+    if (wasm?.path) return take(wasm)
     const hint = file.origin === 'named' ? 'TRINITY_NATIVE_ADDON names this file: correct it or unset it' : ADDON_HINT
     const message = `the native engine cannot be loaded: ${messageOf(cause)}`
     throw new TrinityError('native/load', message, { path: file.path, hint, cause })
   }
+}
+
+function take(file: Extract<AddonFile, { path: string }>): NativeAddon {
+  loaded = createRequire(import.meta.url)(resolve(file.path)) as NativeAddon
+  instead = file.instead
+  return loaded
 }

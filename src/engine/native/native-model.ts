@@ -7,7 +7,7 @@ import type { TensorSpec } from '../../model/layout.js'
 import type { SafetensorsFile } from '../../model/safetensors.js'
 import type { MemoryReport, ModelInfo, ModelSpec, OpenModel } from '../contract.js'
 import { openAdapter } from './adapter.js'
-import { loadAddon, type NativeAddon, type NativeHandle, type NativeParam } from './addon.js'
+import { addonNote, loadAddon, type NativeAddon, type NativeHandle, type NativeParam } from './addon.js'
 import { nativeConfig } from './config.js'
 import { initialAdapter, isAdapter, type Lora, loraOf, peftName } from './lora.js'
 
@@ -104,6 +104,7 @@ export async function openNative(spec: ModelSpec, trainable: boolean, signal: Ab
       signal.throwIfAborted()
       await addon.write(handle, param.name, 'weight', await initial(param, dir, spec, adapter))
     }
+    const notes = [addonNote(), note].filter((one) => one !== undefined)
     const count = (list: readonly NativeParam[]) => list.reduce((sum, { rows, cols }) => sum + rows * cols, 0)
     return {
       addon,
@@ -118,7 +119,7 @@ export async function openNative(spec: ModelSpec, trainable: boolean, signal: Ab
         trainableParameters: count(params.filter(({ trained }) => trained)),
         vocabSize: dir.config.vocabSize,
         maxModelLen: native.maxLen,
-        ...(note === undefined ? {} : { notes: [note] }),
+        ...(notes.length === 0 ? {} : { notes }),
       },
     }
   } catch (error) {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import Libsql from 'libsql'
+import type Libsql from 'libsql'
+import { libsql } from '../../base/database/libsql.js'
 import type { Email } from './email.js'
 
 /** The tables of the original, so that its databases are read, and it reads ours. */
@@ -32,7 +33,7 @@ export async function buildMailbox(
   emails: Iterable<Email> | AsyncIterable<Email>,
   signal?: AbortSignal,
 ): Promise<{ db: Libsql.Database; built: Built }> {
-  const db = new Libsql(path)
+  const db = new (libsql())(path)
   db.exec(`PRAGMA journal_mode = ${path === ':memory:' ? 'MEMORY' : 'DELETE'}; PRAGMA synchronous = OFF;${TABLES}`)
   const addEmail = db.prepare(
     'INSERT OR IGNORE INTO emails (message_id, subject, from_address, date, body, file_name) VALUES (?, ?, ?, ?, ?, ?)',

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import Libsql from 'libsql'
+import type Libsql from 'libsql'
+import { libsql } from '../../base/database/libsql.js'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { openDataFile } from '../../task/source/open-file.js'
 import { buildMailbox } from './build.js'
@@ -105,7 +106,7 @@ export async function* emailsIn(path: string): AsyncIterable<Email> {
 
 function openDatabase(path: string): Libsql.Database {
   try {
-    const db = new Libsql(path, { readonly: true } as object)
+    const db = new (libsql())(path, { readonly: true } as object)
     db.prepare('SELECT count(*) FROM emails_fts JOIN recipients ON 0 JOIN emails ON 0').all()
     return db
   } catch (cause) {

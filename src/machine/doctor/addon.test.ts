@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { builtAddon } from '../addon-file.js'
+import { fallback, packageName, platformOf } from '../../../native/prebuilt.mjs'
+import { builtAddon, builtWasm } from '../addon-file.js'
 import { checkAddon } from './addon.js'
 import { localHost } from './host.js'
 
@@ -24,5 +25,21 @@ describe('checkAddon', () => {
     const check = await checkAddon(localHost(), root)
     expect(check.status).toBe('wrong')
     expect(check.found).toMatch(/does not load: .*trinity\.node/)
+  })
+  it('warns of WebAssembly, where there is nothing else and where a package does not load', async () => {
+    mkdirSync(dirname(builtWasm(root)), { recursive: true })
+    writeFileSync(builtWasm(root), '')
+    const alone = await checkAddon(localHost(), root)
+    expect(alone).toMatchObject({ status: 'warning', data: { origin: 'wasm' } })
+    expect(alone.found).toMatch(/^WebAssembly.*is not installed$/)
+    const name = packageName(platformOf() ?? fallback)
+    const folder = join(root, 'node_modules', name)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(root, 'package.json'), '{"version": "2.0.0"}')
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version: '2.0.0', main: 'trinity.node' }))
+    writeFileSync(join(folder, 'trinity.node'), 'not a library')
+    const instead = await checkAddon(localHost(), root)
+    expect(instead).toMatchObject({ status: 'warning', data: { origin: 'wasm' } })
+    expect(instead.found).toMatch(/^WebAssembly.*does not load/)
   })
 })

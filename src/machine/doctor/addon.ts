@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { ADDON_HINT, findAddon, PACKAGE_ROOT } from '../addon-file.js'
+import { ADDON_HINT, type AddonFile, findAddon, findWasm, PACKAGE_ROOT } from '../addon-file.js'
 import type { Check } from './check.js'
 import type { Host } from './host.js'
 
@@ -13,13 +13,30 @@ export async function checkAddon(host: Host, root: string = PACKAGE_ROOT): Promi
   if (addon.path === undefined) {
     return { ...base, status: 'missing', found: `not built, and ${addon.missing}`, fix, data: { path: null } }
   }
+  const why = await whyNot(host, addon)
   const path = relative(root, addon.path)
-  const answer = await host.exec(process.execPath, ['-e', LOAD, addon.path], { timeoutMs: 10_000 })
-  if (answer.status === 'ok') {
-    return { ...base, status: 'ok', found: `loads (${path})`, data: { path, origin: addon.origin } }
+  const data = { path, origin: addon.origin }
+  if (why === undefined && addon.origin === 'wasm') {
+    return { ...base, status: 'warning', found: slow(`${addon.instead}`), fix, data }
   }
-  const found = `does not load: ${reason(answer.stderr) ?? answer.status}`
-  return { ...base, status: 'wrong', found, fix, data: { path, origin: addon.origin } }
+  if (why === undefined) return { ...base, status: 'ok', found: `loads (${path})`, data }
+  const found = `does not load: ${why}`
+  const wasm = addon.origin === 'package' ? findWasm(found, root) : undefined
+  if (wasm?.path && (await whyNot(host, wasm)) === undefined) {
+    const rest = { path: relative(root, wasm.path), origin: wasm.origin }
+    return { ...base, status: 'warning', found: slow(`${path} ${found}`), fix, data: rest }
+  }
+  return { ...base, status: 'wrong', found, fix, data }
+}
+
+function slow(why: string): string {
+  return `WebAssembly, several times slower than a compiled one: ${why}`
+}
+
+/** Why it does not load, if it does not. */
+async function whyNot(host: Host, { path }: Extract<AddonFile, { path: string }>): Promise<string | undefined> {
+  const answer = await host.exec(process.execPath, ['-e', LOAD, path], { timeoutMs: 10_000 })
+  return answer.status === 'ok' ? undefined : (reason(answer.stderr) ?? answer.status)
 }
 
 function reason(stderr: string): string | undefined {

@@ -1,5 +1,6 @@
-import Libsql from 'libsql'
+import type Libsql from 'libsql'
 import { type DatabaseRow, type DatabaseValue, openDatabase } from '../../base/database/database.js'
+import { libsql } from '../../base/database/libsql.js'
 import { quoted } from '../../base/database/names.js'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { fromRow } from '../../buffer/sql/schema.js'
@@ -23,7 +24,7 @@ export interface Asked {
 export function openToRead(path: string): Asked {
   let db: Libsql.Database
   try {
-    db = new Libsql(path, { readonly: true, timeout: 2000 } as Libsql.Options)
+    db = new (libsql())(path, { readonly: true, timeout: 2000 } as Libsql.Options)
   } catch (cause) {
     throw new TrinityError('studio/store', `cannot open ${path} as a SQLite database: ${messageOf(cause)}`, {
       path,

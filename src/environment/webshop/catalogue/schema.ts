@@ -1,4 +1,5 @@
-import Libsql from 'libsql'
+import type Libsql from 'libsql'
+import { libsql } from '../../../base/database/libsql.js'
 
 /** Written into the file: one of another format is made again. */
 export const FORMAT = 1
@@ -30,7 +31,7 @@ export class CatalogueDatabase {
 
   constructor(path: string) {
     this.path = path
-    this.#db = new Libsql(path)
+    this.#db = new (libsql())(path)
   }
 
   /** Makes the tables; for those who write. */
