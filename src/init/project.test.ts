@@ -56,6 +56,16 @@ describe('a project', () => {
     await expect(of(model)).rejects.toThrow(/is no model: it has no config\.json/)
     writeFileSync(join(model, 'config.json'), '{}')
     expect(await of(model)).toBe('"${config.dir:../models/mine}"')
+    for (const [most, length] of [
+      [undefined, 1024],
+      [32768, 1024],
+      [128, 128],
+    ]) {
+      writeFileSync(join(model, 'config.json'), JSON.stringify({ max_position_embeddings: most }))
+      expect(textOf(await projectFiles({ ...plain, model }, place), 'trinity.yaml')).toContain(
+        `max_model_len: ${length}\n`,
+      )
+    }
     expect(await of('org/m')).toBe('"org/m"')
     for (const missing of ['./nowhere', '/no/such/model', join(dir, 'models', 'other'), 'a/b/c']) {
       await expect(of(missing)).rejects.toThrow(/there is no model at/)

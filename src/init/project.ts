@@ -3,7 +3,7 @@ import { TrinityError } from '../base/error.js'
 import type { Answers } from './answers.js'
 import { besides } from './besides.js'
 import { columnsOf } from './columns.js'
-import { modelPath } from './model-path.js'
+import { modelLength, modelPath } from './model-path.js'
 
 /** A file of a project: what it holds, or the file or folder of this package that it is a copy of. */
 export type ProjectFile = { readonly path: string } & ({ readonly text: string } | { readonly from: string })
@@ -95,7 +95,7 @@ async function yaml(answers: Answers, name: string, dir: string): Promise<string
     `  optimizer: { lr: ${model === undefined ? '2e-4' : '1e-5'} }`,
     'model:',
     `  model_path: ${model === undefined ? `\${config.dir:model}` : JSON.stringify(modelPath(model, dir))}`,
-    `  max_model_len: ${model === undefined ? 64 : 1024}`,
+    `  max_model_len: ${model === undefined ? 64 : await modelLength(model)}`,
     'buffer:',
     `  batch_size: ${model === undefined ? 16 : 8} # tasks in a step`,
     '  total_steps: 100',
