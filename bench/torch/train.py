@@ -79,20 +79,28 @@ def ours(name: str, args: argparse.Namespace) -> None:
     if args.lora:
         spec["lora"] = {"rank": args.lora, "alpha": 2 * args.lora, "targetModules": "all-linear"}
     began = time.perf_counter()
-    options = {"dtype": "bfloat16", "optimizerOffload": args.offload}
+    options = {"dtype": "bfloat16", "optimizerOffload": args.offload, "record": args.record}
     model = TrainModel(spec, options, World.alone("cuda"), network_of(name, "cuda"))
     vocabulary = config_of(name).vocab_size
-    batches = [rows_of(args.micro * args.tokens, vocabulary, seed) for seed in range(3)]
+    batches = [rows_of(args.micro * args.tokens, vocabulary, seed) for seed in range(2)]
     norms = {"tokens": float(args.micro * args.tokens)}
 
     def step(i: int):
-        return model.forward_backward(batches[i % 3], GRAPH, norms, ["logprob"], "row", args.tokens, lambda: False)
+        return model.forward_backward(batches[i % len(batches)], GRAPH, norms, ["logprob"], "row", args.tokens, lambda: False)
 
-    for i in range(3):
+    for i in range(4 * len(batches)):
+        # sizes of packs are recorded when they come for the third time
         step(i)
     model.optim_step(1e-6, (0.9, 0.999), 1e-8, 0.01, 1.0)
     torch.cuda.synchronize()
     warm = time.perf_counter() - began
+    if model.network.recordings is not None:
+        recorded, model.network.recordings = model.network.recordings, None
+        step(0)
+        plain = [step(i) for i in range(args.repeats)]
+        model.network.recordings = recorded
+        unrecorded = statistics.median(one.seconds["compute"] for one in plain)
+        print(json.dumps({"unrecorded": round(unrecorded, 3), "launch": round(statistics.median(one.seconds["launch"] / one.seconds["compute"] for one in plain), 2)}), flush=True)
     torch.cuda.reset_peak_memory_stats()
     turn = iter(range(10**6))
     found = []
@@ -110,9 +118,10 @@ def ours(name: str, args: argparse.Namespace) -> None:
         json.dumps(
             {
                 "engine": "trinity", "shape": name, "tokens_per_s": round(rate),
-                "mfu": round(6 * shape * rate / PEAK, 4), "ms_per_micro": round(seconds / packs * 1e3, 1),
+                "seconds": round(seconds, 3), "mfu": round(6 * shape * rate / PEAK, 4), "ms_per_micro": round(seconds / packs * 1e3, 1),
                 "fill": round(tokens / packs / args.tokens, 3), "optim_ms": round(optim * 1e3, 1),
                 "peak_gb": round(peak / 1e9, 1), "graphs": compiled, "warm_s": round(warm, 1), "launch": round(launch, 2), "lora": args.lora,
+                "recordings": 0 if model.network.recordings is None else len(model.network.recordings),
                 "checkpointing": args.checkpointing,
             }
         ),
@@ -131,13 +140,10 @@ def ours(name: str, args: argparse.Namespace) -> None:
         import cProfile
         import pstats
 
-        torch.cuda.set_sync_debug_mode("warn")
-        step(0)
-        torch.cuda.set_sync_debug_mode("default")
         torch.cuda.synchronize()
         with cProfile.Profile() as found:
             step(1)
-        pstats.Stats(found).sort_stats("tottime").print_stats(45)
+        pstats.Stats(found).sort_stats("tottime").print_stats(25)
     model.close()
 
 
@@ -291,8 +297,9 @@ if __name__ == "__main__":
     parser.add_argument("--lora", type=int, default=0)
     parser.add_argument("--checkpointing", action="store_true")
     parser.add_argument("--offload", action="store_true")
+    parser.add_argument("--record", action="store_true", help="passes as CUDA graphs, and beside them those that are not")
     parser.add_argument("--profile", action="store_true")
-    parser.add_argument("--host", action="store_true", help="where the time of the CPU goes, and what waits for the GPU")
+    parser.add_argument("--host", action="store_true", help="where the time of the CPU goes")
     parser.add_argument("--peer", choices=["eager", "compiled"])
     parser.add_argument("--ceilings", action="store_true")
     parser.add_argument("--accuracy", help="a shape, or the folder of a model")

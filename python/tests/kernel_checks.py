@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from trinity_torch.exact import back
 from trinity_torch.sampler import draw, experts, fused, limits, paged, product, shape
 from trinity_torch.sampler.kernels import INTERPRETED
 from trinity_torch.sampler.shape import Shaping
@@ -61,6 +62,33 @@ def check_fused(device: str, dtype: torch.dtype, tolerance: float) -> None:
         near("rope", q, fused.rope_write_plain(*cpu, *plain, heads, unit), tolerance)
         near("keys", pages[0], plain[0], tolerance)
         near("values", pages[1], plain[1], tolerance)
+
+
+def check_backward(device: str, dtype: torch.dtype, tolerance: float) -> None:
+    """The derivatives of the small operations."""
+    torch.manual_seed(0)
+    here = dict(device=device, dtype=dtype)
+    # more rows than programs
+    back.PROGRAMS, programs = 7, back.PROGRAMS
+    for width in (96, 24):
+        x, d, more = torch.randn(3, 17, width, **here).unbind()
+        weight = torch.rand(width, **here)
+        for unit, added in ((0.0, more), (1.0, None)):
+            found = back.norm(x, weight, d, added, 1e-6, unit)
+            wanted = back.norm_plain(x.cpu(), weight.cpu(), d.cpu(), None if added is None else added.cpu(), 1e-6, unit)
+            near("norm by x", found[0], wanted[0], tolerance)
+            near("norm by its weight", found[1], wanted[1], tolerance)
+    back.PROGRAMS = programs
+    x, d = torch.randn(5, 2 * 1100, **here), torch.randn(5, 1100, **here)
+    near("gate back", back.gated(x, d), back.gated_plain(x.cpu(), d.cpu()), tolerance)
+    for heads, kv, size in ((6, 2, 24), (4, 4, 64)):
+        angles = torch.outer(torch.arange(64.0), torch.rand(size // 2))
+        turn = (angles.cos().to(device, dtype), angles.sin().to(device, dtype))
+        given = [torch.randn(5, count, size, **here) for count in (heads, kv, kv)]
+        positions = torch.tensor([0, 3, 40, 7, 9], dtype=torch.int32, device=device)
+        found = back.turned(*given, turn, positions)
+        wanted = back.turned_plain(*(x.cpu() for x in given), tuple(x.cpu() for x in turn), positions.cpu())
+        near("rotation back", found, wanted, tolerance)
 
 
 def check_experts(device: str, dtype: torch.dtype, tolerance: float) -> None:
@@ -130,11 +158,21 @@ def check_attention(device: str, dtype: torch.dtype, tolerance: float, window: i
     q2[4], q2[9] = q[1], q[3]
     many = tiles([1, 2], [0, 5], [5, 5], [295, 565], longest=longest)
     cpu = paged.Tiles(*(t.cpu() for t in (many.slot, many.first, many.count, many.position)), longest)
-    found = paged.attend(q2, keys, values, tables, many, 0.2, window=window, cap=cap)
+    lse = torch.zeros(heads, 10, device=device).t()
+    found = paged.attend(q2, keys, values, tables, many, 0.2, window=window, cap=cap, lse=lse)
+    if not window and not cap:
+        near("sums of exponents", lse[9], exponents(q[3], keys, tables[2], 570, 0.2), tolerance)
     wanted = paged.attend_plain(q2.cpu(), keys.cpu(), values.cpu(), tables.cpu(), cpu, 0.2, window, cap)
     near("prompt", found, wanted, tolerance)
     assert torch.equal(found[4], joined[1]) and torch.equal(found[9], joined[3]), "a prompt gives other bits than a new token"
     assert max(lengths) <= 18 * page
+
+
+def exponents(q: Tensor, keys: Tensor, pages: Tensor, length: int, scale: float) -> Tensor:
+    """Of one query, for each head the logarithm of the sum over all keys."""
+    held = keys[pages.long()].transpose(1, 2).flatten(0, 1)[:length].float()
+    each = held.repeat_interleave(q.shape[0] // held.shape[1], 1)
+    return torch.einsum("hd,khd->hk", q.float(), each).mul(scale).logsumexp(-1)
 
 
 def settings(**fields: float) -> list[int]:
@@ -244,6 +282,7 @@ def check_limits(device: str) -> None:
 
 def check_all(device: str, dtype: torch.dtype, tolerance: float) -> None:
     check_fused(device, dtype, tolerance)
+    check_backward(device, dtype, tolerance)
     check_product(device, dtype, tolerance)
     check_experts(device, dtype, tolerance)
     check_attention(device, dtype, tolerance)

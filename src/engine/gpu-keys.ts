@@ -31,7 +31,7 @@ const MODEL = [
 ]
 const TRAINER = [
   ...['trainer_strategy', 'use_remove_padding', 'balance_batch', 'ulysses_sequence_parallel_size', 'param_offload'],
-  ...['optimizer_offload', 'grad_offload', 'offload_policy', 'save_strategy', 'megatron'],
+  ...['optimizer_offload', 'grad_offload', 'offload_policy', 'save_strategy', 'megatron', 'exact_logprobs'],
 ]
 
 /** Keys that only engines on GPUs read. */

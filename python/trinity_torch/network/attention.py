@@ -67,6 +67,8 @@ def each_sequence(
     ends = bounds.tolist()
     parts = []
     for a, b in zip(ends, ends[1:]):
+        if a == b:
+            continue
         qs, ks, vs = (x[a:b].transpose(0, 1)[None] for x in (q, k, v))
         mask = None
         if cap is not None or (window is not None and window < b - a):
@@ -96,9 +98,9 @@ def capped(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, scale: float, cap: flo
 CUDNN_FROM = 30_000_000
 
 
-def choose(hf: Any, layer: nn.Module, device: torch.device, dtype: torch.dtype) -> None:
-    """The fastest attention for a model of such layers, before they are compiled."""
-    if sum(p.numel() for p in layer.parameters()) < CUDNN_FROM:
+def choose(hf: Any, layer: nn.Module, device: torch.device, dtype: torch.dtype, recorded: bool = False) -> None:
+    """The fastest attention for a model of such layers, before they are compiled. `recorded`: starting it takes no time."""
+    if not recorded and sum(p.numel() for p in layer.parameters()) < CUDNN_FROM:
         return
     config = hf.config.get_text_config()
     heads = config.num_attention_heads

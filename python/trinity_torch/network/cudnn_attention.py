@@ -215,6 +215,12 @@ def _on(device: torch.device) -> Attention:
     return found
 
 
+def forget(device: torch.device) -> None:
+    """Where the sequences of the last pack begin: what lies at the address of its bounds may change."""
+    if device in _devices:
+        _devices[device].last = None
+
+
 def usable(device: torch.device, dtype: torch.dtype, heads: int, kv: int, size: int) -> bool:
     """Whether a small case of this shape gives what it should: asked once, before layers are compiled."""
     if cudnn is None or device.type != "cuda" or dtype not in (torch.bfloat16, torch.float16) or size > 128 or size % 8:

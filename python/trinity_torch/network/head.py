@@ -26,10 +26,12 @@ class Targets:
     others: dict[str, Tensor] = field(default_factory=dict)
     # logits become cap · tanh(logit / cap) before anything else; 0: they stay
     cap: float = 0.0
+    # the product of hidden states and the weight of the head, where it is not the usual one
+    product: Callable[[Tensor, Tensor], Tensor] | None = None
 
     def cut(self, a: int, b: int) -> Targets:
         others = {kind: ids[a:b] for kind, ids in self.others.items()}
-        return Targets(self.ids[a:b], self.inverse_temperature[a:b], others, self.cap)
+        return Targets(self.ids[a:b], self.inverse_temperature[a:b], others, self.cap, self.product)
 
     @property
     def kinds(self) -> list[str]:
@@ -66,9 +68,12 @@ def chunk_rows(vocabulary: int) -> int:
     return max(128, CHUNK // vocabulary)
 
 
-def logits_of(hidden: Tensor, head: Head, cap: float = 0.0) -> Tensor:
+def logits_of(hidden: Tensor, head: Head, targets: Targets) -> Tensor:
     """Always float32: rounding logits to bfloat16 would cost more than everything before them."""
-    if hidden.is_cuda and hidden.dtype != torch.float32:
+    cap = targets.cap
+    if targets.product is not None:
+        logits = targets.product(hidden, head.weight)
+    elif hidden.is_cuda and hidden.dtype != torch.float32:
         logits = torch.mm(hidden, head.weight.t(), out_dtype=torch.float32)
     else:
         logits = (hidden @ head.weight.t()).float()
@@ -97,7 +102,7 @@ def score(hidden: Tensor, head: Head, targets: Targets) -> dict[str, Tensor]:
     parts: list[dict[str, Tensor]] = []
     for a, b in _cuts(hidden.shape[0], chunk_rows(head.weight.shape[0])):
         part = targets.cut(a, b)
-        logits = logits_of(hidden[a:b], head.cut(a, b), targets.cap)
+        logits = logits_of(hidden[a:b], head.cut(a, b), part)
         parts.append(named(logits, softmax.scores(logits, part.ids, part.inverse_temperature), part))
         del logits
     return {kind: torch.cat([one[kind] for one in parts]) for kind in targets.kinds}
@@ -163,7 +168,7 @@ class FusedLoss(torch.autograd.Function):
         for chunk, size in enumerate(sizes):
             b = a + size
             part = targets.cut(a, b)
-            logits = logits_of(hidden[a:b], head.cut(a, b), part.cap)
+            logits = logits_of(hidden[a:b], head.cut(a, b), part)
             found = softmax.scores(logits, part.ids, part.inverse_temperature)
             scores = named(logits, found, part)
             loss, grads = loss_of(chunk, scores)
@@ -214,7 +219,7 @@ class Scores(torch.autograd.Function):
         sums = Sums(hidden, head, ctx.needs_input_grad[1])
         for a, b in _cuts(hidden.shape[0], chunk_rows(weight.shape[0])):
             part = ctx.targets.cut(a, b)
-            logits = logits_of(hidden[a:b], head.cut(a, b), part.cap)
+            logits = logits_of(hidden[a:b], head.cut(a, b), part)
             found = softmax.scores(logits, part.ids, part.inverse_temperature)
             d = softmax.backward(
                 logits, part.ids, part.inverse_temperature, found, pulls.cut(a, b), hidden.dtype, part.table()

@@ -182,15 +182,20 @@ class Pack:
     targets: Tensor
     inverse_temperature: Tensor
     scored: list[int]  # scored tokens of each row
+    fixed: bool = False  # of a size that other packs have too
     share: Share | None = None  # ids, positions, at, targets, others and temperatures are one rank's part of it
     others: dict[str, Tensor] = field(default_factory=dict)  # by score: other tokens whose log-probs are asked for
 
 
 # Lengths are rounded up to this, so that matrix products keep their fast shapes.
 ALIGN = 128
+# Of packs of fixed sizes: how many sizes there are up to the budget, and the fewest sequences that one has room for.
+SIZES = 32
+SEQUENCES = 16
 
 
-def device_pack(rows: Rows, device: torch.device, align: int = ALIGN) -> Pack:
+def device_pack(rows: Rows, device: torch.device, align: int = ALIGN, fixed: bool = False) -> Pack:
+    """`fixed`: the number of sequences is rounded up too, to a power of two; those that are not there have no tokens."""
     # NumPy throughout: these are small, and PyTorch would start threads for each of them
     lengths, sizes = rows.lengths.numpy().astype(np.int64), rows.scored.numpy().astype(np.int64)
     total = int(lengths.sum())
@@ -212,6 +217,9 @@ def device_pack(rows: Rows, device: torch.device, align: int = ALIGN) -> Pack:
         bounds += [*range(total + piece, padded, piece), padded]
         positions[total:] = (positions[total:] - total) % piece
     longest = int(np.diff(bounds).max())
+    if fixed:
+        sequences = max(SEQUENCES, 1 << (len(bounds) - 2).bit_length())
+        bounds += [padded] * (sequences + 1 - len(bounds))
     heat = (1.0 / rows.temperatures.numpy()).astype(np.float32)
 
     def sent(x: np.ndarray) -> Tensor:
@@ -226,5 +234,6 @@ def device_pack(rows: Rows, device: torch.device, align: int = ALIGN) -> Pack:
         sent(ids[here]),
         sent(heat[row_of]),
         sizes.tolist(),
+        fixed,
         others={kind: sent(ids) for kind, ids in rows.others().items()},
     )

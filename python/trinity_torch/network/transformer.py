@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,9 @@ from ..errors import WorkerError
 from . import attention, head
 from .lora_modules import LoraLinear
 from .rows import Pack, Pick
+
+if TYPE_CHECKING:
+    from ..train.recording import Recordings
 
 KINDS = {
     "lm": AutoModelForCausalLM,
@@ -38,7 +41,11 @@ class Network(nn.Module):
         self.hf = hf
         self.kind = kind
         self.logit_scale = _logit_scale(hf.config) if kind == "lm" else 1.0
+        # computes the layers in place of Transformers' modules, see exact/body.py
+        self.exact: Any = None
         self.logit_cap: float = getattr(hf.config, "final_logit_softcapping", None) or 0.0
+        # of passes with gradients, see train/recording.py
+        self.recordings: Recordings | None = None
 
     @property
     def config(self) -> Any:
@@ -62,8 +69,18 @@ class Network(nn.Module):
 
     def body(self, pack: Pack) -> Tensor:
         """Hidden states [T, size] after the last norm."""
+        if self.exact is not None:
+            return self.exact.hidden(pack, self.hf.get_input_embeddings()(pack.ids)[0])
+        if self.recordings is not None and pack.fixed and torch.is_grad_enabled():
+            found = self.recordings.hidden(pack)
+            if found is not None:
+                return found
+        return self.hidden_of(pack, input_ids=pack.ids)
+
+    def hidden_of(self, pack: Pack, **inputs: Tensor) -> Tensor:
+        """`inputs`: ids of tokens, or their embeddings."""
         out = self.hf.base_model(
-            input_ids=pack.ids,
+            **inputs,
             position_ids=pack.positions,
             use_cache=False,
             bounds=pack.bounds,
@@ -77,7 +94,8 @@ class Network(nn.Module):
         return Pick.apply(self.body(pack), pack.at)
 
     def targets(self, pack: Pack) -> head.Targets:
-        return head.Targets(pack.targets, pack.inverse_temperature * self.logit_scale, pack.others, self.logit_cap)
+        inverse = pack.inverse_temperature * self.logit_scale
+        return head.Targets(pack.targets, inverse, pack.others, self.logit_cap, self.exact and self.exact.logits)
 
     def values(self, hidden: Tensor) -> Tensor:
         """In float32: a critic's regression needs more than eight bits."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ..network import softmax
 from . import limits
 from . import shape as shapes
 from .kernels import fast, tl, triton
@@ -23,6 +24,8 @@ MAX_BANS = 34
 WIDTH = FIRST_BAN + MAX_BANS
 
 CHUNKS = 16
+# draws whose logits are copied at a time
+SCORED = 1024
 
 
 def draw(
@@ -54,6 +57,20 @@ def draw(
         parts, state, shaping.used, slots, out, count, vocabulary, WIDTH=WIDTH, RESHAPED=needs != 0 or limited,
         COUNTED=bool(needs & shapes.USED), CHUNKS=CHUNKS, num_warps=1,
     )  # fmt: skip
+
+
+def score(logits: Tensor, state: Tensor, slots: Tensor, rows: Tensor | None, out: Tensor) -> None:
+    """
+    Log-probs under the model of the tokens in `out`, once more: by the kernel that a trainer scores them with, so that theirs have the
+    same bits. `rows` None: draw i is from row i.
+    """
+    inverse = as_float(state[slots.clamp(min=0).long(), INVERSE_T])
+    tokens = out[0].clamp(min=0).long()
+    for a in range(0, slots.numel(), SCORED):
+        b = min(slots.numel(), a + SCORED)
+        given = logits[a:b] if rows is None else logits.index_select(0, rows[a:b].long())
+        found = softmax.scores(given, tokens[a:b], inverse[a:b]).logprob
+        out[1, a:b] = found.view(torch.int32)
 
 
 def draw_plain(

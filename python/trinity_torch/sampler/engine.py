@@ -56,7 +56,7 @@ class SampleModel(ScoreModel):
             self.info["parameters"] = sum(shape.numel() for shape in self.split.shapes.values())
         self.decoder = Decoder(self.network.hf, self.info["maxModelLen"], bool(options.get("exact")), self.split)
         if self.trainer is not None:
-            self.trainer.optimizer.follow()
+            self.trainer.follow()
         elif trainer is not None:
             self.take_from(trainer)
         max_batch = int(spec.get("maxBatch") or MAX_BATCH[world.device.type])
@@ -133,10 +133,20 @@ class SampleModel(ScoreModel):
             if number in self._jobs:
                 self.scheduler.abort(self._jobs[number])
         if self.scheduler.busy():
-            self.pool.wake()
+            self.wake()
         with torch.no_grad():
             self.scheduler.step()
         self._send_tokens()
+
+    def wake(self) -> None:
+        """The cache sleeps where a trainer needed its memory: what the trainer still has of it comes back first."""
+        if not self.pool.awake:
+            for trainer in self.trainers():
+                trainer.yield_memory()
+            self.pool.wake()
+
+    def trainers(self) -> list[TrainModel]:
+        return [model for model in self.worker.models() if isinstance(model, TrainModel)] if self.worker else []
 
     def cede(self, gradients: bool, anyway: bool) -> bool:
         """
@@ -145,8 +155,7 @@ class SampleModel(ScoreModel):
         """
         if not self.pool.can_sleep or not self.pool.awake:
             return False
-        trainers = [model for model in self.worker.models() if isinstance(model, TrainModel)] if self.worker else []
-        if not anyway and fits_beside(self.world.device, self.options, trainers, gradients, bool(self._jobs)):
+        if not anyway and fits_beside(self.world.device, self.options, self.trainers(), gradients, bool(self._jobs)):
             return False
         self.scheduler.restart()
         self.pool.sleep()

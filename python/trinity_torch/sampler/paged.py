@@ -55,11 +55,13 @@ def attend(
     lanes: int = 1,
     window: int = 0,
     cap: float = 0.0,
+    lse: Tensor | None = None,
 ) -> Tensor:
     """
     q [tokens, heads, size] → the same shape. `room` [tiles, spans, heads, size + 2]: spans are computed by `lanes` programs
     and joined by a second kernel. `window`: tokens that a query sees, its own included; 0: all.
-    `cap`: scores become cap · tanh(score / cap); 0: they stay.
+    `cap`: scores become cap · tanh(score / cap); 0: they stay. `lse` [tokens, heads], where nothing is joined: gets the
+    logarithms of the sums of exponents, which a derivative needs; kernels only.
     """
     if not fast(q):
         return attend_plain(q, keys, values, tables, tiles, scale, window, cap)
@@ -69,11 +71,12 @@ def attend(
     rows = power(tiles.longest * group, ROWS)
     out = torch.empty_like(q)
     apart = room is not None
+    sums = out if lse is None else lse
     wide = power(size, 16)
     _attend[(len(tiles), kv, lanes if apart else 1)](
         q, keys, values, tables, tiles.slot, tiles.first, tiles.count, tiles.position, out, room if room is not None else out,
         scale * LOG2E * (2.0 / cap if cap else 1.0), tables.stride(0), room.shape[1] if room is not None else 0, kv, window, cap * LOG2E,
-        CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=KEYS, SPAN=SPAN, APART=apart,
+        sums, sums.stride(0), sums.stride(1), LSE=lse is not None, CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=KEYS, SPAN=SPAN, APART=apart,
         EXACT="ieee" if q.dtype == torch.float32 else "tf32", num_warps=WARPS,
         num_stages=STAGES if q.dtype != torch.float32 else 1,
     )  # fmt: skip
@@ -116,8 +119,8 @@ if triton is not None:
     @triton.jit
     def _attend(
         q, keys, values, tables, tile_slot, tile_first, tile_count, tile_position, out, room,
-        scale, stride, spans, kv, window, cap,
-        CAPPED: tl.constexpr, WINDOW: tl.constexpr, GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, ROWS: tl.constexpr,
+        scale, stride, spans, kv, window, cap, lse, lse_token, lse_head,
+        LSE: tl.constexpr, CAPPED: tl.constexpr, WINDOW: tl.constexpr, GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, ROWS: tl.constexpr,
         KEYS: tl.constexpr, SPAN: tl.constexpr, APART: tl.constexpr, EXACT: tl.constexpr,
     ):  # fmt: skip
         tile = tl.program_id(0).to(tl.int64)
@@ -185,6 +188,10 @@ if triton is not None:
             if not APART:
                 found = all_sums / tl.where(real, all_mass, 1.0)[:, None]
                 tl.store(out + at, found.to(out.dtype.element_ty), mask=real[:, None] & fits[None, :])
+                if LSE:
+                    # back to the base of e
+                    whole = (all_top + tl.log2(tl.where(real, all_mass, 1.0))) * 0.6931471805599453
+                    tl.store(lse + (first + token) * lse_token + head * lse_head, whole, mask=real)
 
     @triton.jit
     def _join(room, tile_count, tile_position, out, heads, spans, SIZE: tl.constexpr, WIDE: tl.constexpr, SPAN: tl.constexpr):

@@ -17,6 +17,8 @@ from .kernels import INTERPRETED, fast, tl, triton
 
 # This many programs fill a device: the cuts need not be spread.
 ENOUGH = 120
+# Tiles of tokens that are computed together before the next ones: what they read stays in the device's cache.
+GROUP = 1024
 # Up to this many tokens the products below are faster than the library's, where a weight is cut.
 FEW = 64
 
@@ -34,7 +36,7 @@ def parts(x: Tensor, weight: Tensor, exact: bool) -> Tensor:
     few = x.shape[0] <= FEW and x.dtype == torch.bfloat16 and cuts(*weight.shape) > 1
     if fast(x) and (exact or few):
         return product(x, weight)
-    return (x @ weight.t())[None]
+    return (one_by_one(x, weight) if exact and not x.is_cuda else x @ weight.t())[None]
 
 
 def logits(x: Tensor, weight: Tensor, exact: bool) -> Tensor:
@@ -46,7 +48,15 @@ def logits(x: Tensor, weight: Tensor, exact: bool) -> Tensor:
         return first
     if x.is_cuda and x.dtype != torch.float32:
         return torch.mm(x, weight.t(), out_dtype=torch.float32)
-    return (x @ weight.t()).float()
+    return (one_by_one(x, weight) if exact and not x.is_cuda else x @ weight.t()).float()
+
+
+def one_by_one(x: Tensor, weight: Tensor) -> Tensor:
+    """The exact product of the CPU: each token by itself, at an address as good as any other's."""
+    out = x.new_empty(x.shape[0], weight.shape[0])
+    for row, to in zip(x, out):
+        to.copy_(weight @ row.clone())
+    return out
 
 
 def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: Shape | None = None) -> Tensor:
@@ -64,7 +74,7 @@ def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: 
     grid = (tiles, 1 if fold else pieces)
     length = triton.cdiv(columns, pieces * 128) * 128
     given: dict[str, Any] = dict(
-        FOLD=fold, TALL=tall, WIDE=wide, DEEP=deep, EXACT="ieee" if x.dtype == torch.float32 else "tf32",
+        FOLD=fold, GROUP=GROUP, TALL=tall, WIDE=wide, DEEP=deep, EXACT="ieee" if x.dtype == torch.float32 else "tf32",
         num_warps=warps, num_stages=stages,
     )  # fmt: skip
     _product[grid](weight, x, out, tokens, rows, columns, pieces, length, **given)
@@ -94,12 +104,16 @@ if triton is not None:
     @triton.jit
     def _product(
         weight, x, out, tokens, rows, columns, pieces, length,
-        FOLD: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, EXACT: tl.constexpr,
+        FOLD: tl.constexpr, GROUP: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, EXACT: tl.constexpr,
     ):  # fmt: skip
         # the weight stands on the left: its 64 rows and more always fill the same instruction, however few tokens there are
         across = tl.cdiv(tokens, WIDE)
-        row = (tl.program_id(0) // across) * TALL + tl.arange(0, TALL)
-        token = (tl.program_id(0) % across) * WIDE + tl.arange(0, WIDE)
+        together = GROUP * tl.cdiv(rows, TALL)
+        begin = (tl.program_id(0) // together) * GROUP
+        size = tl.minimum(across - begin, GROUP)
+        place = tl.program_id(0) % together
+        row = (place // size) * TALL + tl.arange(0, TALL)
+        token = (begin + place % size) * WIDE + tl.arange(0, WIDE)
         column = tl.arange(0, DEEP)
         known = row < rows
         there = token < tokens

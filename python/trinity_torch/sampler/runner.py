@@ -161,6 +161,8 @@ class Runner:
         logits = self.decoder.logits(self.decoder.body(ids, attend))
         out = self.out_of(batch)
         draw.draw(logits, self.state, self.shaping, rows, self.each[:batch], out, limited, needs)
+        if self.decoder.exact:
+            draw.score(logits, self.state, rows, None, out)
         return logits
 
     def prefill(self, chunks: list[Chunk], limited: bool, needs: int) -> Result:
@@ -170,7 +172,7 @@ class Runner:
         slots = np.asarray([c.slot for c in chunks], dtype=np.int32)
         firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
         # without kernels there is no need for tiles
-        per_tile = paged.tile_tokens(self.decoder.heads // self.decoder.kv) if fast(self.keys) else int(sizes.max())
+        per_tile = paged.tile_tokens(self.decoder.heads // self.decoder.kv) if fast(self.keys) else self._most(sizes)
         tiles_of = -(-sizes // per_tile)
         owner = np.repeat(np.arange(len(chunks)), tiles_of)
         offset = (np.arange(len(owner)) - np.repeat(np.cumsum(tiles_of) - tiles_of, tiles_of)) * per_tile
@@ -203,10 +205,16 @@ class Runner:
             pairs = [(s, row) for row, i in enumerate(ending) for s in chunks[i].draws]
             two = self.put(np.asarray(pairs).T)
             draw.draw(self.logits, self.state, self.shaping, two[0], two[1], out, limited, needs)
+            if self.decoder.exact:
+                draw.score(self.logits, self.state, two[0], two[1], out)
         scores = self._scores(hidden, chunks, firsts)
         result = self._result(count, out)
         result.scores = scores
         return result
+
+    def _most(self, sizes: np.ndarray) -> int:
+        """Tokens of a tile without kernels. There the shape of a product decides its bits: one that is to be exact has one shape."""
+        return 1 if self.decoder.exact else int(sizes.max())
 
     def _scores(self, hidden: Tensor, chunks: list[Chunk], firsts: np.ndarray) -> Tensor | None:
         """Log-probs of known next tokens, all chunks one after the other; on the host, and rare: it is waited for."""

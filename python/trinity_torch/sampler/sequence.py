@@ -43,7 +43,9 @@ class Wish:
     @staticmethod
     def of(given: dict[str, Any]) -> Wish:
         sets = {name: frozenset(given[name]) for name in ("ends", "stopIds")}
-        return Wish(**{**{name: given[name] for name in Wish.__dataclass_fields__}, **sets})
+        # as a trainer works it out, whose temperatures are float32
+        inverse = float(np.float32(1) / np.float32(1 / given["invT"]))
+        return Wish(**{**{name: given[name] for name in Wish.__dataclass_fields__}, **sets, "invT": inverse})
 
     @property
     def limited(self) -> bool:

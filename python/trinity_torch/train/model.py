@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..errors import Cancelled
 from ..network import attention, lora, rotation
-from ..network.rows import ALIGN, Pack, Rows, device_pack
+from ..network.rows import ALIGN, SIZES, Pack, Rows, device_pack
 from ..network.transformer import Network, load
 from ..world import World
 from . import jobs
@@ -94,8 +94,8 @@ class Model:
                 p.data = p.data.to(self.dtype)
         layers = self.network.layers
         if self.spec.get("gradientCheckpointing"):
-            self.network.hf.gradient_checkpointing_enable({"use_reentrant": False})
-        attention.choose(self.network.hf, layers[0], self.world.device, self.dtype)
+            self.network.hf.gradient_checkpointing_enable({"use_reentrant": False, "preserve_rng_state": False})
+        attention.choose(self.network.hf, layers[0], self.world.device, self.dtype, bool(self.options.get("record")))
         large = self.world.device.type == "cuda" and self.info["parameters"] >= COMPILED_FROM
         if self.options.get("compile", large):
             for layer in layers:
@@ -127,9 +127,14 @@ class Model:
         if self.world.device.type == "cuda":
             torch.cuda.empty_cache()
 
-    def pack(self, rows: Rows, at_ends: bool = False) -> Pack:
+    def pack(self, rows: Rows, at_ends: bool = False, budget: int = 0) -> Pack:
+        """`budget`: of tokens, where packs are given one of a few sizes so that they can be recorded."""
         cuda = self.world.device.type == "cuda"
-        pack = device_pack(rows, self.ranks.packing, (ALIGN if cuda else 1) * self.ranks.sequence_size)
+        align = (ALIGN if cuda else 1) * self.ranks.sequence_size
+        fixed = self.network.recordings is not None and int(rows.lengths.sum()) <= budget
+        if fixed:
+            align *= max(1, budget // (SIZES * align))
+        pack = device_pack(rows, self.ranks.packing, align, fixed)
         if at_ends:
             pack.at = pack.bounds[1 : len(rows) + 1].long() - 1
         if cuda:

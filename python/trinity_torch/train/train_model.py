@@ -12,6 +12,7 @@ from torch import Tensor
 from ..checkpoint import state
 from ..checkpoint.block_hash import Hashes
 from ..errors import WorkerError
+from ..exact.body import Exact
 from ..network.rows import Rows, spans
 from ..network.transformer import Network
 from ..world import World
@@ -19,6 +20,7 @@ from . import graph as loss_graph
 from . import jobs
 from .model import IsCancelled, stop_if
 from .optim import Optimizer, Store
+from .recording import Recordings
 from .score_model import ScoreModel
 
 
@@ -42,6 +44,12 @@ class TrainModel(ScoreModel):
         self.optimizer = Optimizer(self.network, named, masters, store)
         # `partial`: a call stopped between micro-batches, on top of gradients that were whole
         self.gradient = "none"
+        if options.get("exactLogprobs"):
+            self.network.exact = Exact.of(self)
+        if options.get("record") and world.device.type == "cuda" and store.separate and not store.wandering:
+            if self.network.exact is not None:
+                raise WorkerError("engine/unsupported", "exact log-probs are not recorded as CUDA graphs", "unset one of the two")
+            self.network.recordings = Recordings(self.network, world.device)
 
     def forward_backward(
         self,
@@ -80,7 +88,7 @@ class TrainModel(ScoreModel):
         packs, in_all = self.rounds(rows, token_budget, objective.coupling == "bundle")
         if objective.coupling == "batch":
             if in_all > 1:
-                return self.learn_whole(rows, objective, wants, packs, cancelled)
+                return self.learn_whole(rows, objective, wants, packs, token_budget, cancelled)
             # an order of tokens decides ties by their places
             packs = [sorted(pack) for pack in packs]
         parts: list[tuple[list[int], dict[str, Tensor]]] = []
@@ -93,12 +101,14 @@ class TrainModel(ScoreModel):
                 continue
             taken = rows.take(chosen)
             job = jobs.Learn(taken, objective, self.world.device)
-            outcome = self.network(self.pack(taken), job)
+            outcome = self.network(self.pack(taken, budget=token_budget), job)
             self.touched = True
             outcome.surrogate.backward()
             losses.append(outcome.loss.double())
             metrics += outcome.metrics
             parts.append((chosen, outcome.scores))
+            # nodes of its graph would keep the stream of this pass, which a recording of the next must not wait for
+            del outcome
         launched = time.perf_counter() - began
         scores = self.gather(rows, parts, wants)
         loss = float(self.ranks.sum(torch.stack(losses).sum().cpu() if losses else torch.zeros(()).double()))
@@ -112,6 +122,7 @@ class TrainModel(ScoreModel):
         objective: jobs.Objective,
         wants: list[str],
         packs: list[list[int]],
+        token_budget: int,
         cancelled: IsCancelled,
     ) -> Result:
         """The loss needs every score at once: all forward passes first, then each micro-batch again with its gradients."""
@@ -126,9 +137,10 @@ class TrainModel(ScoreModel):
                 continue
             places = spans(rows.scored, torch.tensor(chosen))
             grads = {kind: grad[places].to(self.world.device) for kind, grad in found.grads.items()}
-            surrogate = self.network(self.pack(rows.take(chosen)), jobs.Pull(grads))
+            surrogate = self.network(self.pack(rows.take(chosen), budget=token_budget), jobs.Pull(grads))
             self.touched = True
             surrogate.backward()
+            del surrogate
         merged = loss_graph.merge(objective.graph, [found.metrics])
         return Result(float(found.loss), merged, scores, {"compute": time.perf_counter() - began})
 
@@ -162,6 +174,17 @@ class TrainModel(ScoreModel):
                 "call discardGrad, then repeat the forwardBackward calls of this step",
                 self.spec["path"],
             )
+
+    def follow(self) -> None:
+        """Parameters have been given other memory with the same numbers."""
+        self.optimizer.follow()
+        # recordings read where the weights were
+        self.yield_memory()
+
+    def yield_memory(self) -> None:
+        """What is kept only to be faster goes: somebody else on this device needs the room."""
+        if self.network.recordings is not None:
+            self.network.recordings.forget()
 
     def memory(self) -> dict[str, int]:
         report = super().memory()

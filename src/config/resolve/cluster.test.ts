@@ -34,6 +34,14 @@ describe('GPU split', () => {
     expect(split({ ...GPUS, mode: 'explore', ...engines(8) })).toEqual([8, 8, 0, 8, 0])
   })
 
+  it('numbers beyond any cluster are refused before anything is dealt out', () => {
+    for (const key of ['cluster.gpu_per_node', 'cluster.node_num']) {
+      const [error] = errorsOf(() => withKeys({ ...GPUS, [key]: 1_722_229_619 }))
+      expect(error).toMatchObject({ message: expect.stringMatching(/an integer, at most \d+, found 1722229619/) })
+    }
+    expect(split({ 'cluster.node_num': 10_000, 'cluster.gpu_per_node': 256, ...engines(256) })[0]).toBe(2_560_000)
+  })
+
   it('nodes of Ray are counted where the file does not', () => {
     const torch = { 'trainer.trainer_type': 'torch', 'explorer.rollout_model.engine_type': 'torch', ...engines(4) }
     const counted = (set: Record<string, unknown>, nodes: readonly number[] | undefined) => {

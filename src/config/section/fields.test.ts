@@ -39,6 +39,7 @@ const NEW = [
   ...['proxy_api_key', 'proxy_tls_cert', 'proxy_tls_key'].map((key) => `ExplorerConfig.${key}`),
   'InferenceModelConfig.base_url',
   'TrainerConfig.save_dtype',
+  'TrainerConfig.exact_logprobs',
   'StageConfig.model',
   'StageConfig.cluster',
   'StageConfig.synchronizer',

@@ -101,6 +101,9 @@ const batches = {
   data_loader_seed: int('Seed of what the trainer draws.', 42, { min: 0 }),
   rollout_n: main(int('Rollouts of a task.', null), 'algorithm.repeat_times'),
   grad_clip: float('Limit of the gradient norm.', null, { min: 0, auto: 'trainer.grad_clip' }),
+  ...forEngine({
+    use_cuda_graphs: bool('Record the passes of training as CUDA graphs.', false),
+  }),
 }
 const logProbs = {
   log_prob_micro_batch_size: int('Rows of a micro-batch over all GPUs.', null, training),

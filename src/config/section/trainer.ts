@@ -36,6 +36,10 @@ export const trainer = record('TrainerConfig', 'Training.', {
   }),
   ulysses_sequence_parallel_size: int('GPUs over which a sequence is split.', 1),
   fix_actor_microbatch_loss_scale: idle(bool('Old key.', false), 'micro-batches never change the loss'),
+  exact_logprobs: bool(
+    "Train with the sampler's own kernels: both sides give the same log-probs, to the last bit. Slower; see the torch engine.",
+    false,
+  ),
   param_offload: bool('Keep parameters in main memory.', false),
   optimizer_offload: bool('Keep the optimizer state in main memory.', false),
   grad_offload: bool('Keep gradients in main memory (Megatron).', false),

@@ -41,6 +41,7 @@ describe('options of the torch engine', () => {
       [`${tree}.actor.fsdp_config.param_offload`]: false,
       [`${tree}.actor.fsdp_config.dtype`]: 'fp32',
       [`${tree}.actor.use_torch_compile`]: false,
+      [`${tree}.actor.use_cuda_graphs`]: false,
       'trainer.trainer_config.critic.model.fsdp_config.optimizer_offload': true,
     })
     expect(given.policy).toMatchObject({
@@ -48,6 +49,7 @@ describe('options of the torch engine', () => {
       optimizerOffload: false,
       dtype: 'float32',
       compile: false,
+      record: false,
     })
     expect(given.reference).toMatchObject({ paramOffload: true, dtype: undefined })
     expect(given.critic).toMatchObject({ paramOffload: true, optimizerOffload: true })
@@ -108,6 +110,12 @@ describe('options of the torch engine', () => {
           path: 'explorer.rollout_model.extra_engine_args.max_num_seqs',
         }),
       )
+  })
+  it('make trainer and sampler compute alike by one key', () => {
+    const given = options({ 'trainer.exact_logprobs': true })
+    expect(given).toMatchObject({ exact: true, policy: { exactLogprobs: true } })
+    expect(given.critic?.exactLogprobs).toBeUndefined()
+    expect(options().policy?.exactLogprobs).toBeUndefined()
   })
   it('let samplers read the weights in place only where sampling and training alternate', () => {
     const of = (keys: Record<string, unknown>) => options({ mode: 'both', ...keys }, 2).shareStorage

@@ -10,6 +10,7 @@ import {
   trainerTree,
 } from '../../config/index.js'
 import { alternates, logPrefix } from '../spec.js'
+import { exactLogprobs } from './exact-logprobs.js'
 import type { SamplerOptions, TorchModelOptions, TorchOptions } from './options.js'
 import { samplerArgs } from './sampler-args.js'
 import type { Site } from './sites.js'
@@ -23,20 +24,26 @@ export type TooLarge = ReadonlySet<'rollout' | number>
 export function torchOptions(config: Config, logs?: LogDir, tooLarge: TooLarge = new Set()): TorchOptions {
   const { trainer, cluster, explorer } = config
   const { actor_rollout_ref: policy, critic } = trainerTree(config)
-  const options = (part: { use_torch_compile: boolean | null }, fsdp: Fsdp, key: string): TorchModelOptions => ({
+  type Part = { use_torch_compile: boolean | null; use_cuda_graphs?: boolean }
+  const options = (part: Part, fsdp: Fsdp, key: string): TorchModelOptions => ({
     ...fsdpOptions(trainer, fsdp, `trainer.trainer_config.${key}.fsdp_config`),
     ulysses: trainer.ulysses_sequence_parallel_size,
     compile: part.use_torch_compile ?? undefined,
+    record: part.use_cuda_graphs,
   })
   const placed = planOfApart(config)
+  const rollout = explorer.rollout_model
+  const equal = exactLogprobs(config, tooLarge.has('rollout')) || undefined
+  const sampler = samplerOptions(rollout, 'explorer.rollout_model', placed?.rollout, tooLarge.has('rollout'))
   return {
     devices: Math.max(1, cluster.trainer_gpu_num),
     nodes: Math.max(1, cluster.trainer_node_num),
-    ...samplerOptions(explorer.rollout_model, 'explorer.rollout_model', placed?.rollout, tooLarge.has('rollout')),
+    ...sampler,
+    exact: sampler.exact ?? equal,
     auxiliary: explorer.auxiliary_models.map((one, i) =>
       samplerOptions(one, `explorer.auxiliary_models[${i}]`, placed?.auxiliary[i], tooLarge.has(i)),
     ),
-    policy: options(policy.actor, policy.actor.fsdp_config, 'actor_rollout_ref.actor'),
+    policy: { ...options(policy.actor, policy.actor.fsdp_config, 'actor_rollout_ref.actor'), exactLogprobs: equal },
     reference: options(policy.ref, policy.ref.fsdp_config, 'actor_rollout_ref.ref'),
     critic: options(critic, merged([critic.fsdp_config, critic.model.fsdp_config, critic.fsdp]), 'critic'),
     shareStorage: alternates(config),

@@ -5,7 +5,7 @@ import { unreadArgs } from './sampler-args.js'
 
 /** The keys of veRL's tree that this engine does read. */
 const READ =
-  /\.(use_torch_compile|actor_rollout_ref\.nccl_timeout|fsdp(_config)?\.(dtype|param_offload|optimizer_offload|offload_policy))$/
+  /\.(use_torch_compile|use_cuda_graphs|actor_rollout_ref\.nccl_timeout|fsdp(_config)?\.(dtype|param_offload|optimizer_offload|offload_policy))$/
 
 /** Keys that a training engine may read and this one does not: it packs, balances and shards in one way. */
 export const TORCH_IDLE_KEYS: readonly string[] = [

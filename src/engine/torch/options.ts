@@ -13,6 +13,10 @@ export interface TorchModelOptions {
   readonly ulysses?: number
   /** Compile the layers. */
   readonly compile?: boolean
+  /** A policy computes with the kernels of a sampler that is `exact`: both give the same log-probs to the last bit. */
+  readonly exactLogprobs?: boolean
+  /** Record the passes of training as CUDA graphs, where that can be done. */
+  readonly record?: boolean
 }
 
 /** Bytes that a job takes on each device, checked by its workers before they open anything. */
