@@ -22,6 +22,8 @@ const instructionSets = {
   },
   arm64: { neon: [] },
 }
+/** Products in bfloat16 by the instruction for them, beside the kernels of AVX-512. */
+const brain = { x64: { avx512_bf16: [...instructionSets.x64.avx512, '-mavx512bf16'] } }
 
 /** The folder of Node's C interface and its functions, in a package. */
 export function nodeApi() {
@@ -45,10 +47,12 @@ export function fingerprint(how) {
 /** One entry for each object file: the kernels once per instruction set of `arch`, everything else once. */
 export function units(arch, objects) {
   const list = []
-  for (const [isa, flags] of Object.entries(instructionSets[arch] ?? { baseline: [] })) {
+  const add = (file, [isa, flags]) => {
     const args = [...common, ...kernels, ...flags, `-DTRINITY_ISA=${isa}`]
-    list.push({ file: join(source, 'kernels', 'table.cpp'), object: join(objects, `kernels-${isa}.o`), args })
+    list.push({ file: join(source, 'kernels', file), object: join(objects, `kernels-${isa}.o`), args })
   }
+  for (const set of Object.entries(instructionSets[arch] ?? { baseline: [] })) add('table.cpp', set)
+  for (const set of Object.entries(brain[arch] ?? {})) add('brain.cpp', set)
   const { include } = nodeApi()
   for (const name of sources().filter((file) => file.endsWith('.cpp') && !file.startsWith('kernels'))) {
     const object = join(objects, name.replace(/[\\/]/g, '-').replace(/\.cpp$/, '.o'))

@@ -27,6 +27,9 @@ objects() { # name
     esac
     echo "$kernels $machine -DTRINITY_ISA=$isa -c src/kernels/table.cpp -o $out/$1/table-$isa.o"
   done
+  case $sets in
+  *avx512*) echo "$kernels -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mavx512bf16 -DTRINITY_ISA=avx512_bf16 -c src/kernels/brain.cpp -o $out/$1/brain.o" ;;
+  esac
   for source in $sources; do
     echo "-c $source -o $out/$1/$(basename "$source" .cpp).o"
   done
@@ -49,6 +52,7 @@ for isa in $sets; do
   TRINITY_NATIVE_ISA=$isa "$out/memory-kernels"
   TRINITY_NATIVE_ISA=$isa "$out/memory-sample"
 done
+"$out/memory-kernels" # with all that this machine has
 build threads "-fsanitize=thread"
 "$out/threads-kernels"
 "$out/threads-sample"

@@ -1,6 +1,7 @@
 // Aligned, zeroed memory for weights and activations.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -31,6 +32,7 @@ class Buffer {
     free_aligned(data_);
     data_ = nullptr;
     size_ = 0;
+    if (floats > SIZE_MAX / sizeof(float) - (2u << 20)) throw std::bad_alloc();
     const size_t align = floats >= (1u << 20) ? (2u << 20) : 64;
     const size_t bytes = (floats * sizeof(float) + align - 1) / align * align;
     data_ = static_cast<float*>(take_aligned(align, bytes));

@@ -10,6 +10,7 @@ namespace trinity {
 struct Cpu {
   bool avx2 = false;    // with FMA and conversion of half precision
   bool avx512 = false;  // F, DQ, BW, VL
+  bool brain = false;   // and products in bfloat16
 
   Cpu() {
     uint32_t a, b, c, d;
@@ -21,6 +22,7 @@ struct Cpu {
     avx2 = (b >> 5 & 1) && fma && f16c;
     const uint32_t parts = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
     avx512 = avx2 && (kept & 0xe6) == 0xe6 && (b & parts) == parts;
+    if (avx512 && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) brain = a >> 5 & 1;
   }
 
  private:

@@ -22,6 +22,9 @@ extern const Kernels table;
 namespace avx512 {
 extern const Kernels table;
 }
+namespace avx512_bf16 {
+extern void (*const brain_products)(const BrainBlock&);
+}
 #endif
 
 static const Kernels& pick() {
@@ -43,6 +46,14 @@ static const Kernels& pick() {
 const Kernels& kernels() {
   static const Kernels& chosen = pick();
   return chosen;
+}
+
+void (*brain_products())(const BrainBlock&) {
+#if defined(__x86_64__)
+  static const bool fast = Cpu().brain && !std::getenv("TRINITY_NATIVE_ISA");
+  if (fast) return avx512_bf16::brain_products;
+#endif
+  return kernels().brain_block;
 }
 
 }  // namespace trinity

@@ -77,9 +77,27 @@ void grid(GemmBlock whole, int64_t m, int64_t panels, bool packs_b) {
   });
 }
 
+// As grid(), in bfloat16.
+void brain_grid(const float* x, int64_t ldx, int64_t m, const Panels& w, float* y, int64_t ldy, bool accumulate) {
+  const int64_t nr = kernels().nr, panels = w.n / nr, words = (w.k + 1) / 2 * nr;
+  const int64_t want = tasks_for(m * w.n * w.k / 2, 4);
+  const int64_t row_blocks = std::max(ceil_div(m, MC), std::min(want, m / 24)), rows = ceil_div(m, row_blocks);
+  const int64_t width = pad_to(ceil_div(panels, std::min(panels, ceil_div(want, row_blocks))), m == 1 ? 4 : 2);
+  const int64_t column_blocks = ceil_div(panels, width);
+  const auto run = brain_products();
+  parallel_for(static_cast<int>(ceil_div(m, rows) * column_blocks), [&](int task) {
+    const int64_t r0 = task / column_blocks * rows, p0 = task % column_blocks * width;
+    const int64_t count = std::min(rows, m - r0);
+    run({x + r0 * ldx, ldx, w.pairs + p0 * words, words, y + r0 * ldy + p0 * nr, ldy, nr, static_cast<int>(count),
+         static_cast<int>(std::min(width, panels - p0)), static_cast<int>(w.k), accumulate,
+         reinterpret_cast<uint32_t*>(thread_scratch(static_cast<size_t>(count * BRAIN_K / 2)))});
+  });
+}
+
 }  // namespace
 
 void linear(const float* x, int64_t ldx, int64_t m, Panels w, float* y, int64_t ldy, bool accumulate) {
+  if (w.pairs) return brain_grid(x, ldx, m, w, y, ldy, accumulate);
   const int nr = kernels().nr;
   GemmBlock g{x, ldx, 1, w.data, w.k * nr, nr, y, ldy, nr, 0, 0, static_cast<int>(w.k), accumulate, nullptr};
   g.half = w.half;

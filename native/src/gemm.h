@@ -14,6 +14,8 @@ struct Panels {
   // The same numbers in 16 bits (bfloat16 or half precision) where they are exact and at hand; else null.
   const uint16_t* half = nullptr;
   bool brain = false;
+  // Rounded to bfloat16, pairs of k in a word: where not null, the product is one of bfloat16, and x is rounded too.
+  const uint32_t* pairs = nullptr;
 };
 
 // y[m x w.n] (+)= x[m x w.k] · wᵀ

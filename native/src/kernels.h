@@ -17,8 +17,12 @@ constexpr int MC = 168;
 constexpr int MC_PACKING = 520;
 // Longest block of the inner dimension, and the same where rows or panels are packed.
 constexpr int KC_MAX = 512, KC_PACKING = 256;
+// Longest block of the inner dimension of a product in bfloat16 (even), and words that one of a single row fetches ahead.
+constexpr int BRAIN_K = 512, BRAIN_AHEAD = 384;
 // Panels of a row-major right-hand side that are packed together.
 constexpr int B_GROUP = 8;
+// Heads that attention_row takes side by side.
+constexpr int ROW_HEADS = 4;
 // Vocabulary columns whose softmax statistics are folded at once: one constant for every path, because folding rounds.
 constexpr int VOCAB_CHUNK = 1024;
 // Tokens whose probabilities are summed at once when one is drawn.
@@ -55,6 +59,20 @@ struct GemmBlock {
   int first_panel = 0;
 };
 
+// C[m x panels*NR] (+)= A[m x k] · B, both rounded to bfloat16 (see brain_kernel.h). Row i of A: a + i*a_rs; B's panel p, pairs of
+// its k: b + p*b_ps; row i of C's panel p: c + i*c_rs + p*c_ps. scratch: m * BRAIN_K / 2 words.
+struct BrainBlock {
+  const float* a;
+  ptrdiff_t a_rs;
+  const uint32_t* b;
+  ptrdiff_t b_ps;
+  float* c;
+  ptrdiff_t c_rs, c_ps;
+  int m, panels, k;
+  bool accumulate;
+  uint32_t* scratch;
+};
+
 // One head of one sequence. q, k, v: row t at base + t*ld, already rotated. o: row t at o + t*ldo.
 struct AttentionHead {
   const float* q;
@@ -71,8 +89,9 @@ struct AttentionHead {
   float cap = 0;   // scores become cap · tanh(score / cap); 0: they stay
 };
 
-// One query against the first `visible` keys of the cache, less the first `hidden` (of the first page). A page: packed keys, then values, [KEYS][pad(dim)]. `next` is
-// what will be read afterward: fetched on the way.
+// One query of each of some heads, side by side in q and out, against the first `visible` keys of the cache, less the first
+// `hidden` (of the first page). A page: packed keys, then values, [KEYS][pad(dim)], `gap` floats further on those of the next
+// head. `next` is what will be read afterward: fetched on the way.
 struct AttentionRow {
   const float* q;
   const float* const* pages;
@@ -82,6 +101,8 @@ struct AttentionRow {
   const float* next;
   int hidden = 0;
   float cap = 0;
+  int heads = 1;
+  ptrdiff_t gap = 0;
 };
 
 // Gradients of the query heads [0, group) that share one key/value head. Rows as in AttentionHead; dq, dk, dv are
@@ -140,6 +161,9 @@ struct Kernels {
   // Panels of a matrix (rows [n0, n0 + count), whole panels) into panels [q0, q1) of its transpose, [count][NR] each.
   void (*transpose_panels)(const float* w, int64_t k, int64_t n0, int64_t count, int64_t q0, int64_t q1, float* out);
   double (*fma_peak)(int64_t rounds, float* sink);
+  // Products in bfloat16, by plain code, and a panel of theirs, [(k+1)/2][NR] words, from one of 32 bits.
+  void (*brain_block)(const BrainBlock&);
+  void (*pair_panel)(const float* panel, int64_t k, uint32_t* out);
 
   // y = x / rms(x) · (w + unit) over `n` columns; rstd[row] is kept for the backward pass (may be null).
   void (*rmsnorm)(const float* x, ptrdiff_t ldx, const float* w, float unit, float eps, int64_t rows, int n, float* y,
@@ -182,7 +206,7 @@ struct Kernels {
   // out = acc / sum; lse = max + log(sum) (may be null)
   void (*attention_finish)(const float* max, const float* sum, const float* acc, ptrdiff_t ldacc, int rows, int dim,
                            float* out, ptrdiff_t ldo, float* lse, ptrdiff_t lds);
-  // The same numbers for a query that has its keys for itself. scratch: dim + pad(dim) + 2*KEYS floats.
+  // The same numbers for queries that have their keys for themselves. scratch: ROW_HEADS * (dim + pad(dim) + KEYS) floats.
   void (*attention_row)(const AttentionRow& row, float* scratch);
   // Queries [q0, q0 + n) of one head; kt: packed keys of all blocks.
   void (*attention)(const AttentionHead& head, int q0, int n, const float* kt, float* scratch);
@@ -202,6 +226,8 @@ struct Kernels {
 
 // Chosen once, at load: the widest set that the machine has, or the one TRINITY_NATIVE_ISA names.
 const Kernels& kernels();
+// kernels().brain_block, or the same by an instruction where the machine has one (and TRINITY_NATIVE_ISA names none).
+void (*brain_products())(const BrainBlock&);
 
 static inline int64_t pad_to(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 

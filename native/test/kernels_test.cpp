@@ -151,27 +151,30 @@ static void attention() {
   for (int i = 0; i < length * ld; i++) test::near("attention_back", d[i], want[i], 1e-4);
 }
 
-// A query alone: the bits of a block with one row.
+// Queries of some heads that have their keys for themselves: the bits of a block with one row each.
 static void attention_alone() {
   const Kernels& kern = kernels();
-  const int length = between(1, 150), dim = 2 * between(1, 40), pad = static_cast<int>(pad_to(dim, kern.nr));
-  const int pages = (length + KEYS - 1) / KEYS, page = KEYS * (dim + pad);
-  Floats cache(pages * page), q(dim), out(dim), want(dim), acc(pad), row(dim + pad + 2 * KEYS);
+  const int length = between(1, 150), dim = 2 * between(1, 40), pad = static_cast<int>(pad_to(dim, kern.nr)), heads = between(1, 7);
+  const int pages = (length + KEYS - 1) / KEYS, gap = KEYS * (dim + pad), page = heads * gap;
+  Floats cache(pages * page), q(heads * dim), out(heads * dim), want(dim), acc(pad), row(ROW_HEADS * (dim + pad + KEYS));
   Floats work(QUERIES * KEYS + std::max(dim, KEYS) * kern.mr);
   std::vector<const float*> at;
   for (int i = 0; i < pages; i++) at.push_back(cache.p() + i * page);
-  float max = -INFINITY, sum = 0;
   const float cap = test::bits() & 1 ? 0.5f : 0.0f;
   const int hidden = test::bits() & 1 ? between(0, std::min(length, KEYS) - 1) : 0, none = 0;
-  acc.clear();
-  for (int i = 0; i < pages; i++) {
-    const int visible = std::min(KEYS, length - i * KEYS);
-    kern.attention_block(q.p(), dim, 0.3f, cap, 1, dim, at[i], at[i] + KEYS * dim, pad, &visible, i == 0 ? &hidden : &none, &max, &sum,
-                         acc.p(), pad, work.p(), nullptr);
+  kern.attention_row({q.p(), at.data(), length, dim, 0.3f, out.p(), at[0], hidden, cap, heads, gap}, row.p());
+  for (int h = 0; h < heads; h++) {
+    float max = -INFINITY, sum = 0;
+    acc.clear();
+    for (int i = 0; i < pages; i++) {
+      const int visible = std::min(KEYS, length - i * KEYS);
+      const float* keys = at[i] + h * gap;
+      kern.attention_block(q.p() + h * dim, dim, 0.3f, cap, 1, dim, keys, keys + KEYS * dim, pad, &visible, i == 0 ? &hidden : &none,
+                           &max, &sum, acc.p(), pad, work.p(), nullptr);
+    }
+    kern.attention_finish(&max, &sum, acc.p(), pad, 1, dim, want.p(), dim, nullptr, 0);
+    for (int d = 0; d < dim; d++) test::same("attention of one query", out[h * dim + d], want[d]);
   }
-  kern.attention_finish(&max, &sum, acc.p(), pad, 1, dim, want.p(), dim, nullptr, 0);
-  kern.attention_row({q.p(), at.data(), length, dim, 0.3f, out.p(), at[0], hidden, cap}, row.p());
-  for (int d = 0; d < dim; d++) test::same("attention of one query", out[d], want[d]);
 }
 
 // Panels in 16 bits: the bits of the same panels at full width.
@@ -195,6 +198,46 @@ static void narrow_products() {
   linear(x.p(), kp, m, {w.p(), n, k}, wide.p(), n, accumulate);
   linear(x.p(), kp, m, {w.p(), n, k, half.data(), brain}, narrow.p(), n, accumulate);
   for (int64_t i = 0; i < m * n; i++) test::same("product with 16-bit panels", narrow[i], wide[i]);
+}
+
+static float rounded(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  const uint32_t low = bits & 0xffff, even = bits >> 16 & 1;
+  bits = (bits & 0xffff0000u) + (low > 0x8000 || (low == 0x8000 && even) ? 0x10000 : 0);
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+// In bfloat16: the bits of plain sums, the second of each pair first, by plain code and by the instruction where there is one.
+static void brain_products_of() {
+  const int nr = kernels().nr;
+  const int64_t m = test::bits() & 1 ? 1 : between(2, 60), n = pad_to(between(1, 300), nr), k = between(1, 1100), kp = pad_to(k, nr);
+  Floats x(m * kp), w(n * k), y(m * n), again(m * n);
+  std::vector<uint32_t> pairs(n * ((k + 1) / 2)), scratch(m * BRAIN_K / 2);
+  const int64_t words = (k + 1) / 2 * nr;
+  for (int64_t p = 0; p < n / nr; p++) kernels().pair_panel(w.p() + p * k * nr, k, pairs.data() + p * words);
+  const bool accumulate = test::bits() & 1;
+  std::vector<float> want(m * n);
+  for (int64_t i = 0; i < m; i++)
+    for (int64_t j = 0; j < n; j++) {
+      const auto part = [&](int64_t at) {
+        return at < k ? rounded(x[i * kp + at]) * rounded(w[j / nr * k * nr + at * nr + j % nr]) : 0.0f;
+      };
+      float sum = accumulate ? y[i * n + j] : 0.0f;
+      for (int64_t at = 0; at < k; at += 2) sum += part(at + 1), sum += part(at);
+      want[i * n + j] = sum;
+    }
+  std::copy(y.p(), y.p() + m * n, again.p());
+  Panels panels{w.p(), n, k};
+  panels.pairs = pairs.data();
+  linear(x.p(), kp, m, panels, y.p(), n, accumulate);
+  kernels().brain_block({x.p(), kp, pairs.data(), words, again.p(), n, nr, static_cast<int>(m), static_cast<int>(n / nr),
+                         static_cast<int>(k), accumulate, scratch.data()});
+  for (int64_t i = 0; i < m * n; i++) {
+    test::same("product in bfloat16", y[i], want[i]);
+    test::same("product in bfloat16, plain", again[i], want[i]);
+  }
 }
 
 static void vocabulary() {
@@ -327,6 +370,7 @@ int main() {
     attention();
     attention_alone();
     narrow_products();
+    brain_products_of();
     vocabulary();
     rows();
     turns();

@@ -12,8 +12,8 @@ using test::between;
 
 static Config random_config() {
   Config c;
-  c.kv_heads = between(1, 2);
-  c.heads = c.kv_heads * between(1, 3);
+  c.kv_heads = between(1, 5);
+  c.heads = c.kv_heads * (test::bits() & 1 ? 1 : between(2, 3));
   c.head_dim = 2 * between(1, 20);
   c.hidden = between(3, 50);
   c.layers = between(1, 3);
@@ -127,6 +127,37 @@ static void step(Sampler& sampler, const Weights& w, std::vector<Sequence>& all,
   }
 }
 
+// Every token of every sequence, in random pieces and company.
+static void sample_all(Sampler& sampler, const Weights& w, std::vector<Sequence>& all) {
+  for (;;) {
+    std::vector<int> chosen, open;
+    for (int s = 0; s < static_cast<int>(all.size()); s++)
+      if (all[s].done < static_cast<int32_t>(all[s].tokens.size())) open.push_back(s);
+    if (open.empty()) break;
+    for (int s : open)
+      if (test::bits() % 3) chosen.push_back(s);
+    if (chosen.empty()) chosen.push_back(open[0]);
+    step(sampler, w, all, chosen);
+  }
+}
+
+// Near what 32 bits give, and the same bits in other pieces and company.
+static void in_bfloat16(const Weights& w, const std::vector<Sequence>& exact) {
+  std::vector<Sequence> all[2] = {exact, exact};
+  for (std::vector<Sequence>& again : all) {
+    Sampler sampler(w, static_cast<int>(exact.size()) * 4, w.layout->config.max_len);
+    sampler.use_bfloat16();
+    for (Sequence& q : again) q.done = 0, q.scores.clear();
+    sample_all(sampler, w, again);
+  }
+  const bool routed = !w.layout->config.sparse.empty();  // a token that goes to another expert is far off
+  for (size_t s = 0; s < exact.size(); s++)
+    for (size_t i = 0; i + 1 < exact[s].tokens.size(); i++) {
+      test::same("in bfloat16, in other company", all[0][s].scores[i], all[1][s].scores[i]);
+      if (!routed) test::near("in bfloat16", all[0][s].scores[i], exact[s].scores[i], 0.25);
+    }
+}
+
 // `many`: enough rows in a step that every thread takes some of the sequences through all of it.
 static void sequences(bool many) {
   const Config c = random_config();
@@ -153,21 +184,13 @@ static void sequences(bool many) {
     pack.starts.push_back(pack.starts.back() + length);
   }
   Sampler sampler(w, count * 4, c.max_len);
-  for (;;) {
-    std::vector<int> chosen, open;
-    for (int s = 0; s < count; s++)
-      if (all[s].done < static_cast<int32_t>(all[s].tokens.size())) open.push_back(s);
-    if (open.empty()) break;
-    for (int s : open)
-      if (test::bits() % 3) chosen.push_back(s);
-    if (chosen.empty()) chosen.push_back(open[0]);
-    step(sampler, w, all, chosen);
-  }
+  sample_all(sampler, w, all);
   std::vector<float> logprob(pack.scored()), entropy(pack.scored());
   sampler.score(w, pack, logprob.data(), entropy.data());
   size_t at = 0;
   for (const Sequence& q : all)
     for (size_t i = 0; i + 1 < q.tokens.size(); i++) test::same("sampled and trained", q.scores[i], logprob[at++]);
+  in_bfloat16(w, all);
 }
 
 int main() {

@@ -1,13 +1,21 @@
 #include "runner.h"
 
+#include <system_error>
+
 #include "../forward.h"
 #include "value.h"
 
 namespace trinity {
 
-Runner::Runner() : thread_([this] { work(); }) {}
+Runner::Runner() {
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error&) {  // no threads here: the caller does the work
+  }
+}
 
 Runner::~Runner() {
+  if (!thread_.joinable()) return;
   {
     std::lock_guard<std::mutex> guard(mutex_);
     stop_ = true;
@@ -18,6 +26,7 @@ Runner::~Runner() {
 }
 
 void Runner::post(std::function<void()> job) {
+  if (!thread_.joinable()) return job();
   {
     std::lock_guard<std::mutex> guard(mutex_);
     queue_.push_back(std::move(job));

@@ -12,6 +12,7 @@
 
 namespace trinity {
 
+// Where the system gives no thread, a job is done by who posts it, at once.
 class Runner {
  public:
   Runner();

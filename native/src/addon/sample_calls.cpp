@@ -78,13 +78,14 @@ static napi_value checksum_call(napi_env env, napi_callback_info info) {
   });
 }
 
-// openSampler(snapshot, pages, maxLen)
+// openSampler(snapshot, pages, maxLen, bfloat16)
 static napi_value open_sampler(napi_env env, napi_callback_info info) {
-  return entry<3>(env, info, [&](napi_value* args) {
+  return entry<4>(env, info, [&](napi_value* args) {
     const int pages = static_cast<int>(number(env, args[1])), max_len = static_cast<int>(number(env, args[2]));
     if (pages < 1 || max_len < 1) throw std::invalid_argument("a sampler needs a page and a position");
     auto handle = std::make_unique<SamplerHandle>();
     handle->sampler = std::make_shared<Sampler>(snapshot_of(env, args[0]), pages, max_len);
+    if (boolean(env, args[3])) handle->sampler->use_bfloat16();
     handle->runner = std::make_unique<Runner>();
     return external(env, std::move(handle), SAMPLER_TAG);
   });

@@ -30,11 +30,12 @@ inline double number(napi_env env, napi_value value) {
   return out;
 }
 inline double number(napi_env env, napi_value object, const char* name) { return number(env, field(env, object, name)); }
-inline bool boolean(napi_env env, napi_value object, const char* name) {
+inline bool boolean(napi_env env, napi_value value) {
   bool out;
-  must(napi_get_value_bool(env, field(env, object, name), &out));
+  must(napi_get_value_bool(env, value, &out));
   return out;
 }
+inline bool boolean(napi_env env, napi_value object, const char* name) { return boolean(env, field(env, object, name)); }
 inline std::string text(napi_env env, napi_value value) {
   size_t length;
   must(napi_get_value_string_utf8(env, value, nullptr, 0, &length));

@@ -1,5 +1,6 @@
-// Attention of one query alone, as decoding has it: one pass over the pages of the cache, bound by reading them. The numbers
-// are those of attention_block with one row, operation by operation; what is saved is everything around them.
+// Attention of one query of each head, as decoding has it: one pass over the pages of the cache, bound by reading them. The
+// numbers are those of attention_block with one row, operation by operation; what is saved is everything around them. A head
+// alone is one long chain of operations that wait for each other, so several are taken side by side.
 #pragma once
 #include "attention_kernel.h"
 
@@ -8,104 +9,155 @@ namespace TRINITY_ISA {
 
 constexpr int KEY_VECTORS = KEYS / VL;
 
-// scores[n x KEYS] of n ≤ 2 pages side by side: one page alone has too few chains to keep the units busy.
-template <int N>
-static void row_scores(const float* q, int dim, const float* const* pages, float* out) {
-  for (int p = 0; p < KEY_PANELS; p++) {
-    const float* k[N];
-    vf acc[N][NV];
-#pragma GCC unroll 2
-    for (int n = 0; n < N; n++) {
-      k[n] = pages[n] + static_cast<ptrdiff_t>(p) * dim * NR;
+// A page of H heads: packed keys, values, and the way from one head to the next.
+struct HeadPage {
+  const float* keys;
+  ptrdiff_t gap;
+  int dim, width;
+  const float* values(int h) const { return keys + h * gap + static_cast<ptrdiff_t>(KEYS) * dim; }
+};
+
+// scores[H x KEYS] of one page of H heads, as far as the first `keys` of them need, in whole or half panels.
+template <int H, int V>
+TRINITY_INLINE void row_panel(const float* q, const HeadPage& page, int p, float* out) {
+  vf acc[H][V];
 #pragma GCC unroll 4
-      for (int v = 0; v < NV; v++) acc[n][v] = vf{};
+  for (int h = 0; h < H; h++)
+#pragma GCC unroll 4
+    for (int v = 0; v < V; v++) acc[h][v] = vf{};
+  const float* k = page.keys + static_cast<ptrdiff_t>(p) * page.dim * NR;
+  for (int d = 0; d < page.dim; d++, k += NR) {
+#pragma GCC unroll 4
+    for (int h = 0; h < H; h++) {
+      const vf x = splat(q[h * page.dim + d]);
+#pragma GCC unroll 4
+      for (int v = 0; v < V; v++) acc[h][v] += x * load(k + h * page.gap + v * VL);
     }
-    for (int d = 0; d < dim; d++) {
-      const vf x = splat(q[d]);
-#pragma GCC unroll 2
-      for (int n = 0; n < N; n++)
+  }
 #pragma GCC unroll 4
-        for (int v = 0; v < NV; v++) acc[n][v] += x * load(k[n] + d * NR + v * VL);
-    }
-#pragma GCC unroll 2
-    for (int n = 0; n < N; n++)
+  for (int h = 0; h < H; h++)
 #pragma GCC unroll 4
-      for (int v = 0; v < NV; v++) store(out + n * KEYS + p * NR + v * VL, acc[n][v]);
+    for (int v = 0; v < V; v++) store(out + h * KEYS + p * NR + v * VL, acc[h][v]);
+}
+template <int H>
+static void row_scores(const float* q, const HeadPage& page, int keys, float* out) {
+  for (int p = 0; p * NR < keys; p++) {
+    if (keys - p * NR <= NR / 2)
+      row_panel<H, NV / 2>(q, page, p, out);
+    else
+      row_panel<H, NV>(q, page, p, out);
   }
 }
 
-// acc[d …] += Σ p[j]·v[j][d …] over the first `keys` keys, W vectors wide; fetches `ahead` on the way.
-template <int W>
-static void row_weigh(const float* p, int keys, const float* v, ptrdiff_t ldv, float* acc, const float* ahead) {
-  vf sum[W];
-#pragma GCC unroll 8
-  for (int w = 0; w < W; w++) sum[w] = load(acc + w * VL);
-  for (int j = 0; j < keys; j++, v += ldv) {
-    const vf x = splat(p[j]);
-#pragma GCC unroll 8
-    for (int w = 0; w < W; w++) sum[w] += x * load(v + w * VL);
-    __builtin_prefetch(ahead + j * TWO_LINES, 0, 2);
+// acc[d …] += Σ p[j]·v[j][d …] over the first `keys` keys of H heads, a panel at a time; fetches `ahead` on the way.
+template <int H>
+static void row_weigh(const float* p, int keys, const HeadPage& page, float* acc, const float* ahead) {
+  for (int d = 0; d < page.width; d += NR) {
+    vf sum[H][NV];
+#pragma GCC unroll 4
+    for (int h = 0; h < H; h++)
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; v++) sum[h][v] = load(acc + h * page.width + d + v * VL);
+    const float* value = page.values(0) + d;
+    const float* fetched = ahead + static_cast<ptrdiff_t>(d / NR) * keys * TWO_LINES;
+    for (int j = 0; j < keys; j++, value += page.width) {
+#pragma GCC unroll 4
+      for (int h = 0; h < H; h++) {
+        const vf x = splat(p[h * KEYS + j]);
+#pragma GCC unroll 4
+        for (int v = 0; v < NV; v++) sum[h][v] += x * load(value + h * page.gap + v * VL);
+        __builtin_prefetch(fetched + h * page.gap + j * TWO_LINES, 0, 2);
+      }
+    }
+#pragma GCC unroll 4
+    for (int h = 0; h < H; h++)
+#pragma GCC unroll 4
+      for (int v = 0; v < NV; v++) store(acc + h * page.width + d + v * VL, sum[h][v]);
   }
-#pragma GCC unroll 8
-  for (int w = 0; w < W; w++) store(acc + w * VL, sum[w]);
+}
+
+TRINITY_INLINE vf lanes_from(int first) {
+  float lane[VL];
+  for (int i = 0; i < VL; i++) lane[i] = static_cast<float>(first + i);
+  return load(lane);
 }
 
 // Scores to weights, and the running maximum, sum and output brought to them.
+template <int H>
 static void row_softmax(float* s, int hidden, int visible, float* max, float* total, float* acc, int width) {
-  for (int j = 0; j < hidden; j++) s[j] = -__builtin_inff();
-  for (int j = visible; j < KEYS; j++) s[j] = -__builtin_inff();
-  vf row[KEY_VECTORS];
-  for (int v = 0; v < KEY_VECTORS; v++) row[v] = load(s + v * VL);
-  vf peak = row[0];
-  for (int v = 1; v < KEY_VECTORS; v++) peak = vmax(peak, row[v]);
-  const float high = top(peak), now = high > *max ? high : *max;
-  vf added = vf{};
-  for (int v = 0; v < KEY_VECTORS; v++) {
-    row[v] = vexp(row[v] - splat(now));
-    store(s + v * VL, row[v]);
-    added += row[v];
-  }
-  if (now != *max) {
-    float by = 0.0f;
-    if (*max != -__builtin_inff()) {
-      float shrink[VL];
-      store(shrink, vexp(splat(*max - now)));
-      by = shrink[0];
+  const vf low = splat(-__builtin_inff()), from = splat(static_cast<float>(hidden)), to = splat(static_cast<float>(visible));
+  vf row[H][KEY_VECTORS];
+  float now[H];
+#pragma GCC unroll 4
+  for (int h = 0; h < H; h++) {
+    vf peak = low;
+#pragma GCC unroll 8
+    for (int v = 0; v < KEY_VECTORS; v++) {
+      const vf at = lanes_from(v * VL);
+      row[h][v] = choose((at >= from) & (at < to), load(s + h * KEYS + v * VL), low);
+      peak = vmax(peak, row[h][v]);
     }
-    *total *= by;
-    for (int d = 0; d < width; d += VL) store(acc + d, load(acc + d) * by);
-    *max = now;
+    const float high = top(peak);
+    now[h] = high > max[h] ? high : max[h];
   }
-  *total += sum(added);
+#pragma GCC unroll 4
+  for (int h = 0; h < H; h++) {
+    vf added = vf{};
+#pragma GCC unroll 8
+    for (int v = 0; v < KEY_VECTORS; v++) {
+      // Nothing is left of what is not seen: e^-inf is 0, and adding it changes no bit.
+      const vf e = v * VL < visible ? vexp(row[h][v] - splat(now[h])) : vf{};
+      store(s + h * KEYS + v * VL, e);
+      added += e;
+    }
+    if (now[h] != max[h]) {
+      float by = 0.0f;
+      if (max[h] != -__builtin_inff()) {
+        float shrink[VL];
+        store(shrink, vexp(splat(max[h] - now[h])));
+        by = shrink[0];
+        for (int d = 0; d < width; d += VL) store(acc + h * width + d, load(acc + h * width + d) * by);
+      }
+      total[h] *= by;
+      max[h] = now[h];
+    }
+    total[h] += sum(added);
+  }
 }
 
-// scratch: dim + pad(dim) + 2*KEYS floats
-static void attention_row(const AttentionRow& a, float* scratch) {
+// Heads [first, first + H).
+template <int H>
+static void attention_heads(const AttentionRow& a, int first, float* scratch) {
   const int width = (a.dim + NR - 1) / NR * NR;
-  float *s = scratch, *acc = scratch + 2 * KEYS, *q = acc + width;
-  for (int d = 0; d < width; d++) acc[d] = 0.0f;
-  for (int d = 0; d < a.dim; d++) q[d] = a.scale != 1.0f ? a.q[d] * a.scale : a.q[d];
-  float max = -__builtin_inff(), total = 0.0f;
-  for (int k0 = 0, n; k0 < a.visible; k0 += n * KEYS) {
-    const float* const* pages = a.pages + k0 / KEYS;
-    n = a.visible - k0 > KEYS ? 2 : 1;
-    if (n == 2)
-      row_scores<2>(q, a.dim, pages, s);
-    else
-      row_scores<1>(q, a.dim, pages, s);
-    if (a.cap > 0) squash(s, static_cast<int64_t>(n) * KEYS, a.cap);
-    for (int i = 0; i < n; i++) {
-      const int left = a.visible - k0 - i * KEYS, keys = left < KEYS ? left : KEYS;
-      row_softmax(s + i * KEYS, k0 + i == 0 ? a.hidden : 0, keys, &max, &total, acc, width);
-      const float* v = pages[i] + static_cast<ptrdiff_t>(KEYS) * a.dim;
-      const float* ahead = left > KEYS ? pages[i + 1] : a.next;
-      int d = 0;
-      for (; d + 4 * VL <= width; d += 4 * VL) row_weigh<4>(s + i * KEYS, keys, v + d, width, acc + d, ahead + d * keys / 2);
-      for (; d < width; d += VL) row_weigh<1>(s + i * KEYS, keys, v + d, width, acc + d, ahead);
-    }
+  float *s = scratch, *acc = scratch + H * KEYS, *q = acc + H * width;
+  for (int d = 0; d < H * width; d += VL) store(acc + d, vf{});
+  const float* from = a.q + first * a.dim;
+  for (int d = 0; d < H * a.dim; d++) q[d] = a.scale != 1.0f ? from[d] * a.scale : from[d];
+  float max[H], total[H];
+  for (int h = 0; h < H; h++) max[h] = -__builtin_inff(), total[h] = 0.0f;
+  const ptrdiff_t offset = first * a.gap;
+  for (int k0 = 0; k0 < a.visible; k0 += KEYS) {
+    const float* const* at = a.pages + k0 / KEYS;
+    const HeadPage page{*at + offset, a.gap, a.dim, width};
+    const int left = a.visible - k0, keys = left < KEYS ? left : KEYS;
+    row_scores<H>(q, page, keys, s);
+    if (a.cap > 0) squash(s, static_cast<int64_t>(H) * KEYS, a.cap);
+    row_softmax<H>(s, k0 == 0 ? a.hidden : 0, keys, max, total, acc, width);
+    const float* ahead = left > KEYS ? at[1] + offset : first + H < a.heads ? a.pages[0] + offset + H * a.gap : a.next;
+    row_weigh<H>(s, keys, page, acc, ahead);
   }
-  const float inv = 1.0f / total;
-  for (int d = 0; d < a.dim; d++) a.out[d] = acc[d] * inv;
+  for (int h = 0; h < H; h++) {
+    const float inv = 1.0f / total[h];
+    float* out = a.out + (first + h) * a.dim;
+    for (int d = 0; d < a.dim; d++) out[d] = acc[h * width + d] * inv;
+  }
+}
+
+static void attention_row(const AttentionRow& a, float* scratch) {
+  int h = 0;
+  for (; h + ROW_HEADS <= a.heads; h += ROW_HEADS) attention_heads<ROW_HEADS>(a, h, scratch);
+  for (; h + 2 <= a.heads; h += 2) attention_heads<2>(a, h, scratch);
+  for (; h < a.heads; h++) attention_heads<1>(a, h, scratch);
 }
 
 }  // namespace TRINITY_ISA

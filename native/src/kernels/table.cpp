@@ -1,6 +1,7 @@
 // Compiled once per instruction set (see scripts/build-native.mjs): -DTRINITY_ISA=<name> and the matching -m flags.
 #include "attention_back_kernel.h"
 #include "attention_row_kernel.h"
+#include "brain_kernel.h"
 #include "optim_kernel.h"
 #include "rows_kernel.h"
 #include "sample_kernel.h"
@@ -23,6 +24,8 @@ const Kernels table = {
     pack_tiles,
     transpose_panels,
     fma_peak,
+    brain_block,
+    pair_panel,
     rmsnorm,
     rmsnorm_back,
     rmsnorm_weight,

@@ -20,6 +20,8 @@ class KvCache {
   float* keys(int page, int layer, int kv) {
     return slabs_[page / per_slab_].data() + (page % per_slab_) * page_size_ + (layer * kv_heads_ + kv) * block_size_;
   }
+  // The way from one key/value head of a page to the next.
+  size_t head_gap() const { return block_size_; }
   float* values(int page, int layer, int kv) { return keys(page, layer, kv) + key_size_; }
   // One token's key and value of one head.
   void write(int page, int slot, int layer, int kv, const float* key, const float* value);

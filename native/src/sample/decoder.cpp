@@ -8,19 +8,35 @@
 
 namespace trinity {
 
+// Rows whose keys are stored before the first of them is read: the lines of the cache that they go to are there by then.
+constexpr int TOGETHER = 4;
+
 void Decoder::plan(const Layout& l, const std::vector<Segment>& segments) {
   positions_.clear();
   page_.clear();
   tasks_.clear();
+  // Heads of a row that are computed together: all, unless that leaves threads without work.
+  const int kv_heads = l.config.kv_heads, threads = pool_threads();
+  const bool alone = l.config.heads == kv_heads, many = static_cast<int>(segments.size()) >= 2 * threads;
+  const int heads = many ? kv_heads : (kv_heads + threads - 1) / threads;
   for (size_t s = 0; s < segments.size(); s++) {
     const Segment& segment = segments[s];
     for (int32_t i = 0; i < segment.rows; i++) {
       positions_.push_back(segment.start + i);
       page_.push_back(segment.pages[(segment.start + i) / KEYS]);
     }
+    if (alone && segment.rows == 1) {
+      Task* last = tasks_.empty() ? nullptr : &tasks_.back();
+      if (many && last && last->heads > 0 && last->segments < TOGETHER)
+        last->segments++;
+      else
+        for (int32_t kv = 0; kv < kv_heads; kv += heads)
+          tasks_.push_back({static_cast<int32_t>(s), kv, 0, 1, std::min(heads, kv_heads - kv), 1});
+      continue;
+    }
     for (int32_t first = 0; first < segment.rows; first += QUERIES)
-      for (int32_t kv = 0; kv < l.config.kv_heads; kv++)
-        tasks_.push_back({static_cast<int32_t>(s), kv, first, std::min(QUERIES, segment.rows - first)});
+      for (int32_t kv = 0; kv < kv_heads; kv++)
+        tasks_.push_back({static_cast<int32_t>(s), kv, first, std::min(QUERIES, segment.rows - first), 0, 1});
   }
 }
 
@@ -30,6 +46,32 @@ void Decoder::store(const Layout& l, KvCache& cache, int layer, int kv, int64_t 
   for (int64_t t = first; t < first + count; t++) {
     const float* key = qkv_.data() + t * ld + l.q_p + kv * l.config.head_dim;
     cache.write(page_[t], positions_[t] % KEYS, layer, kv, key, key + l.kv_p);
+  }
+}
+
+void Decoder::attend_alone(const Layout& l, KvCache& cache, int layer, const std::vector<Segment>& segments, const Task& task) {
+  const Config& c = l.config;
+  const int64_t ld = l.qkv_width(), dim = c.head_dim;
+  const int window = l.layers[layer].window;
+  const int end = task.segment + task.segments;
+  for (int s = task.segment; s < end; s++)
+    for (int h = 0; h < task.heads; h++) store(l, cache, layer, task.kv + h, segments[s].first, 1);
+  static thread_local std::vector<const float*> pages;
+  float* scratch = thread_scratch(ROW_HEADS * (dim + pad_to(dim, l.nr) + KEYS));
+  for (int s = task.segment; s < end; s++) {
+    const Segment& segment = segments[s];
+    const int low = first_block(segment.start, window);
+    pages.clear();
+    for (int k0 = low; k0 <= segment.start; k0 += KEYS) pages.push_back(cache.keys(segment.pages[k0 / KEYS], layer, task.kv));
+    const size_t after = std::min<size_t>(s + 1, segments.size() - 1);
+    AttentionRow row{qkv_.data() + segment.first * ld + task.kv * dim, pages.data(), segment.start + 1 - low, c.head_dim,
+                     c.attention_scale, attn_.data() + segment.first * l.q_p + task.kv * dim,
+                     cache.keys(segments[after].pages[0], layer, task.kv)};
+    row.hidden = window > 0 ? std::max(0, segment.start + 1 - window - low) : 0;
+    row.cap = c.attention_cap;
+    row.heads = task.heads;
+    row.gap = static_cast<ptrdiff_t>(cache.head_gap());
+    kernels().attention_row(row, scratch);
   }
 }
 
@@ -50,6 +92,7 @@ void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vect
   }
   parallel_for(static_cast<int>(tasks_.size()), [&](int index) {
     const Task& task = tasks_[index];
+    if (task.heads > 0) return attend_alone(l, cache, layer, segments, task);
     const Segment& segment = segments[task.segment];
     const int64_t row = segment.first + task.first;
     // Those of a short one store their own, and find it in the nearest cache.
@@ -60,16 +103,6 @@ void Decoder::attend(const Layout& l, KvCache& cache, int layer, const std::vect
     const int64_t head = task.kv * group;
     const float* q = qkv_.data() + row * ld + head * dim;
     float* out = attn_.data() + row * l.q_p + head * dim;
-    if (task.rows == 1 && group == 1) {
-      static thread_local std::vector<const float*> pages;
-      pages.clear();
-      const int low = first_block(begin, window);
-      for (int k0 = low; k0 <= begin; k0 += KEYS) pages.push_back(cache.keys(segment.pages[k0 / KEYS], layer, task.kv));
-      const int hidden = window > 0 ? std::max(0, begin + 1 - window - low) : 0;
-      k.attention_row({q, pages.data(), begin + 1 - low, dim, scale, out, next_task, hidden, cap},
-                      thread_scratch(dim + wide + 2 * KEYS));
-      return;
-    }
     const size_t work_size = QUERIES * KEYS + std::max(dim, KEYS) * k.mr;
     float* work = thread_scratch(work_size + QUERIES * wide);
     float* acc = work + work_size;

@@ -25,12 +25,14 @@ class Decoder {
   size_t bytes() const;
 
  private:
-  // Some queries of one segment against one key/value head.
+  // Some queries of one segment against one key/value head; or one query of each of some heads that have their keys for
+  // themselves, in some segments of a row.
   struct Task {
-    int32_t segment, kv, first, rows;
+    int32_t segment, kv, first, rows, heads, segments;
   };
   void plan(const Layout& l, const std::vector<Segment>& segments);
   void store(const Layout& l, KvCache& cache, int layer, int kv, int64_t first, int64_t count);
+  void attend_alone(const Layout& l, KvCache& cache, int layer, const std::vector<Segment>& segments, const Task& task);
   void attend(const Layout& l, KvCache& cache, int layer, const std::vector<Segment>& segments);
 
   Buffer x_, normed_, branch_, qkv_, attn_, gate_up_, act_, low_, rows_, hidden_;

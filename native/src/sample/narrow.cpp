@@ -43,19 +43,39 @@ bool to_f16(float value, uint16_t* out) {
 
 struct Matrix {
   const float* data;
-  int64_t size;
+  int64_t n, k;
+  int64_t size() const { return n * k; }
 };
+
+// All that products read, less routers unless asked for; `adapted`: one of them has an adapter.
+std::vector<Matrix> matrices_of(const Weights& w, bool routers, bool* adapted) {
+  const Layout& l = *w.layout;
+  std::vector<Matrix> all;
+  *adapted = !l.embed_lora.empty() || !l.head_lora.empty();
+  for (const Layer& layer : l.layers) {
+    std::vector<const Linear*> parts{&layer.qkv, &layer.out, &layer.gate_up, &layer.down};
+    if (routers) parts.push_back(&layer.router);
+    for (const Expert& expert : layer.experts) parts.insert(parts.end(), {&expert.gate_up, &expert.down});
+    for (const Linear* part : parts) {
+      if (!part->lora.empty()) *adapted = true;
+      if (part->weight) all.push_back({w.at(part->weight), part->n, part->k});
+    }
+  }
+  const Panels vocabulary = trinity::vocabulary(w);
+  all.push_back({vocabulary.data, vocabulary.n, vocabulary.k});
+  return all;
+}
 
 bool convert(const std::vector<Matrix>& matrices, bool (*to)(float, uint16_t*), uint16_t* out) {
   std::atomic<bool> exact{true};
   for (const Matrix& m : matrices) {
-    parallel_for(static_cast<int>((m.size + CHUNK - 1) / CHUNK), [&](int c) {
+    parallel_for(static_cast<int>((m.size() + CHUNK - 1) / CHUNK), [&](int c) {
       bool all = exact.load(std::memory_order_relaxed);
-      for (int64_t i = c * CHUNK; all && i < std::min(m.size, (c + 1) * CHUNK); i++) all = to(m.data[i], out + i);
+      for (int64_t i = c * CHUNK; all && i < std::min(m.size(), (c + 1) * CHUNK); i++) all = to(m.data[i], out + i);
       if (!all) exact = false;
     });
     if (!exact) return false;
-    out += m.size;
+    out += m.size();
   }
   return true;
 }
@@ -63,28 +83,15 @@ bool convert(const std::vector<Matrix>& matrices, bool (*to)(float, uint16_t*), 
 }  // namespace
 
 std::unique_ptr<Narrow> Narrow::copy(const Weights& w) {
-  const Layout& l = *w.layout;
-  std::vector<Matrix> matrices;
+  bool adapted;
+  const std::vector<Matrix> matrices = matrices_of(w, true, &adapted);
+  if (adapted) return nullptr;
   int64_t total = 0;
-  const auto add = [&](const float* data, int64_t n, int64_t k) {
-    matrices.push_back({data, n * k});
-    total += n * k;
-  };
-  for (const Layer& layer : l.layers) {
-    std::vector<const Linear*> parts{&layer.qkv, &layer.out, &layer.gate_up, &layer.down, &layer.router};
-    for (const Expert& expert : layer.experts) parts.insert(parts.end(), {&expert.gate_up, &expert.down});
-    for (const Linear* part : parts) {
-      if (!part->lora.empty()) return nullptr;
-      if (part->weight) add(w.at(part->weight), part->n, part->k);
-    }
-  }
-  if (!l.embed_lora.empty() || !l.head_lora.empty()) return nullptr;
-  const Panels vocabulary = trinity::vocabulary(w);
-  add(vocabulary.data, vocabulary.n, vocabulary.k);
+  for (const Matrix& m : matrices) total += m.size();
 
   // A look at a few before the memory is taken: trained weights show at once.
   std::vector<uint16_t> few(CHUNK);
-  const std::vector<Matrix> first{{matrices[0].data, std::min<int64_t>(CHUNK, matrices[0].size)}};
+  const std::vector<Matrix> first{{matrices[0].data, 1, std::min<int64_t>(CHUNK, matrices[0].size())}};
   const bool brain = convert(first, to_bf16, few.data());
   if (!brain && !(kernels().widens_f16 && convert(first, to_f16, few.data()))) return nullptr;
 
@@ -95,9 +102,31 @@ std::unique_ptr<Narrow> Narrow::copy(const Weights& w) {
   if (!convert(matrices, brain ? to_bf16 : to_f16, out)) return nullptr;
   for (const Matrix& m : matrices) {
     narrow->at_[m.data] = out;
-    out += m.size;
+    out += m.size();
+  }
+  return narrow;
+}
+
+std::unique_ptr<Narrow> Narrow::round(const Weights& w) {
+  bool adapted;
+  const int64_t nr = w.layout->nr;
+  const std::vector<Matrix> matrices = matrices_of(w, false, &adapted);
+  const auto words = [](const Matrix& m) { return m.n * ((m.k + 1) / 2); };
+  int64_t total = 0;
+  for (const Matrix& m : matrices) total += words(m);
+  auto narrow = std::make_unique<Narrow>();
+  narrow->rounded_ = true;
+  // What is fetched ahead of the last row may lie behind it, but is never read.
+  narrow->data_.grow(static_cast<size_t>(total));
+  uint32_t* out = reinterpret_cast<uint32_t*>(narrow->data_.data());
+  for (const Matrix& m : matrices) {
+    const int64_t panel = (m.k + 1) / 2 * nr;
+    parallel_for(static_cast<int>(m.n / nr), [&](int p) { kernels().pair_panel(m.data + p * m.k * nr, m.k, out + p * panel); });
+    narrow->at_[m.data] = reinterpret_cast<const uint16_t*>(out);
+    out += words(m);
   }
   return narrow;
 }
 
 }  // namespace trinity
+

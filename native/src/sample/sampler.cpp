@@ -149,9 +149,9 @@ const Narrow* Sampler::narrow(const Weights& w, int64_t rows) {
   const bool known = narrowed_live_.lock() == w.live && narrowed_frozen_.lock() == w.frozen;
   if (!known) narrow_ = nullptr;
   // With many rows the product takes longer than the reading.
-  if (rows > NARROW_ROWS) return nullptr;
+  if (!rounds_ && rows > NARROW_ROWS) return nullptr;
   if (!known) {
-    narrow_ = Narrow::copy(w);
+    narrow_ = rounds_ ? Narrow::round(w) : Narrow::copy(w);
     narrowed_live_ = w.live;
     narrowed_frozen_ = w.frozen;
   }

@@ -31,6 +31,9 @@ class Sampler {
   // For the steps started from now on.
   void adopt(const Weights& next);
 
+  // From now on products of steps are computed in bfloat16, with weights and what they are multiplied with rounded to it.
+  void use_bfloat16() { rounds_ = true; }
+
   void step(const Weights& w, const StepArgs& args);
   // As the training forward pass scores them.
   void score(const Weights& w, const Pack& pack, float* logprob, float* entropy);
@@ -59,7 +62,8 @@ class Sampler {
 
   Weights weights_;
   int max_len_;
-  // Of the weights that these point to; null where it cannot be done exactly. They do not keep the weights alive.
+  bool rounds_ = false;
+  // Of the weights that these point to; null where it cannot be done exactly and need be. They do not keep the weights alive.
   std::unique_ptr<Narrow> narrow_;
   std::weak_ptr<Buffer> narrowed_live_, narrowed_frozen_;
   std::unique_ptr<Rope> rope_;  // grows with the longest sequence

@@ -1,8 +1,8 @@
 import { blocks } from '../../machine/doctor/check.js'
 import type { Caps } from '../contract.js'
 import type { EngineDescription } from '../description.js'
-import { OFF_GPU } from '../gpu-keys.js'
 import { tooLarge } from './fit.js'
+import { idleKeys, nativeOptions } from './options.js'
 
 export const nativeCaps: Caps = {
   train: true,
@@ -33,9 +33,9 @@ export const native: EngineDescription = {
   leastTokens: 1024,
   preference: () => 1,
   why: ({ gpus }) => (gpus === 0 ? 'no GPU here' : 'no PyTorch environment here'),
-  ignores: () => OFF_GPU,
+  ignores: idleKeys,
   refuses: tooLarge,
-  open: async () => new (await import('./engine.js')).NativeEngine(),
+  open: async (config) => new (await import('./engine.js')).NativeEngine(nativeOptions(config)),
   verdict(checks) {
     const blocked = checks.filter(blocks)
     if (blocked.length === 0) return { ready: true, why: 'in this process, on the CPU; no Python needed' }

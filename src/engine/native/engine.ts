@@ -13,6 +13,7 @@ import type {
 } from '../contract.js'
 import { nativeCaps } from './description.js'
 import { type NativeModel, openNative } from './native-model.js'
+import type { NativeOptions, SamplingDtype } from './options.js'
 import { NativeRewardModel } from './reward.js'
 import type { NativeSampleModel } from './sampler/native-sampler.js'
 import { openSampler } from './sampler/open.js'
@@ -34,7 +35,12 @@ import { NativeTrainModel } from './train.js'
 export class NativeEngine implements Engine {
   readonly name: string = 'native'
   readonly caps = nativeCaps
+  readonly #options: NativeOptions
   readonly #models = new Set<NativeModel | NativeSampleModel>()
+
+  constructor(options: NativeOptions = {}) {
+    this.#options = options
+  }
 
   async openTrain(spec: ModelSpec, call: Call): Promise<TrainModel> {
     checkHead(spec, ['lm', 'value'])
@@ -62,12 +68,17 @@ export class NativeEngine implements Engine {
     const source = spec.shareWith
     if (source && !(source instanceof NativeTrainModel)) throw foreignModel('shareWith')
     return within(call, `opening ${spec.path}`, async (signal) =>
-      this.#keep(await openSampler(spec, source, signal, this.#forget)),
+      this.#keep(await openSampler(spec, source, this.#dtypeOf(spec), signal, this.#forget)),
     )
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#models].map((model) => model.close()))
+  }
+
+  #dtypeOf({ auxiliary }: SampleSpec): SamplingDtype {
+    const { dtype, auxiliary: others = [] } = this.#options
+    return (auxiliary === undefined ? dtype : others[auxiliary]) ?? 'float32'
   }
 
   #keep<T extends NativeModel | NativeSampleModel>(model: T): T {

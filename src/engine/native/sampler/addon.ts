@@ -22,7 +22,8 @@ export interface SamplingAddon extends NativeAddon {
   /** Gives the memory back without waiting for the garbage collector. */
   releaseSnapshot(snapshot: NativeSnapshot): void
   checksum(snapshot: NativeSnapshot): Promise<string>
-  openSampler(snapshot: NativeSnapshot, pages: number, maxLen: number): NativeSampler
+  /** `bfloat16`: weights, and what they are multiplied with, are rounded to it. */
+  openSampler(snapshot: NativeSnapshot, pages: number, maxLen: number, bfloat16: boolean): NativeSampler
   closeSampler(sampler: NativeSampler): Promise<void>
   /** Throws when the weights are from another kind of model. */
   checkWeights(sampler: NativeSampler, snapshot: NativeSnapshot): void

@@ -19,6 +19,7 @@ import type {
 import { checkRows, packRows } from '../../pack.js'
 import { saveHuggingFace } from '../checkpoint.js'
 import { NativeModel, nativeError, type OpenNative, openNative } from '../native-model.js'
+import type { SamplingDtype } from '../options.js'
 import { packed, split } from '../packed.js'
 import type { NativeSampler, NativeSnapshot, SamplingAddon } from './addon.js'
 import { deliver, NATIVE_HOME } from './hand-over.js'
@@ -36,6 +37,8 @@ export interface SamplerOptions extends Omit<SchedulerOptions, 'prefillTokens'> 
   readonly source: Pick<OpenNative, 'config' | 'configJson'>
   readonly cacheTokens: number
   readonly seed: number
+  /** What products are computed in. */
+  readonly dtype: SamplingDtype
   /** The weights are those of a trainer: their memory is counted there. */
   readonly shared: boolean
 }
@@ -68,7 +71,7 @@ export class NativeSampleModel implements SampleModel {
     this.#options = options
     this.#closed = closed
     this.#shared = options.shared
-    this.#sampler = addon.openSampler(snapshot, pages, info.maxModelLen)
+    this.#sampler = addon.openSampler(snapshot, pages, info.maxModelLen, options.dtype === 'bfloat16')
     this.#scheduler = new Scheduler(new PagePool(pages, addon.pageTokens), {
       ...options,
       prefillTokens: prefillTokens(info.parameters),

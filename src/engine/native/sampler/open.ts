@@ -4,6 +4,7 @@ import type { ModelConfig } from '../../../model/config.js'
 import type { ModelInfo, SampleSpec } from '../../contract.js'
 import { endTokens } from '../../end-tokens.js'
 import { type NativeModel, openNative } from '../native-model.js'
+import type { SamplingDtype } from '../options.js'
 import { samplingAddon } from './addon.js'
 import { NativeSampleModel } from './native-sampler.js'
 
@@ -16,6 +17,7 @@ const CACHE_BYTES = 2 ** 31
 export async function openSampler(
   spec: SampleSpec,
   source: NativeModel | undefined,
+  dtype: SamplingDtype,
   signal: AbortSignal,
   closed: (model: NativeSampleModel) => void,
 ): Promise<NativeSampleModel> {
@@ -40,6 +42,7 @@ export async function openSampler(
         maxQueue: spec.maxQueue ?? MAX_QUEUE,
         prefixCaching: spec.prefixCaching ?? true,
         seed: spec.seed ?? 0,
+        dtype,
         shared: source !== undefined,
       },
       closed,
