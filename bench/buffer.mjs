@@ -39,8 +39,7 @@ function makeExperiences(createExperience, count) {
 export async function run(options = []) {
   const option = (name) => options.find((given) => given.startsWith(`--${name}=`))?.slice(name.length + 3)
   const count = Number(option('count') ?? 100_000)
-  const cache = fileURLToPath(new URL('../node_modules/.cache/', import.meta.url))
-  const code = mkdtempSync(join(cache, 'bench-'))
+  const code = mkdtempSync(fileURLToPath(new URL('../node_modules/.trinity-bench-', import.meta.url)))
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   try {
     await measure(await loadSources(code, SOURCES), folder, count, option('postgres'))

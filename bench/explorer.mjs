@@ -1,14 +1,12 @@
 // What the explorer costs beside sampling: thousands of multi-turn rollouts at once on the mock engine, against the same
 // requests sent straight to the engine. --rollouts=N at once (2000), --turns=N (4), --tokens=N of an answer (32).
 import { mkdtempSync, rmSync } from 'node:fs'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import { format, loadSources, median, printTable } from './lib.mjs'
+import { format, loadSources, median, printTable, watchLoop } from './lib.mjs'
 
 export const title = 'Explorer: many multi-turn rollouts at once'
 export const about = 'event-loop lag, memory and overhead of thousands of rollouts on the mock engine'
 
-const RESOLUTION_MS = 5
 const QUESTION = 'What do you do next? You see a door, a lamp and a table. '
 
 const SOURCES = [
@@ -37,43 +35,10 @@ function textOf({ Tokenizer, ChatTemplate, characterTokenizer }) {
   return { tokenizer, template: new ChatTemplate(template, tokenizer.specialTokens) }
 }
 
-/**
- * Lag is how late a timer is. On a machine that others use too, most of it may be time in which this process did not run
- * at all; so the processor time that was used between two turns of the timer is measured as well: what the lag would be
- * with a core of its own, or a little less than that, since other threads count too.
- */
 async function measured(work) {
-  const lag = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  const stretches = []
-  let rss = 0
-  const cpuMs = () => {
-    const { user, system } = process.cpuUsage()
-    return (user + system) / 1000
-  }
-  const first = cpuMs()
-  let before = first
-  const watch = setInterval(() => {
-    const now = cpuMs()
-    stretches.push(Math.max(0, now - before - RESOLUTION_MS))
-    before = now
-    rss = Math.max(rss, process.memoryUsage.rss())
-  }, RESOLUTION_MS)
-  lag.enable()
-  const begun = performance.now()
+  const watched = watchLoop()
   await work()
-  const ms = performance.now() - begun
-  lag.disable()
-  clearInterval(watch)
-  stretches.sort((a, b) => a - b)
-  const of = (ns) => Math.max(0, ns / 1e6 - RESOLUTION_MS)
-  return {
-    ms,
-    cpu: cpuMs() - first,
-    p99: of(lag.percentile(99)),
-    max: of(lag.max),
-    own: stretches[Math.floor(stretches.length * 0.99)] ?? 0,
-    rss: rss / 2 ** 20,
-  }
+  return watched()
 }
 
 export async function measure({ rollouts = 2000, turns = 4, tokens = 32, rounds: count = 3 } = {}) {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 export function median(values) {
@@ -108,6 +109,53 @@ function processorTimes() {
   return readFileSync('/proc/stat', 'utf8').split('\n')[0].trim().split(/ +/).slice(1).map(Number)
 }
 
+const LAG_MS = 5
+/** Nanoseconds that this thread has run. */
+const THREAD = '/proc/thread-self/schedstat'
+
+/**
+ * Starts to watch this process: the function it gives ends that, and says what was seen. Lag is how late a timer is. On a
+ * machine that others use too, most of it may be time in which this process did not run at all; so the processor time that
+ * was used between two turns of the timer is measured as well (`own`): what the lag would be with a core of its own. On
+ * Linux it is that of the loop's thread; elsewhere that of all threads, so a little more.
+ */
+export function watchLoop() {
+  const lag = monitorEventLoopDelay({ resolution: LAG_MS })
+  const stretches = []
+  let rss = 0
+  const cpuMs = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
+  const first = cpuMs()
+  const threadMs = existsSync(THREAD) ? () => Number(readFileSync(THREAD, 'utf8').split(' ')[0]) / 1e6 : cpuMs
+  let before = threadMs()
+  const watch = setInterval(() => {
+    const now = threadMs()
+    stretches.push(Math.max(0, now - before - LAG_MS))
+    before = now
+    rss = Math.max(rss, process.memoryUsage.rss())
+  }, LAG_MS)
+  lag.enable()
+  const begun = performance.now()
+  return () => {
+    const ms = performance.now() - begun
+    lag.disable()
+    clearInterval(watch)
+    stretches.sort((a, b) => a - b)
+    const of = (ns) => Math.max(0, ns / 1e6 - LAG_MS)
+    return {
+      ms,
+      cpu: cpuMs() - first,
+      p99: of(lag.percentile(99)),
+      max: of(lag.max),
+      own: stretches[Math.floor(stretches.length * 0.99)] ?? 0,
+      ownMax: stretches.at(-1) ?? 0,
+      rss: rss / 2 ** 20,
+    }
+  }
+}
+
 /** Runs a program to its end without output; throws when it fails, so that nothing is measured that did not work. */
 export function runOnce(file, args) {
   const { status, stderr, error } = spawnSync(file, args, { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -115,8 +163,13 @@ export function runOnce(file, args) {
   if (status !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${status}: ${stderr}`)
 }
 
-/** Everything that these files of `src` export, as one module in the folder: a benchmark needs no build. */
+/** Everything that these files of `src` export, as one module: a benchmark needs no build. */
 export async function loadSources(folder, files) {
+  return import(pathToFileURL(await bundleSources(folder, files)).href)
+}
+
+/** The file of that module, in the folder: for processes that load it themselves. */
+export async function bundleSources(folder, files) {
   const { build } = await import('esbuild')
   const outfile = join(folder, 'sources.mjs')
   await build({
@@ -130,5 +183,5 @@ export async function loadSources(folder, files) {
     format: 'esm',
     packages: 'external',
   })
-  return import(pathToFileURL(outfile).href)
+  return outfile
 }

@@ -16,7 +16,7 @@ describe('what a line can go on with', () => {
     // the value of an option, or an argument: files
     [['run', '--config', 'r'], []],
     [['run', '-c', ''], []],
-    [['chat', 'check'], []],
+    [['chat', 'doct'], []],
     [['nothing-like-it', 'ru'], ['run']],
     // values that have names
     [

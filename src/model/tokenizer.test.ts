@@ -102,6 +102,33 @@ describe('character and byte vocabularies', () => {
     )
   })
 
+  it('bytes that are no text decode at once as they do one by one', () => {
+    const tokenizer = new Tokenizer(files(byteTokenizer(['<eos>'])))
+    const ids = fc.array(fc.integer({ min: 0, max: 256 }), { maxLength: 40 })
+    fc.assert(
+      fc.property(ids, fc.boolean(), (list, skipSpecial) => {
+        const stream = tokenizer.stream({ skipSpecial })
+        const oneByOne = list.map((id) => stream.push(id)).join('') + stream.end()
+        expect(tokenizer.decode(list, { skipSpecial })).toBe(oneByOne)
+        expect(tokenizer.decode(new Set(list).values(), { skipSpecial })).toBe(
+          tokenizer.decode(Int32Array.from(new Set(list)), { skipSpecial }),
+        )
+      }),
+      { seed: 1 },
+    )
+  })
+
+  it('what was encoded before is the same again, and nobody else changes it', () => {
+    const tokenizer = new Tokenizer(files(byteTokenizer(['<eos>'])))
+    const text = 'the same prompt for every run of a task, which may be long. '.repeat(2)
+    const first = tokenizer.encode(text)
+    const expected = Array.from(first)
+    first.fill(0)
+    const second = tokenizer.encode(text)
+    second.fill(0)
+    expect(Array.from(tokenizer.encode(text))).toEqual(expected)
+  })
+
   it('read from a fixture directory', async () => {
     const tokenizer = await Tokenizer.load(fixture('tiny-llama'))
     expect(tokenizer.decode(tokenizer.encode('What is 2 + 3?'))).toBe('What is 2 + 3?')

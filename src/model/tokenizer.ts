@@ -2,11 +2,13 @@ import { Tokenizer as HfTokenizer } from '@huggingface/tokenizers'
 import { messageOf, TrinityError } from '../base/error.js'
 import type { JsonObject } from '../base/file/json-file.js'
 import { DecodeStream } from './decode-stream.js'
+import { RecentTexts } from './recent-texts.js'
 import { parseTokenDecoder, type TokenDecoder } from './token-bytes.js'
 import { readTokenizerFiles, type TokenizerFiles } from './tokenizer-files.js'
 import { useUnicodeClasses } from './unicode-classes.js'
 
 const nothing = new Uint8Array(0)
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Text to token ids and back, as the tokenizer.json of a model directory says. */
 export class Tokenizer {
@@ -29,6 +31,7 @@ export class Tokenizer {
   readonly #added: ReadonlySet<number>
   readonly #decoder: TokenDecoder
   readonly #bytes: (Uint8Array | undefined)[] = []
+  readonly #recent = new RecentTexts()
   #longest: number | undefined
 
   constructor(files: TokenizerFiles) {
@@ -62,8 +65,17 @@ export class Tokenizer {
 
   /** `addSpecial`: put the tokens around the text that the model expects around a plain text (often bos). */
   encode(text: string, options: { addSpecial?: boolean } = {}): Int32Array {
-    if (text === '' && !options.addSpecial) return new Int32Array(0)
-    const ids = this.#tokenizer.encode(text, { add_special_tokens: options.addSpecial ?? false }).ids as unknown[]
+    if (options.addSpecial) return this.#encode(text, true)
+    if (text === '') return new Int32Array(0)
+    const known = this.#recent.get(text)
+    if (known) return known
+    const tokens = this.#encode(text, false)
+    this.#recent.add(text, tokens)
+    return tokens
+  }
+
+  #encode(text: string, addSpecial: boolean): Int32Array {
+    const ids = this.#tokenizer.encode(text, { add_special_tokens: addSpecial }).ids as unknown[]
     if (ids.some((id) => id === undefined)) {
       throw new TrinityError('tokenizer/encode', 'the tokenizer has no token for a part of the text', {
         path: this.path,
@@ -75,10 +87,35 @@ export class Tokenizer {
 
   /** Broken UTF-8 decodes to U+FFFD; ids without a token (padding of the vocabulary) decode to nothing. */
   decode(ids: Iterable<number>, options: { skipSpecial?: boolean } = {}): string {
+    const list = Array.isArray(ids) || ArrayBuffer.isView(ids) ? (ids as ArrayLike<number>) : [...ids]
+    const atOnce = this.#decodeAtOnce(list, options.skipSpecial ?? true)
+    if (atOnce !== undefined) return atOnce
     const stream = this.stream(options)
     let text = ''
-    for (const id of ids) text += stream.push(id)
+    for (let i = 0; i < list.length; i++) text += stream.push(list[i])
     return text + stream.end()
+  }
+
+  /** Where a text is the bytes of its tokens and nothing else; a call of the decoder for each token takes twice the time. */
+  #decodeAtOnce(ids: ArrayLike<number>, skipSpecial: boolean): string | undefined {
+    if (this.strip || this.between !== '') return undefined
+    const parts: Uint8Array[] = []
+    let length = 0
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]
+      if (skipSpecial && this.#special.has(id)) continue
+      if (this.isByte(id)) return undefined
+      const bytes = this.tokenBytes(id)
+      parts.push(bytes)
+      length += bytes.length
+    }
+    const all = new Uint8Array(length)
+    let at = 0
+    for (const bytes of parts) {
+      for (let i = 0; i < bytes.length; i++) all[at + i] = bytes[i]
+      at += bytes.length
+    }
+    return utf8.decode(all)
   }
 
   /** Decodes tokens as they arrive. */

@@ -363,7 +363,6 @@ export class RolloutModel implements ChatModel {
       keepStop: args.include_stop_str_in_output ?? false,
     }
     const answers = await sampleAnswers(sampler, this.tokenizer, request, options).finally(link.release)
-    await timeSlice()
     this.conversation.count(prompt)
     return answers.map((answer) => this.#keep(prompt, answer, messages, tools))
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TrinityError } from '../base/error.js'
+import { timeSlice } from '../base/time-slice.js'
 import { nextCall } from '../engine/calls.js'
 import type { OnToken, Sample, SampleModel, SampleRequest } from '../engine/contract.js'
 import type { Tokenizer } from '../model/index.js'
@@ -47,6 +48,8 @@ export async function sampleAnswers(
     if (cuts === MOST_CUTS) throw cutOff()
     samples = goesOn ? await Promise.all(samples.map(whole)) : await sample(request)
   }
+  // Engines answer many at once; reading their tokens takes turns.
+  await timeSlice()
   return samples.map((one) => answerOf(one, tokenizer, keepStop))
 
   async function whole(one: Sample, index: number): Promise<Sample> {

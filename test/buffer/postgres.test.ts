@@ -50,6 +50,22 @@ describe.skipIf(!binaries)(
       )
     })
 
+    it('packs texts and bytes in the quick way where the server has it', async () => {
+      const config = await fresh()
+      await (await openBuffer(config)).close()
+      const ways = await admin.query(
+        "SELECT unnest(enumvals) AS name FROM pg_settings WHERE name = 'default_toast_compression'",
+      )
+      const expected = ways.rows.some(({ name }) => name === 'lz4') ? 'l' : ''
+      const schema = new URL(config.path).searchParams.get('search_path')
+      const { rows } = await admin.query(
+        `SELECT attname AS name, attcompression AS way FROM pg_attribute
+         WHERE attrelid IN ('${schema}.b'::regclass, '${schema}.b_blob'::regclass)
+         AND attname IN ('prompt_text', 'response_text', 'messages', 'experience_bytes')`,
+      )
+      expect(rows.map(({ way }) => way)).toEqual(new Array(4).fill(expected))
+    })
+
     it('can be looked into', async () => {
       const config = await fresh()
       const buffer = await openBuffer(config)

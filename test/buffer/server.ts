@@ -1,4 +1,4 @@
-/** A PostgreSQL server that lives as long as a test. */
+/** A PostgreSQL server that lives as long as a test, or a benchmark. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -16,6 +16,8 @@ export function findPostgres(): string | undefined {
 
 export interface Server {
   url: string
+  /** Process of the server; those that work for its clients are its children. */
+  pid(): number
   /** Ends it as a crash would, and starts it again on the same data. */
   restart(): Promise<void>
   /** All its processes stop where they are, or go on. */
@@ -23,7 +25,8 @@ export interface Server {
   stop(): Promise<void>
 }
 
-export async function startPostgres(binaries: string): Promise<Server> {
+/** `flags`: of the server; by default it does not wait for the disk. */
+export async function startPostgres(binaries: string, flags: readonly string[] = ['-F']): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'trinity-postgres-'))
   // The server refuses to run as root.
   const user = process.getuid?.() === 0 ? (findUser('postgres') ?? findUser('nobody')) : undefined
@@ -34,7 +37,7 @@ export async function startPostgres(binaries: string): Promise<Server> {
   const port = await freePort()
   const url = `postgresql://trinity@127.0.0.1:${port}/postgres`
   const start = async () => {
-    const args = ['-D', data, '-p', String(port), '-k', folder, '-F']
+    const args = ['-D', data, '-p', String(port), '-k', folder, ...flags]
     const started = spawn(join(binaries, 'postgres'), args, { ...options, detached: true })
     await answers(url, started)
     return started
@@ -48,6 +51,7 @@ export async function startPostgres(binaries: string): Promise<Server> {
   let server = await start()
   return {
     url,
+    pid: () => server.pid!,
     async restart() {
       await ended('SIGQUIT')
       server = await start()

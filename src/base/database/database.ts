@@ -35,11 +35,15 @@ export interface Dialect {
   readonly lockSchema?: string
   /** Gives the `name` of every table. */
   readonly listTables: string
+  /** Gives the `name` of each way in which the server can pack long values; absent: it packs none. */
+  readonly listPackings?: string
   readonly now: string
   readonly blob: string
   /** Bytes of a name that are looked at; the rest is cut off without a word. Absent: all of them. */
   readonly longestName?: number
   readonly real: string
+  /** Makes the rest of a transaction read rows in the order of an index instead of sorting them all; absent: it does. */
+  readonly readInOrder?: string
   /** Ends a SELECT of rows that the transaction is going to change. */
   readonly lockRows: string
   /** A condition on a list of ids, and the value that stands for the list. */

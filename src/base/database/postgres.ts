@@ -10,10 +10,14 @@ const dialect: Dialect = {
   key: 'BIGINT PRIMARY KEY',
   lockSchema: 'SELECT pg_advisory_xact_lock(7239217)',
   listTables: 'SELECT tablename AS name FROM pg_tables WHERE schemaname = ANY(current_schemas(false))',
+  // Servers before 14 have one way and no setting.
+  listPackings: "SELECT unnest(enumvals) AS name FROM pg_settings WHERE name = 'default_toast_compression'",
   now: 'TIMESTAMPTZ NOT NULL DEFAULT now()',
   blob: 'BYTEA',
   longestName: 63,
   real: 'DOUBLE PRECISION',
+  // Before it has counted a table, and while the count is old, the server takes a long queue for a short one.
+  readInOrder: "SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)",
   // Another process's rows are passed over instead of waited for: two trainers never hold each other up.
   lockRows: 'FOR UPDATE SKIP LOCKED',
   idsIn: (column, ids) => ({ sql: `${column} = ANY(?::text::bigint[])`, value: `{${ids.join(',')}}` }),

@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { types } from 'node:util'
-import Libsql from 'libsql'
+import type Libsql from 'libsql'
+import { breather } from '../breather.js'
 import { messageOf, TrinityError } from '../error.js'
 import { systemError } from '../file/system-error.js'
 import { whileBusy } from './busy.js'
 import type { Database, DatabaseRow, DatabaseValue, Dialect, Transaction } from './database.js'
+import { libsql } from './libsql.js'
 import { Mutex } from './mutex.js'
 
 const dialect: Dialect = {
@@ -79,7 +81,7 @@ class Connection {
     this.#limitMs = limitMs
     this.#tx = {
       query: async (sql, values = []) => this.#query(sql, values),
-      insert: async (table, columns, rows, ids) => this.#insert(table, columns, rows, ids),
+      insert: (table, columns, rows, ids) => this.#insert(table, columns, rows, ids),
     }
   }
 
@@ -87,7 +89,7 @@ class Connection {
     let db: Libsql.Database | undefined
     try {
       mkdirSync(dirname(file), { recursive: true })
-      const opened = new Libsql(file)
+      const opened = new (libsql())(file)
       db = opened
       opened.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = ${PAGE_BYTES}`)
       await whileBusy(file, limitMs, () => opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL'))
@@ -142,7 +144,13 @@ class Connection {
     return []
   }
 
-  #insert(table: string, columns: readonly string[], rows: readonly DatabaseValue[][], ids: boolean): number[] {
+  async #insert(
+    table: string,
+    columns: readonly string[],
+    rows: readonly DatabaseValue[][],
+    ids: boolean,
+  ): Promise<number[]> {
+    const breathe = breather()
     const places = `(${columns.map(() => '?').join(', ')})`
     const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES `
     const made: number[] = []
@@ -154,6 +162,7 @@ class Connection {
       // With AUTOINCREMENT the rows of a statement get ids one after the other.
       if (ids) for (let i = count - 1; i >= 0; i--) made.push(Number(lastInsertRowid) - i)
       at += count
+      await breathe()
     }
     return made
   }

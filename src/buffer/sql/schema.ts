@@ -1,4 +1,4 @@
-import type { Database, DatabaseRow, DatabaseValue } from '../../base/database/database.js'
+import type { Database, DatabaseRow, DatabaseValue, Dialect, Transaction } from '../../base/database/database.js'
 import { quoted } from '../../base/database/names.js'
 import { TrinityError } from '../../base/error.js'
 import { decodeExperience, encodeExperience } from '../../experience/binary.js'
@@ -74,11 +74,28 @@ export async function createTables({ dialect, where, transaction, query }: Datab
     await tx.query(
       `CREATE TABLE IF NOT EXISTS ${quoted(`${name}_blob`)} (id ${dialect.key}, experience_bytes ${dialect.blob} NOT NULL)`,
     )
+    await packQuickly(tx, dialect, [
+      ...['prompt_text', 'response_text', 'messages'].map((column) => [table, column] as const),
+      [quoted(`${name}_blob`), 'experience_bytes'],
+    ])
     const index = quoted(`${name}_ready`)
     await tx.query(`CREATE INDEX IF NOT EXISTS ${index} ON ${table} (priority DESC, id) WHERE ready = 1`)
     await tx.query(`CREATE INDEX IF NOT EXISTS ${quoted(`${name}_version`)} ON ${table} (model_version)`)
     await tx.query(`CREATE INDEX IF NOT EXISTS ${quoted(`${name}_task`)} ON ${table} (task_id)`)
   })
+}
+
+/** PostgreSQL's own way of packing takes more than half of its time for a put, and makes the rows a tenth smaller than lz4. */
+async function packQuickly(
+  tx: Transaction,
+  { listPackings }: Dialect,
+  columns: readonly (readonly [table: string, column: string])[],
+): Promise<void> {
+  const ways = listPackings ? await tx.query(listPackings) : []
+  if (!ways.some(({ name }) => name === 'lz4')) return
+  for (const [table, column] of columns) {
+    await tx.query(`ALTER TABLE ${table} ALTER COLUMN ${column} SET COMPRESSION lz4`)
+  }
 }
 
 /** In the order of COLUMNS. Without a priority the row is stored, but never handed out. */

@@ -1,3 +1,4 @@
+import { breather } from '../../base/breather.js'
 import type { Database, DatabaseValue, Transaction } from '../../base/database/database.js'
 import { quoted, storedName } from '../../base/database/names.js'
 import { TrinityError } from '../../base/error.js'
@@ -50,14 +51,20 @@ export class ExperienceTable {
   }
 
   /** Gives the id of each row. `also` runs in the same transaction. */
-  insert(
+  async insert(
     experiences: readonly Experience[],
     priorities?: readonly (number | undefined)[],
     also?: (tx: Transaction) => Promise<void>,
   ): Promise<number[]> {
     // Encoded before the transaction begins, so that the lock is held no longer than the writing takes.
-    const rows = experiences.map((experience, i) => toRow(experience, priorities ? priorities[i] : 0))
-    const blobs = experiences.map(toBlob)
+    const rows: DatabaseValue[][] = []
+    const blobs: Buffer[] = []
+    const breathe = breather()
+    for (const [i, experience] of experiences.entries()) {
+      rows.push(toRow(experience, priorities ? priorities[i] : 0))
+      blobs.push(toBlob(experience))
+      await breathe()
+    }
     return this.db.transaction(async (tx) => {
       const ids = await tx.insert(this.#table, COLUMNS, rows, true)
       const blobRows = ids.map((id, i): DatabaseValue[] => [id, blobs[i]])
@@ -82,10 +89,12 @@ export class ExperienceTable {
     options: ClaimOptions & { all: boolean },
     next: NextPriority,
   ): Promise<Experience[] | undefined> {
+    const { readInOrder, lockRows } = this.db.dialect
     return this.db.transaction(async (tx) => {
+      if (readInOrder) await tx.query(readInOrder)
       const chosen = await tx.query(
         `SELECT id FROM ${this.#table} WHERE ready = 1 AND available_at <= ? AND model_version >= ? AND id <= ?
-         ORDER BY priority DESC, id LIMIT ? ${this.db.dialect.lockRows}`,
+         ORDER BY priority DESC, id LIMIT ? ${lockRows}`,
         [options.now, options.minModelVersion ?? MIN_VERSION, options.maxId ?? MAX_ID, count],
       )
       if (chosen.length < count && !options.all) return undefined
@@ -141,12 +150,16 @@ export class ExperienceTable {
       [where.value],
     )
     const byId = new Map(rows.map((row) => [Number(row.id), row]))
-    return ids.map((id) => {
+    const breathe = breather()
+    const experiences: Experience[] = []
+    for (const id of ids) {
       const row = byId.get(id)
       const at = `${this.db.where}, table ${this.name}, id ${id}`
       if (!row) throw new TrinityError('buffer/lost', `${at}: there is no such row`, { path: at })
-      return fromRow(row, at)
-    })
+      experiences.push(fromRow(row, at))
+      await breathe()
+    }
+    return experiences
   }
 
   /** These rows will not be handed out any more; `uses` more have been made of them. */
