@@ -2,15 +2,16 @@
 
     {"cmd": "open", "model": DIR, "threads": 2}  -> versions, parameters
     {"cmd": "run", "tasks": FILE, "tasks_per_step": 16, "answers": 8, "response": 16, "split": 1, "steps": 4, "skip": 1,
-     "lr": 3e-4, "reward": "countdown"}
-        -> seconds, generate, forward, prompt, sampled, longest, equal
+     "lr": 3e-4, "reward": "countdown", "seed": 1, "test": FILE}
+        -> seconds, generate, forward, prompt, sampled, longest, equal, rewards, cpu, right
 
 `seconds` holds the time of every optimizer step but the first `skip`: generation, rewards, advantages, training. One
 gradient per batch of rollouts, no KL term, f32, temperature 1: what the quick start does. The batch goes through the
 model in `split` parts; the tasks come in the order of their file. Nothing is logged, saved or evaluated.
 `generate` and `forward` are the parts of the same steps (the rest is the backward pass and the optimizer), `prompt` and
 `sampled` the tokens of the prompts and of the answers of a step, `longest` the longest answer, `equal` the share of
-answers without a gradient.
+answers without a gradient, `rewards` the mean reward of each step, `cpu` the processor time of the training. `right`, if there
+is a `test`: the share of its puzzles that one sampled answer solves, after training.
 """
 
 import json
@@ -125,14 +126,42 @@ def open_model(model, threads=2):
     return {"parameters": sum(p.numel() for p in net.parameters()), "threads": threads, **versions}
 
 
-def run(tasks, tasks_per_step, answers, response, steps, lr, reward="countdown", split=1, skip=1, seed=1):
+@torch.no_grad()
+def right(net, path, response, seed, size=100):
+    """The share of puzzles that one answer at temperature 1 solves."""
+    rows = list(read_tasks(path))
+    tokenizer = state["tokenizer"]
+    torch.manual_seed(seed)
+    net.eval()
+    solved = 0
+    for start in range(0, len(rows), size):
+        part = rows[start : start + size]
+        texts = [tokenizer.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True) for row in part]
+        given = tokenizer(texts, return_tensors="pt", padding=True, padding_side="left", add_special_tokens=False)
+        out = net.generate(
+            **given, do_sample=True, temperature=1.0, top_k=0, max_new_tokens=response, pad_token_id=tokenizer.pad_token_id
+        )
+        said = tokenizer.batch_decode(out[:, given["input_ids"].shape[1] :], skip_special_tokens=True)
+        answers = [[{"content": text}] for text in said]
+        solved += countdown(answers, [row["target"] for row in part], [row["numbers"] for row in part]).count(1.0)
+    return solved / len(rows)
+
+
+def run(tasks, tasks_per_step, answers, response, steps, lr, reward="countdown", split=1, skip=1, seed=1, test=None):
     net = AutoModelForCausalLM.from_pretrained(state["model"], dtype=torch.float32)
     times = StepTimes()
+    rewards = []
+
+    def judged(completions, **columns):
+        scores = REWARDS[reward](completions, **columns)
+        rewards.append(sum(scores) / len(scores))
+        return scores
+
     with tempfile.TemporaryDirectory() as folder:
         trainer = Watched(
             model=net,
             processing_class=state["tokenizer"],
-            reward_funcs=REWARDS[reward],
+            reward_funcs=judged,
             train_dataset=read_tasks(tasks),
             callbacks=[times],
             args=GRPOConfig(
@@ -157,8 +186,16 @@ def run(tasks, tasks_per_step, answers, response, steps, lr, reward="countdown",
                 disable_tqdm=True,
             ),
         )
+        begin = time.process_time()
         trainer.train()
-    return {"seconds": times.seconds[skip:], **{name: values[skip:] for name, values in trainer.notes.items()}}
+        cpu = time.process_time() - begin
+    return {
+        "seconds": times.seconds[skip:],
+        "rewards": rewards[skip:],
+        "cpu": cpu,
+        "right": right(net, test, response, seed) if test else None,
+        **{name: values[skip:] for name, values in trainer.notes.items()},
+    }
 
 
 if __name__ == "__main__":

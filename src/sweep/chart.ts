@@ -6,6 +6,8 @@ import type { Axis } from './spec.js'
 const SIZE = { width: 760, height: 440, left: 70, right: 190, top: 44, bottom: 54 }
 /** Colors that people with any sight tell apart (Okabe and Ito). */
 const COLORS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#8c8c00']
+/** How lines are broken once the colors have all been used. */
+const DASHES = ['', ' stroke-dasharray="7 4"', ' stroke-dasharray="2 3"']
 const TICKS = 5
 
 /** The curves of a sweep as SVG: the mean of each arm, and one deviation to both sides. */
@@ -24,13 +26,14 @@ export function chartSvg(arms: readonly Arm[], { budget }: Comparison, metric: s
   const y = scale(low, high, height - bottom, top)
   const lines = shown.map(({ name, points }, i) => {
     const color = COLORS[i % COLORS.length]
+    const dash = DASHES[Math.floor(i / COLORS.length) % DASHES.length]
     const upper = points.map((p) => `${x(p.x)},${y(p.mean + (p.deviation ?? 0))}`)
     const lower = points.map((p) => `${x(p.x)},${y(p.mean - (p.deviation ?? 0))}`).reverse()
     const label = { x: width - right + 36, y: top + 20 * i + 6 }
     return [
       `<polygon points="${[...upper, ...lower].join(' ')}" fill="${color}" fill-opacity="0.15"/>`,
-      `<polyline points="${points.map((p) => `${x(p.x)},${y(p.mean)}`).join(' ')}" fill="none" stroke="${color}" stroke-width="2"/>`,
-      `<line x1="${label.x - 26}" y1="${label.y - 4}" x2="${label.x - 6}" y2="${label.y - 4}" stroke="${color}" stroke-width="3"/>`,
+      `<polyline points="${points.map((p) => `${x(p.x)},${y(p.mean)}`).join(' ')}" fill="none" stroke="${color}" stroke-width="2"${dash}/>`,
+      `<line x1="${label.x - 26}" y1="${label.y - 4}" x2="${label.x - 6}" y2="${label.y - 4}" stroke="${color}" stroke-width="3"${dash}/>`,
       `<text x="${label.x}" y="${label.y}">${escaped(name)}</text>`,
     ].join('\n')
   })

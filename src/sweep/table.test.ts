@@ -45,6 +45,17 @@ describe('what came of a sweep', () => {
     expect(one && chartSvg(flat, one, 'm', 'steps')).not.toMatch(/NaN|Infinity|undefined/)
   })
 
+  it('no two of many lines look alike', () => {
+    const many = Array.from({ length: 20 }, (_, i) => ({ name: `arm ${i}`, curves: [[{ x: 3, y: i }]] }))
+    const all = compare(many)
+    const looks =
+      all &&
+      chartSvg(many, all, 'm', 'steps')
+        .match(/<polyline [^>]*>/g)
+        ?.map((line) => line.split('fill=')[1])
+    expect(new Set(looks).size).toBe(20)
+  })
+
   it('has numbers that people read', () => {
     expect(spreadText({ mean: 0.5, deviation: 0.0123 })).toBe('0.500 ± 0.012')
     expect(spreadText({ mean: 0.5 })).toBe('0.500')

@@ -15,6 +15,9 @@ const environment: Record<string, string[]> = {
   'quickstart/warmup.yaml': ['model.model_path=examples/quickstart/model', 'checkpoint_root_dir=./checkpoints'],
 }
 
+/** Where files have their plugins, if not with the others. */
+const plugins: Record<string, string> = { 'smollm_tasks/sorting.yaml': join(root, 'examples/smollm_tasks/code') }
+
 describe('every example', { timeout: 60_000 }, () => {
   it('has a line in examples/README.md', () => {
     const page = readFileSync(join(root, 'examples/README.md'), 'utf8')
@@ -26,7 +29,7 @@ describe('every example', { timeout: 60_000 }, () => {
   it('passes a dry run', () => {
     const argsOf = (file: string) => {
       const set = (environment[file] ?? []).flatMap((pair) => ['--set', pair])
-      return ['run', '-c', `examples/${file}`, '--plugin-dir', PLUGINS, '--dry-run', ...set]
+      return ['run', '-c', `examples/${file}`, '--plugin-dir', plugins[file] ?? PLUGINS, '--dry-run', ...set]
     }
     const ended = dryRuns(files.map(argsOf), {
       TRINITY_SFT_DATASET_PATH: join(root, 'examples/offline/answers.jsonl'),
