@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import signal
+import time
 
 _MARK = "TRINITY_WORLD_WORKER"
 """In the environment of all that a worker starts: some libraries give their children a session of their own."""
@@ -48,11 +49,23 @@ def end_with_parent(source: int) -> None:
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(worker, signal.SIGKILL)
-        _end_marked(f"{_MARK}={worker}".encode())
+        end_marked(worker)
         os._exit(0)
 
 
-def _end_marked(mark: bytes) -> None:
+# Seconds before each look: what is just being started has no environment that can be read yet.
+_LOOKS = (0.0, 0.1, 0.5, 2.0)
+
+
+def end_marked(worker: int) -> None:
+    """Ends what the worker has started, wherever it is by now."""
+    mark = f"{_MARK}={worker}".encode()
+    for pause in _LOOKS:
+        time.sleep(pause)
+        _end_seen(mark)
+
+
+def _end_seen(mark: bytes) -> None:
     for name in os.listdir("/proc") if os.path.isdir("/proc") else []:
         if not name.isdigit() or int(name) == os.getpid():
             continue
