@@ -2,6 +2,7 @@ import { Tokenizer as HfTokenizer } from '@huggingface/tokenizers'
 import { messageOf, TrinityError } from '../base/error.js'
 import type { JsonObject } from '../base/file/json-file.js'
 import { DecodeStream } from './decode-stream.js'
+import { PieceEncoder } from './piece-encoder.js'
 import { RecentTexts } from './recent-texts.js'
 import { parseTokenDecoder, type TokenDecoder } from './token-bytes.js'
 import { readTokenizerFiles, type TokenizerFiles } from './tokenizer-files.js'
@@ -32,11 +33,13 @@ export class Tokenizer {
   readonly #decoder: TokenDecoder
   readonly #bytes: (Uint8Array | undefined)[] = []
   readonly #recent = new RecentTexts()
+  readonly #pieces: PieceEncoder | undefined
   #longest: number | undefined
 
   constructor(files: TokenizerFiles) {
     this.path = files.path
     this.#tokenizer = build(files.tokenizer, files.path)
+    this.#pieces = PieceEncoder.of(this.#tokenizer)
     const added = [...this.#tokenizer.get_added_tokens_decoder()]
     this.#added = new Set(added.map(([id]) => id))
     this.#special = new Set(added.filter(([, token]) => token.special).map(([id]) => id))
@@ -69,7 +72,7 @@ export class Tokenizer {
     if (text === '') return new Int32Array(0)
     const known = this.#recent.get(text)
     if (known) return known
-    const tokens = this.#encode(text, false)
+    const tokens = this.#pieces?.encode(text) ?? this.#encode(text, false)
     this.#recent.add(text, tokens)
     return tokens
   }
