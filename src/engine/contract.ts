@@ -320,6 +320,8 @@ export interface Sample {
   readonly logprobs: Float32Array
   /** Only where truncation or penalties make it differ from `logprobs`. */
   readonly drawnLogprobs?: Float32Array
+  /** 0 where `allowed` left nothing else to draw, see `withChoices`; absent: every token was a choice. */
+  readonly choices?: Uint8Array
   readonly topLogprobs?: readonly { readonly tokens: Int32Array; readonly logprobs: Float32Array }[]
   /** Entry `i` belongs to prompt token `i`; the first is NaN: nothing predicts it. */
   readonly promptLogprobs?: Float32Array

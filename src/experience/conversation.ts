@@ -226,8 +226,9 @@ function asExperience({ tokens, text, temperature, written: all }: Segment): Exp
   const drawn = written.some(({ sample }) => sample.drawnLogprobs) ? new Float32Array(length) : undefined
   const versions: VersionSpan[] = []
   for (const { start, end, sample } of written) {
-    actionMask.fill(1, start - promptLength, end - promptLength)
     const length = end - start
+    if (sample.choices) actionMask.set(sample.choices.subarray(0, length), start - promptLength)
+    else actionMask.fill(1, start - promptLength, end - promptLength)
     logprobs.set(sample.logprobs.subarray(0, length), start - promptLength)
     drawn?.set((sample.drawnLogprobs ?? sample.logprobs).subarray(0, length), start - promptLength)
     for (const span of sample.versions) {

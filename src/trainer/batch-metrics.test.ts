@@ -8,5 +8,13 @@ it('counts an answer as cut that is as long as the limit, and none of a long con
   const several = createExperience({ tokens, promptLength: 1, actionMask: [1, 1, 1, 0, 0, 1, 1, 1, 0, 1] })
   expect(batchMetrics([one, several], 4)['response_length/clip_ratio']).toBe(0.5)
   expect(batchMetrics([several], 3)['response_length/clip_ratio']).toBe(1)
+  // tokens that are not learned count: a format forced them
+  const held = createExperience({
+    type: 'single_turn',
+    tokens,
+    promptLength: 1,
+    actionMask: [0, 1, 0, 0, 0, 0, 0, 1, 0, 0],
+  })
+  expect(batchMetrics([held], 10)['response_length/clip_ratio']).toBe(1)
   expect(batchMetrics([one], null)).not.toHaveProperty('response_length/clip_ratio')
 })

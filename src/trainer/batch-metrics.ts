@@ -27,7 +27,9 @@ export function batchMetrics(experiences: readonly Experience[], maxResponse: nu
 }
 
 /** Tokens of the longest answer: a conversation has several, and each may be as long as the limit. */
-function longestAnswer({ actionMask }: Experience): number {
+function longestAnswer(experience: Experience): number {
+  const { type, actionMask } = experience
+  if (type === 'single_turn') return responseLength(experience)
   let [longest, length] = [0, 0]
   for (const learned of actionMask) {
     length = learned ? length + 1 : 0

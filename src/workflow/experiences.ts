@@ -16,6 +16,7 @@ export function callExperience(
     eid: { suffix: '' },
     tokens,
     promptLength: prompt.tokens.length,
+    actionMask: sample.choices,
     logprobs: sample.logprobs,
     drawnLogprobs: sample.drawnLogprobs,
     temperature: prompt.temperature,

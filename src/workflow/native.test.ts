@@ -102,7 +102,7 @@ describe('a conversation with a transformer on the native engine', () => {
     const answers = await model.chat([{ role: 'user', content: 'go' }], { n: 6, response_format, max_tokens: 200 })
     const whole = answers.filter(({ truncateStatus }) => truncateStatus === undefined)
     expect(whole.length).toBeGreaterThan(3)
-    for (const { responseText, tokens, promptLength, logprobs, drawnLogprobs } of whole) {
+    for (const { responseText, tokens, promptLength, logprobs, drawnLogprobs, actionMask } of whole) {
       const { name, list } = JSON.parse(responseText!)
       expect([...name].length).toBeLessThanOrEqual(5)
       expect(list.every((one: number) => one === 1 || one === 22)).toBe(true)
@@ -111,6 +111,10 @@ describe('a conversation with a transformer on the native engine', () => {
       // random weights spread over all bytes; of those that are allowed each is likelier, and one alone is certain
       expect(drawnLogprobs!.every((drawn, i) => drawn >= logprobs![i] - 1e-5)).toBe(true)
       expect(drawnLogprobs![responseText!.indexOf('me":')]).toBeCloseTo(0, 6)
+      // what was no choice is not learned: a byte is a token here
+      expect([...actionMask].map(Boolean)).toEqual([...drawnLogprobs!].map((drawn) => Math.exp(drawn) < 0.999))
+      expect(actionMask[responseText!.indexOf('me":')]).toBe(0)
+      expect(actionMask).toContain(1)
     }
     const [cut] = await model.chat([{ role: 'user', content: 'go' }], { response_format, max_tokens: 3 })
     expect(cut).toMatchObject({
@@ -123,6 +127,12 @@ describe('a conversation with a transformer on the native engine', () => {
     const model = modelOf(sampler, { text, limits: { maxModelLen: 512, minResponseTokens: 20 } })
     const answers = await model.generate('color: ', { n: 8, guided_choice: ['red', 'green'] })
     expect(new Set(answers.map(({ responseText }) => responseText))).toEqual(new Set(['red', 'green']))
+    // the first letter is a choice, the others follow from it
+    for (const { actionMask } of answers) expect([...actionMask].indexOf(1) + [...actionMask].lastIndexOf(1)).toBe(0)
+    // the same of a conversation, and of one that is not held to anything
+    for (const { actionMask } of model.toExperiences()) expect(actionMask.filter(Boolean)).toHaveLength(1)
+    const [free] = await model.generate('color: ', { max_tokens: 5, top_p: 0.01, ignore_eos: true })
+    expect(free.actionMask).toEqual(new Uint8Array(5).fill(1))
     await expect(model.generate('color: ', { guided_regex: 'a+', ignore_eos: true })).rejects.toMatchObject({
       path: 'ignore_eos',
     })

@@ -4,6 +4,7 @@ import { timeSlice } from '../base/time-slice.js'
 import { nextCall } from '../engine/calls.js'
 import type { OnToken, Sample, SampleModel, SampleRequest } from '../engine/contract.js'
 import type { Tokenizer } from '../model/index.js'
+import { withChoices } from './choices.js'
 import { goesOnExactly, rejoined, restOf } from './cut-sample.js'
 
 /** A sample with its text. */
@@ -50,7 +51,7 @@ export async function sampleAnswers(
   }
   // Engines answer many at once; reading their tokens takes turns.
   await timeSlice()
-  return samples.map((one) => answerOf(one, tokenizer, keepStop))
+  return samples.map((one) => answerOf(request.allowed ? withChoices(one) : one, tokenizer, keepStop))
 
   async function whole(one: Sample, index: number): Promise<Sample> {
     if (!isCut(one)) return one
