@@ -17,6 +17,8 @@ from .frames import Frame
 from .operations import OPERATIONS, Answer, Operation, OpenModel, Request, Worker
 
 FATAL_EXIT = 71
+# only because another rank has ended; see src/engine/torch/failure.ts
+ALONE_EXIT = 72
 
 
 class Server:
@@ -36,7 +38,15 @@ class Server:
 
     def run(self) -> None:
         while True:
-            self.turn()
+            try:
+                self.turn()
+            except Exception:
+                # ranks agree on all errors of their work: what comes this far is that they cannot speak with each other
+                if self.world.size == 1:
+                    raise
+                traceback.print_exc(file=sys.stderr)
+                sys.stderr.flush()
+                os._exit(ALONE_EXIT)
 
     def turn(self) -> None:
         frame = self.world.share_frame(self._next() if self.channel is not None else None)

@@ -6,6 +6,8 @@ import type { WorkerProcess } from './process.js'
 const TIMEOUT_KEY = 'trainer.trainer_config.actor_rollout_ref.nccl_timeout'
 const AGAIN = 'start the run again: it resumes from the last checkpoint'
 const LOG_MS = 50
+/** A worker that ended because it could no longer reach another one: see server.py. */
+const ALONE_EXIT = 72
 /** A worker that gave no sign of life for so long is the cause of what happens to the others. */
 const SILENT_MS = 60_000
 
@@ -38,7 +40,7 @@ export function deathOf(workers: readonly WorkerProcess[]): TrinityError {
   }
   // a rank that was killed comes before those that only lost their connection with it
   const first = (key: 'error' | 'lost' | 'signal') => dead.find(({ exit }) => exit?.[key])
-  const one = first('error') ?? first('lost') ?? first('signal') ?? dead[0]
+  const one = first('error') ?? first('lost') ?? first('signal') ?? dead.find((each) => !isAlone(each)) ?? dead[0]
   const { error, signal, code, lost } = one.exit!
   if (error) return notStarted(error, one)
   const where = one.node === undefined ? '' : ` on node ${one.node}`
@@ -48,6 +50,16 @@ export function deathOf(workers: readonly WorkerProcess[]): TrinityError {
       ? `the system may have run out of main memory (check the kernel log): use a smaller model or less offloading; ${AGAIN}`
       : AGAIN
   return new TrinityError('engine/worker-died', `torch worker ${one.rank} ${how}`, { hint, cause: logCause([one]) })
+}
+
+/** Whether all that have ended so far fell over somebody who has not been seen to end. */
+export function areAlone(workers: readonly WorkerProcess[]): boolean {
+  const dead = workers.filter((one) => one.exit !== undefined)
+  return dead.length > 0 && dead.length < workers.length && dead.every(isAlone)
+}
+
+function isAlone({ exit }: WorkerProcess): boolean {
+  return exit?.code === ALONE_EXIT
 }
 
 function notStarted(error: NodeJS.ErrnoException, worker: WorkerProcess): TrinityError {

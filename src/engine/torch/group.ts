@@ -7,7 +7,7 @@ import type { Ground, Room, RoomWish } from '../../machine/ground/ground.js'
 import type { Roster, RosterWorker } from '../../machine/ground/roster.js'
 import type { Request, WorkerAnswer, WorkerConnection } from './connection.js'
 import { Door } from './door.js'
-import { answeredError, deathOf, hung, logCause, silence, silentOf } from './failure.js'
+import { answeredError, areAlone, deathOf, hung, logCause, silence, silentOf } from './failure.js'
 import { type Frame, MAX } from './frames.js'
 import { WorkerProcess } from './process.js'
 import { BEAT_MS } from './pulse.js'
@@ -54,6 +54,8 @@ const TIMEOUT_MS = 600_000
 const LEAVE_MS = 15_000
 /** After the first death: the others fall over it, and the one with the best story is the cause. */
 const SETTLE_MS = 300
+/** So often, until the one that the others fell over is seen. */
+const MOST_SETTLES = 10
 /** How long it may take until somebody knows what became of a worker elsewhere. */
 const NEWS_MS = 20_000
 
@@ -211,7 +213,7 @@ export class WorkerGroup {
     this.#state = 'ending'
     // of another machine the end comes by another way than the connection, and later
     if (this.ground.spans) await this.#news()
-    await pause(SETTLE_MS)
+    for (let i = 0; i === 0 || (i < MOST_SETTLES && areAlone(this.#workers)); i++) await pause(SETTLE_MS)
     const dead = this.#workers.some((one) => one.exit !== undefined)
     this.#end(dead || !broken ? deathOf(this.#workers) : broken)
   }
