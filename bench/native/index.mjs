@@ -7,7 +7,7 @@ import { train } from './train.mjs'
 
 export const title = 'Native engine'
 export const about =
-  'matrix products, training and sampling against the FMA peak [--against=torch --only=sample:3M --threads=1 --isa=avx2 --rounds=5]'
+  'matrix products, training and sampling against the FMA peak [--against=torch --only=sample:3M --threads=1 --isa=avx2 --dtype=bfloat16 --rounds=5]'
 
 export async function run(options) {
   const option = (name) => options.find((one) => one.startsWith(`--${name}=`))?.slice(name.length + 3)
@@ -27,8 +27,10 @@ export async function run(options) {
   // --only=sample, or --only=sample:3M for the lines that hold this text.
   const [only, line = ''] = option('only')?.split(':') ?? []
   if (only && !(only in parts)) throw new Error(`--only takes ${Object.keys(parts).join(', ')}`)
+  // Of sampling, on both sides.
+  const dtype = option('dtype') ?? 'float32'
   const rounds = Number(option('rounds') ?? 5)
   const matches = (name) => name.includes(line)
   for (const [name, part] of Object.entries(parts))
-    if (!only || only === name) await part(addon, torch, { rounds, matches })
+    if (!only || only === name) await part(addon, torch, { rounds, matches, dtype })
 }

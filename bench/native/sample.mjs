@@ -11,7 +11,7 @@ import { measurePeak } from './peak.mjs'
 const prompt = 32
 const fresh = 32
 
-export async function sample(addon, torch, { rounds, matches }) {
+export async function sample(addon, torch, { rounds, matches, dtype }) {
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   const rows = []
   try {
@@ -22,16 +22,18 @@ export async function sample(addon, torch, { rounds, matches }) {
       { name: '26M, one request, after a training step', path: big, batch: 1, trained: true },
       { name: '3M, 256 requests', path: small, batch: 256, faster: 2.5 },
     ])
-      if (matches(one.name)) rows.push(await measure(addon, one, torch, rounds))
+      if (matches(one.name)) rows.push(await measure(addon, { ...one, dtype }, torch, rounds))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  console.log(`\nSampling: ${prompt} + ${fresh} tokens, temperature 1, log-probs of every token, no prefix cache`)
+  console.log(
+    `\nSampling: ${prompt} + ${fresh} tokens, temperature 1, log-probs of every token, no prefix cache, products in ${dtype}`,
+  )
   printTable(rows)
 }
 
-async function measure(addon, { name, path, batch, faster, trained }, torch, rounds) {
-  const engine = new NativeEngine()
+async function measure(addon, { name, path, batch, faster, trained, dtype }, torch, rounds) {
+  const engine = new NativeEngine({ dtype })
   const peer = torch ? startPeer('generate.py') : undefined
   try {
     let seq = 0
@@ -50,7 +52,7 @@ async function measure(addon, { name, path, batch, faster, trained }, torch, rou
       return (performance.now() - start) / 1000
     }
     const ask = async (logprobs) => (await peer.call({ cmd: 'run', batch, prompt, new: fresh, logprobs })).seconds
-    await peer?.call({ cmd: 'open', model: path, threads: addon.threads() })
+    await peer?.call({ cmd: 'open', model: path, threads: addon.threads(), dtype })
     await once()
     if (peer) await ask(false)
     const speeds = []

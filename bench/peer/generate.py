@@ -1,6 +1,6 @@
 """Sampling with transformers.generate, the peer of the native engine's sampling benchmark.
 
-    {"cmd": "open", "model": DIR, "threads": 2, "attention": "sdpa"}  -> parameters
+    {"cmd": "open", "model": DIR, "threads": 2, "attention": "sdpa", "dtype": "float32"}  -> parameters
     {"cmd": "run", "batch": 64, "prompt": 32, "new": 32}  -> seconds, tokens_per_s
 
 All prompts have the same length (no padding work), end tokens do not stop, temperature 1 without truncation, key/value
@@ -17,10 +17,10 @@ from transformers import AutoModelForCausalLM
 state = {}
 
 
-def open_model(model, threads=2, seed=0, attention="sdpa"):
+def open_model(model, threads=2, seed=0, attention="sdpa", dtype="float32"):
     torch.set_num_threads(threads)
     torch.manual_seed(seed)
-    net = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32, attn_implementation=attention).eval()
+    net = AutoModelForCausalLM.from_pretrained(model, dtype=getattr(torch, dtype), attn_implementation=attention).eval()
     state["net"] = net
     return {"parameters": sum(p.numel() for p in net.parameters()), "torch": torch.__version__, "threads": threads}
 
