@@ -10,7 +10,7 @@ import traceback
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from . import PROTOCOL, __version__
+from . import PROTOCOL, __version__, clock
 from .errors import WorkerError, describe
 from .life import end_with_parent
 from .wire.channel import Channel
@@ -34,15 +34,17 @@ def main(open_model: OpenModel | None = None) -> None:
         # at once: Trinity turns away who is silent
         channel.send({"event": "token", "token": token})
     try:
-        check_versions()
-        # after the connection stands: torch takes seconds to import, or fails to
-        from .wire.server import Server
-        from .world import World
-
-        world = World.from_environment()
-        server = Server(world, channel, open_model)
-        if channel is not None:
-            channel.send(hello(world))
+        with clock.whole("started"):
+            check_versions()
+            # after the connection stands: torch takes seconds to import, or fails to
+            with clock.part("torch"):
+                from .wire.server import Server
+                from .world import World
+            with clock.part("device"):
+                world = World.from_environment()
+            server = Server(world, channel, open_model)
+            if channel is not None:
+                channel.send(hello(world))
     except Exception as error:
         traceback.print_exc(file=sys.stderr)
         if channel is not None:

@@ -45,6 +45,8 @@ export async function execute(
       view,
       stop,
       command,
+      // with this process
+      began: 0,
       engineNamed: (i) => isNamed(parsed.stages[i].config, resolved.stages[i].config),
     })
     view.close()

@@ -11,6 +11,7 @@ import { isHosted } from './hosted.js'
 import type { Job, ModeEnd } from './job.js'
 import { openAuxiliary, openBase, openSamplers } from './models.js'
 import { openEvalTasksets } from './tasks.js'
+import { watchedSamplers } from './watched-sampler.js'
 
 /** Evaluates the model it starts from and every checkpoint, or the newest one only. */
 export async function runBench(job: Job): Promise<ModeEnd> {
@@ -36,7 +37,7 @@ export async function runBench(job: Job): Promise<ModeEnd> {
   const explorer = closers.add(
     new Explorer({
       config,
-      model: samplers,
+      model: watchedSamplers(samplers, undefined, closers, () => job.startup.sampled()),
       text: base.text,
       place: base.place,
       auxiliary,

@@ -33,6 +33,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   const models = await openTrained(context, base)
   const samplers = await openSamplers(context, base, models.policy)
   const auxiliary = await openAuxiliary(context, base)
+  view.phase('model', 'preparing the first step')
   const pipeline = closers.add(await openPipeline(config, buffer, auxiliary))
   const monitors = {
     explorer: closers.add(await job.openMonitor('explorer')),

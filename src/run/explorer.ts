@@ -20,7 +20,7 @@ export function makeExplorer(job: Job, needs: Needs): Explorer {
   return closers.add(
     new Explorer({
       ...needs,
-      model: watchedSamplers(needs.model, job.spans, closers),
+      model: watchedSamplers(needs.model, job.spans, closers, () => job.startup.sampled()),
       ...{ config, view, logs, bestEval, spans: job.spans?.lane(config.explorer.name) },
       made: backlogWatch(config, note),
     }),

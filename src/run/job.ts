@@ -6,6 +6,7 @@ import type { Monitor } from '../monitor/monitor.js'
 import type { SpanFile } from '../monitor/span/span-file.js'
 import type { RunView } from '../monitor/view.js'
 import type { Closers } from './closers.js'
+import type { Startup } from './startup.js'
 import type { Stop } from './stop.js'
 
 /** A view that may also want to know how many steps there will be. */
@@ -27,6 +28,7 @@ export interface Job {
   openMonitor(role: string): Promise<Monitor>
   /** Absent with the monitor 'none'. */
   readonly spans?: SpanFile
+  readonly startup: Startup
   note(text: string): void
 }
 

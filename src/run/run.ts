@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly engineNamed?: (stage: number) => boolean
   /** The command that goes on, for people. */
   readonly command?: string
+  /** When the run was asked for, as `performance.now()` says it; default now. */
+  readonly began?: number
 }
 
 /** How a run ended. */
@@ -69,6 +71,7 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
         openEngine: options.openEngine ?? openEngine,
         openMonitor: options.openMonitor ?? openMonitor,
         engineNamed: options.engineNamed?.(i) ?? false,
+        began: (i === 0 ? options.began : undefined) ?? performance.now(),
       })
       ended.push({ name: stage.name, end, steps })
       bestOf = best

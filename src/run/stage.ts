@@ -22,6 +22,7 @@ import { memoryOf } from './memory.js'
 import { newestModel } from './newest-model.js'
 import { RunRecorder } from './record.js'
 import { runServe } from './serve.js'
+import { Startup } from './startup.js'
 import type { Stop } from './stop.js'
 import { runTrain } from './train.js'
 
@@ -34,6 +35,8 @@ export interface StageContext {
   readonly file: string | undefined
   /** The user asked for the trainer's engine by name. */
   readonly engineNamed: boolean
+  /** When it was asked for, as `performance.now()` says it. */
+  readonly began: number
 }
 
 export interface StageEnd {
@@ -100,9 +103,11 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
         const own = logs.logger(role)
         return context.openMonitor({ config, role, logger: { ...own, warn: loud(own) } })
       }
+      const startup = new Startup(logger, context.began)
       const result = await mode.run({
         ...context,
-        view: record.watch(view),
+        view: startup.watch(record.watch(view)),
+        startup,
         config: ready,
         startFrom,
         checkpoints,

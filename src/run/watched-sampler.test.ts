@@ -27,12 +27,16 @@ it('a watched sampler does what it did, and leaves a trace', async () => {
   const closers = new Closers()
   const spans = closers.add(new SpanFile(path))
   const [one, two] = [new Sampler(), new Sampler()] as unknown as SampleModel[]
-  const watched = watchedSamplers([one, two, one], spans, closers)
+  let asked = 0
+  const watched = watchedSamplers([one, two, one], spans, closers, () => asked++)
   expect(watched[0]).toBe(watched[2])
   expect([watched[1].version, watched[1].stats().running]).toEqual([7, 7])
   expect(await watched[0].sample('a' as never, {} as never)).toEqual(['a', 7])
+  expect(asked).toBe(1)
   await closers.close()
   const lines = (await readFile(path, 'utf8')).trim().split('\n')
   expect(lines.map(readSpan)).toMatchObject([{ lane: 'sampler 1', kind: 'work', label: '1 request' }])
-  expect(watchedSamplers([one], undefined, closers)).toEqual([one])
+  const [plain] = watchedSamplers([one], undefined, closers, () => asked++)
+  expect(await plain.sample('b' as never, {} as never)).toEqual(['b', 7])
+  expect(asked).toBe(2)
 })

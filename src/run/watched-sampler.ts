@@ -3,23 +3,29 @@ import { Busy } from '../monitor/span/busy.js'
 import type { SpanFile } from '../monitor/span/span-file.js'
 import type { Closers } from './closers.js'
 
-/** The samplers as the explorer uses them: with a note of when each is at work. One may stand for several engines. */
+/**
+ * The samplers as the explorer uses them: with a note of when each is at work. One may stand for several engines.
+ * `asked`: told of every request.
+ */
 export function watchedSamplers(
   samplers: readonly SampleModel[],
   spans: SpanFile | undefined,
   closers: Closers,
+  asked: () => void = () => {},
 ): readonly SampleModel[] {
-  if (spans === undefined) return samplers
   const watched = new Map<SampleModel, SampleModel>()
   for (const sampler of new Set(samplers)) {
-    const busy = closers.add(new Busy(spans.lane(`sampler ${watched.size + 1}`)))
-    watched.set(sampler, watch(sampler, busy))
+    const busy = spans && closers.add(new Busy(spans.lane(`sampler ${watched.size + 1}`)))
+    watched.set(sampler, watch(sampler, asked, busy))
   }
   return samplers.map((sampler) => watched.get(sampler) ?? sampler)
 }
 
-function watch(sampler: SampleModel, busy: Busy): SampleModel {
-  const sample: SampleModel['sample'] = (...request) => busy.during(() => sampler.sample(...request))
+function watch(sampler: SampleModel, asked: () => void, busy: Busy | undefined): SampleModel {
+  const sample: SampleModel['sample'] = (...request) => {
+    asked()
+    return busy ? busy.during(() => sampler.sample(...request)) : sampler.sample(...request)
+  }
   return new Proxy(sampler, {
     get(target, key) {
       if (key === 'sample') return sample

@@ -15,6 +15,7 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
+from .. import clock
 from ..errors import WorkerError
 from . import attention, head
 from .lora_modules import LoraLinear
@@ -119,10 +120,11 @@ def load(path: str, kind: str, seed: int) -> Network:
     torch.manual_seed(seed)
     extra = {} if kind == "lm" else {"num_labels": 1}
     try:
-        config = AutoConfig.from_pretrained(path, **extra)
-        hf = KINDS[kind].from_pretrained(
-            path, config=config, dtype=torch.float32, attn_implementation=attention.NAME, local_files_only=True
-        )
+        with clock.part("reading"):
+            config = AutoConfig.from_pretrained(path, **extra)
+            hf = KINDS[kind].from_pretrained(
+                path, config=config, dtype=torch.float32, attn_implementation=attention.NAME, local_files_only=True
+            )
     except WorkerError:
         raise
     except torch.OutOfMemoryError:
@@ -135,7 +137,8 @@ def load(path: str, kind: str, seed: int) -> Network:
             "is the folder complete, and does this version of Transformers know the architecture?",
             path,
         ) from error
-    _check_finite(hf, path)
+    with clock.part("checking"):
+        _check_finite(hf, path)
     for module in hf.modules():
         if isinstance(module, nn.Dropout):
             module.p = 0.0

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .. import clock
 from ..errors import Cancelled
 from ..network import attention, lora, rotation
 from ..network.rows import ALIGN, SIZES, Pack, Rows, device_pack
@@ -52,7 +53,8 @@ class Model:
             self.network = lender.network
         else:
             self.network = network or load(spec["path"], self.kind, int(spec.get("seed") or 0))
-            self.move_in(trainable)
+            with clock.part("to the device"):
+                self.move_in(trainable)
         config = self.network.config
         count = lambda given: sum(p.numel() for p in given)  # noqa: E731
         named = list(self.network.named_parameters())

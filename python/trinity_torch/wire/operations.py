@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from .. import clock
 from ..errors import WorkerError, is_memory
 from ..train.memory_plan import MemoryPlan
 
@@ -133,6 +134,11 @@ Operation = Callable[[Worker, Request], "Answer | None"]
 
 
 def open_(worker: Worker, request: Request) -> Answer:
+    with clock.whole(f"opened a model to {request.arg('kind')}"):
+        return _open(worker, request)
+
+
+def _open(worker: Worker, request: Request) -> Answer:
     kind, spec, options = (request.arg(name) for name in ("kind", "spec", "options"))
     plan = MemoryPlan.of(options)
     if plan is not None and not worker.models():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from .. import clock
 from ..errors import Cancelled, WorkerError, describe, is_memory
 from ..world import World
 from .channel import Channel
@@ -116,7 +117,8 @@ class Server:
 
 def _open_model(kind: str, spec: dict[str, Any], options: dict[str, Any], world: World, trainer: Any = None) -> Any:
     # Transformers takes seconds to import and may be broken: its error belongs into an answer
-    from ..train.open import open_model
+    with clock.part("imports"):
+        from ..train.open import open_model
 
     return open_model(kind, spec, options, world, trainer)
 
