@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.distributed.tensor import DTensor
 
 from ..checkpoint import experts, state
 from ..network import lora
 from ..train.train_model import TrainModel
+
+# Places of a checksum.
+WORDS = 64
 
 
 def weights_of(trainer: TrainModel) -> Iterator[tuple[str, Tensor]]:
@@ -45,8 +48,20 @@ def whole(p: Tensor) -> Tensor:
 
 def checksum_of(tensors: Iterable[Tensor]) -> str:
     """Of the numbers as they lie in memory: sums of their bits by place."""
-    sums = []
-    for tensor in tensors:
-        bits = tensor.contiguous().view(torch.int16 if tensor.element_size() == 2 else torch.int32).flatten()
-        sums.append(nn.functional.pad(bits, (0, -bits.numel() % 64)).view(-1, 64).sum(0, dtype=torch.int64))
-    return hashlib.blake2b(torch.stack(sums).cpu().numpy().tobytes(), digest_size=16).hexdigest()
+    sums = torch.stack([_sums(tensor) for tensor in tensors])
+    return hashlib.blake2b(sums.cpu().numpy().tobytes(), digest_size=16).hexdigest()
+
+
+def _sums(tensor: Tensor) -> Tensor:
+    """Of words of eight bytes, which the CPU adds up ten times as fast as it widens smaller ones."""
+    data = tensor.contiguous().view(-1).view(torch.uint8)
+    even = data.numel() // (8 * WORDS) * (8 * WORDS)
+    rows, rest = data[:even], data[even:]
+    # a view of another tensor may begin between two words
+    rows = rows.clone() if rows.storage_offset() % 8 else rows
+    sums = rows.view(torch.int64).view(-1, WORDS).sum(0)
+    if rest.numel() > 0:
+        last = data.new_zeros(8 * WORDS)
+        last[: rest.numel()] = rest
+        sums += last.view(torch.int64)
+    return sums
