@@ -29,5 +29,11 @@ it('says once what the time until the first rollout went into', () => {
   expect(lines).toEqual([
     'first rollout after 3.25 s: configuration 0.50, opening the policy 1.75, opening the samplers 1.00',
   ])
-  expect(told).toEqual(['model opening the policy', 'explorer step 1', 'model opening the samplers', 'something', 'model late'])
+  expect(told).toEqual([
+    'model opening the policy',
+    'explorer step 1',
+    'model opening the samplers',
+    'something',
+    'model late',
+  ])
 })
