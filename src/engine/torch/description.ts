@@ -40,7 +40,7 @@ export const torch: EngineDescription = {
   ignores: idleKeys,
   async open(config, context) {
     const { TorchEngine } = await import('./engine.js')
-    const { memory, tooLarge } = await torchNeeds(config, context, await smallestCard())
+    const { memory, tooLarge } = await torchNeeds(config, context, () => smallestCard())
     for (const note of notesOfReplicas(config, tooLarge)) context.note(note)
     const options = { ...torchOptions(config, context.logs, tooLarge), memory }
     const ground = await context.ground?.()

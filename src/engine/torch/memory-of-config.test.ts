@@ -124,10 +124,11 @@ describe('what a configuration takes of the GPUs', () => {
   it('a model that a GPU is too small for lies on all that an engine has, and only then', async () => {
     const large = { ...judged, 'model.model_path': '7b' }
     const config = configOf(large, 8)
-    const chosen = (gib: number) => tooLargeOf(config, trainerNeeds(config), read, { name: 'a', bytes: gib * 2 ** 30 })
+    const chosen = (gib: number) =>
+      tooLargeOf(config, trainerNeeds(config), read, async () => ({ name: 'a', bytes: gib * 2 ** 30 }))
     expect([...(await chosen(40))]).toEqual([])
     expect([...(await chosen(10))]).toEqual(['rollout'])
-    expect([...(await tooLargeOf(config, trainerNeeds(config), read, undefined))]).toEqual([])
+    expect([...(await tooLargeOf(config, trainerNeeds(config), read, async () => undefined))]).toEqual([])
     const { sampler } = (await planTorch(config, trainerNeeds(config), read, await chosen(10)))!
     const whole = (await plansOf(large, 8))!.sampler!
     expect(sampler!.samplers).toMatchObject([{ parts: 4 }])
@@ -139,7 +140,15 @@ describe('what a configuration takes of the GPUs', () => {
 
   it('goes to the workers', async () => {
     const config = configOf({}, 1)
-    const { memory: needs } = await torchNeeds(config, { needs: trainerNeeds(config), readModel: read, note: () => {} })
+    let asked = 0
+    const findCard = async () => {
+      asked++
+      return undefined
+    }
+    const context = { needs: trainerNeeds(config), readModel: read, note: () => {} }
+    const { memory: needs } = await torchNeeds(config, context, findCard)
+    // whoever has a GPU for each engine is not asked how large it is
+    expect(asked).toBe(0)
     expect(needs?.trainer?.phases.map(({ name, share }) => [name, share])).toEqual([
       ['training', 1],
       ['rollout', 0.9],

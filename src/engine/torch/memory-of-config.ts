@@ -66,12 +66,14 @@ export async function tooLargeOf(
   config: Config,
   needs: TrainingNeeds,
   read: ReadModel,
-  card: Card | undefined,
+  findCard: () => Promise<Card | undefined>,
 ): Promise<TooLarge> {
   const found = new Set<'rollout' | number>()
   const several = ({ gpu_per_engine: gpus, data_parallel_size: copies }: InferenceModelConfig) => gpus / copies > 1
   const { rollout_model: rollout, auxiliary_models: others } = config.explorer
-  if (!card || ![rollout, ...others].some(several)) return found
+  // in this order: to ask for the card takes up to seconds
+  const card = [rollout, ...others].some(several) ? await findCard() : undefined
+  if (!card) return found
   const plans = await planTorch(config, needs, read)
   const misfit = (plan: MemoryPlan | undefined) => plan && plan.samplers.length > 0 && misfits(plan, card).length > 0
   if (several(rollout) && misfit(plans?.sampler)) found.add('rollout')
@@ -83,10 +85,10 @@ export async function tooLargeOf(
 export async function torchNeeds(
   config: Config,
   { needs, readModel, note }: Pick<EngineContext, 'needs' | 'readModel' | 'note'>,
-  card?: Card,
+  findCard: () => Promise<Card | undefined>,
 ): Promise<{ memory?: MemoryNeeds; tooLarge: TooLarge }> {
   try {
-    const tooLarge = await tooLargeOf(config, needs, readModel, card)
+    const tooLarge = await tooLargeOf(config, needs, readModel, findCard)
     const plans = await planTorch(config, needs, readModel, tooLarge)
     const need = (plan: MemoryPlan | undefined) => plan && needOf(plan, adviceFor(plan))
     const memory = plans && {
@@ -109,7 +111,7 @@ export async function memoryWords(
   read: ReadModel,
   card?: Card,
 ): Promise<MemoryWords> {
-  const plans = await planTorch(config, needs, read, await tooLargeOf(config, needs, read, card))
+  const plans = await planTorch(config, needs, read, await tooLargeOf(config, needs, read, async () => card))
   if (!plans) return { lines: [], warnings: [] }
   const { trainer, sampler, auxiliary = [] } = plans
   const named = [
