@@ -49,3 +49,10 @@ class Descriptions(unittest.TestCase):
                 self.assertNotIn("\n", found["message"])
         self.assertEqual(describe(MemoryError())["hint"], MEMORY_HINT)
         self.assertEqual(describe(WorkerError("a/b", "m", "h", "p")), {"code": "a/b", "message": "m", "hint": "h", "path": "p"})
+
+
+class Preparing(unittest.TestCase):
+    def test_what_cannot_be_imported_is_told_later(self) -> None:
+        with mock.patch.dict("sys.modules", {"trinity_torch.train.open": None}), mock.patch("builtins.print") as said:
+            main.prepare()
+        said.assert_not_called()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import PROTOCOL, __version__, clock
 from .errors import WorkerError, describe
+from .early import begin_device
 from .life import end_with_parent
 from .wire.channel import Channel
 
@@ -33,6 +34,7 @@ def main(open_model: OpenModel | None = None) -> None:
     if channel is not None:
         # at once: Trinity turns away who is silent
         channel.send({"event": "token", "token": token})
+    begin_device()
     try:
         with clock.whole("started"):
             check_versions()
@@ -54,7 +56,19 @@ def main(open_model: OpenModel | None = None) -> None:
     print(f"rank {world.rank} of {world.size} on {world.device}: {known}", flush=True)
     if channel is not None:
         channel.listen()
+    if open_model is None:
+        prepare()
     server.run()
+
+
+def prepare() -> None:
+    """What opening a model takes seconds to import, while Trinity still looks at the model."""
+    try:
+        with clock.whole("imported"):
+            from .train.open import open_model  # noqa: F401
+    except Exception:
+        # it comes again where it belongs: into the answer to a request
+        pass
 
 
 def hello(world: World) -> dict[str, Any]:

@@ -135,6 +135,11 @@ export interface Engine {
    * `caps.replicas` says so, else one.
    */
   samplers?(auxiliary?: number): number
+  /**
+   * Somebody will open a model to train, or only to sample: what takes long to start may begin. An error shows when a model is
+   * opened.
+   */
+  begin?(what: 'train' | 'sample'): void
   openTrain(spec: ModelSpec, call: Call): Promise<TrainModel>
   openScore(spec: ScoreSpec, call: Call): Promise<ScoreModel>
   openSample(spec: SampleSpec, call: Call): Promise<SampleModel>

@@ -1,6 +1,6 @@
 import { TrinityError } from '../base/error.js'
 import type { LogDir } from '../base/log/logger.js'
-import type { Config } from '../config/index.js'
+import { type Config, trainsIn } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { Engine, SampleModel, ScoreModel, TrainModel } from '../engine/contract.js'
 import type { EngineContext } from '../engine/description.js'
@@ -65,8 +65,21 @@ export async function openBase(context: ModelContext): Promise<BaseModel> {
         config.model,
         closers,
       )
-  const text = await openModelText(dir, hosted ? null : config.model.custom_chat_template)
+  const begun = hosted ? undefined : begin()
+  // an engine that is opened meanwhile has to be among what is closed, whatever happens
+  const text = await openModelText(dir, hosted ? null : config.model.custom_chat_template).finally(() => begun)
   return { dir, text, engine, place }
+
+  /** Starts what will be needed, while the tokenizer is read. */
+  async function begin(): Promise<void> {
+    const what = trainsIn(config.mode) ? 'train' : 'sample'
+    const name = what === 'train' ? config.trainer.trainer_type : config.explorer.rollout_model.engine_type
+    try {
+      ;(await engine(name)).begin?.(what)
+    } catch {
+      // it is told where a model is opened
+    }
+  }
 
   function cluster(): Promise<RayGround | undefined> {
     ground ??= onRay(config, { logs, note }).then((found) => found && closers.add(found))

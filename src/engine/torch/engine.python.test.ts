@@ -119,6 +119,30 @@ describe.skipIf(python.absent)(`the torch engine over models that are not real${
     expect((await second).info.architecture).toBe('Fake')
   }, 60_000)
 
+  it('begins with the workers that will be needed, and starts none twice', async () => {
+    const started = async (what: 'train' | 'sample', samplers?: [number][]) => {
+      const lines: string[] = []
+      const log = (rank: number, line: string) => void (line.startsWith('rank ') && lines.push(String(rank)))
+      const one = new TorchEngine({ python: python.path, device: 'cpu', samplers, log }, 'tests.fake')
+      open.push(one)
+      one.begin(what)
+      if (what === 'train') await one.openTrain({ path: 'x' }, call())
+      await vi.waitFor(() => expect(lines).toHaveLength((samplers?.length ?? 0) + (what === 'train' ? 1 : 0)), 30_000)
+      return lines.toSorted()
+    }
+    expect(await started('train')).toEqual(['0'])
+    expect(await started('train', [[1]])).toEqual(['0', '1'])
+    // the numbers of a trainer that is not started come first
+    expect(await started('sample', [[0], [1]])).toEqual(['1', '2'])
+  }, 60_000)
+
+  it('says what kept it from beginning when a model is opened', async () => {
+    const one = new TorchEngine({ python: '/no/such/python', device: 'cpu' })
+    open.push(one)
+    one.begin('train')
+    await expect(one.openTrain({ path: 'x' }, call())).rejects.toMatchObject({ code: 'engine/python' })
+  }, 60_000)
+
   it('says which Python it looked for', async () => {
     vi.stubEnv('TRINITY_PYTHON', join(dir, 'gone'))
     await expect(torchPython()).rejects.toMatchObject({

@@ -75,6 +75,13 @@ export class TorchEngine implements Engine {
     return Math.max(1, this.#sites.of(auxiliary).length)
   }
 
+  /** Starts the workers: Python takes seconds to import torch. */
+  begin(what: 'train' | 'sample'): void {
+    const alone = what === 'sample' && this.#sites.of().length > 0
+    const started = alone ? this.#startSamplers() : [this.#workers(this.#closing.signal)]
+    for (const one of started) one.catch(() => {})
+  }
+
   openTrain(spec: ModelSpec, call: Call): Promise<TrainModel> {
     checkHead(spec, ['lm', 'value'])
     const { policy, critic } = this.#options

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { withKeys } from '../../test/config-kit.js'
+import { fixture } from '../../test/support/test-data.js'
+import type { Engine } from '../engine/contract.js'
+import { withClosers } from './closers.js'
+import { openBase } from './models.js'
+
+const view = { phase() {}, metrics() {}, note() {}, end() {}, close() {} }
+
+/** What an engine is asked while the text side of a model is opened. */
+async function asked(keys: Record<string, unknown>, fails = false): Promise<string[]> {
+  const told: string[] = []
+  const config = withKeys({
+    'algorithm.algorithm_type': 'grpo',
+    'model.model_path': fixture('tiny-llama'),
+    'trainer.trainer_type': 'native',
+    'explorer.rollout_model.engine_type': 'native',
+    ...keys,
+  })
+  const engine = { begin: (what: string) => told.push(what), close: async () => told.push('closed') }
+  const openEngine = async () => {
+    if (fails) throw new Error('no such engine')
+    return engine as unknown as Engine
+  }
+  await withClosers(async (closers) => {
+    const signal = new AbortController().signal
+    const base = await openBase({ config, startFrom: null, openEngine, engineNamed: true, view, signal, closers })
+    if (fails) await expect(base.engine('native')).rejects.toThrow('no such engine')
+  }).catch(() => told.push('failed'))
+  return told
+}
+
+it('an engine begins while the tokenizer is read, with what will be opened', async () => {
+  expect(await asked({ mode: 'both' })).toEqual(['train', 'closed'])
+  expect(await asked({ mode: 'explore' })).toEqual(['sample', 'closed'])
+})
+
+it('one that cannot be opened is told where it is needed, and none stays open', async () => {
+  expect(await asked({ mode: 'both' }, true)).toEqual([])
+  expect(await asked({ 'model.custom_chat_template': '/no/such/template.jinja' })).toEqual([
+    'train',
+    'closed',
+    'failed',
+  ])
+})
