@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import unittest
 from typing import Any
+from unittest import mock
 
 import torch
 from transformers import AutoModelForCausalLM
@@ -113,6 +114,38 @@ class Sampling(unittest.TestCase):
         self.assertGreater((found[0] - found[1]).abs().max().item(), 1e-3)
         # without a word of it, the short factors
         self.assertEqual(self.desk.worker.named(self.desk.open(path, cacheTokens=640)).info["maxModelLen"], 40)
+
+    def test_what_it_was_opened_from_is_not_read_again(self) -> None:
+        own, other = tiny("llama", seed=1), tiny("llama", seed=2)
+        model = self.desk.open(own, cacheTokens=640)
+        sampler = self.desk.worker.named(model)
+        first = sampler.checksum()
+
+        def loads(folder: str) -> int:
+            with mock.patch.object(sampler, "load", wraps=sampler.load) as load:
+                number = self.desk.ask("loadWeights", model=model, dir=folder, version=3, inFlight="finish")
+            self.desk.run()
+            self.assertEqual(self.desk.result(number)["checksum"], sampler.checksum())
+            self.assertEqual(sampler.scheduler.version, 3)
+            return load.call_count
+
+        self.assertEqual((loads(own), sampler.checksum()), (0, first))
+        self.assertEqual(loads(other), 1)
+        self.assertNotEqual(sampler.checksum(), first)
+        # it has others now
+        self.assertEqual((loads(own), sampler.checksum()), (1, first))
+        # a file that was written again may hold anything
+        model = self.desk.open(own, cacheTokens=640)
+        sampler = self.desk.worker.named(model)
+        os.utime(os.path.join(own, "model.safetensors"), ns=(1, 1))
+        self.assertEqual(loads(own), 1)
+        # and what a trainer has need not be what is in its files
+        trainer = self.desk.open(own, kind="train")
+        for share in ({"shareStorage": False}, {}):
+            self.desk.options = {**F32, **share}
+            model = self.desk.open(own, share=trainer, cacheTokens=640)
+            sampler = self.desk.worker.named(model)
+            self.assertEqual(loads(own), 1)
 
     def test_experts_arrive_one_by_one(self) -> None:
         own, other = tiny("qwen3_moe", seed=1), tiny("qwen3_moe", seed=2)

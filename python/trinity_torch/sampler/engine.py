@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,8 @@ class SampleModel(ScoreModel):
         # sampling and training take turns, and so may the cache and activations
         together = trainer is not None and options.get("shareStorage") is not False
         self.trainer = trainer if trainer is not None and together and can_share(trainer) else None
+        # of the files whose weights these are, before they are read; None: those of nobody's files, or ranks would have to agree
+        self.source = stamps(spec["path"]) if trainer is None and self.split is None else None
         options = {**options, "compile": False, "split": self.split is not None}
         super().__init__({**spec, "lora": None, "head": "lm"}, options, world, network=self._part_of(spec, options), lender=self.trainer)
         if self.split is not None:
@@ -234,8 +237,13 @@ class SampleModel(ScoreModel):
         self.check_fit(network)
         return dict(places_of(network.hf))
 
+    def holds(self, folder: str) -> bool:
+        """Its weights are those of this folder, which has not changed since they were read."""
+        return self.source is not None and self.source == stamps(folder)
+
     def take(self, weights: Iterable[tuple[str, Tensor]]) -> None:
         """Copies weights into place, one by one: some are made only when they are asked for."""
+        self.source = None
         if self.shared:
             self._part()
         places = dict(places_of(self.network.hf))
@@ -298,6 +306,15 @@ class SampleModel(ScoreModel):
 def can_share(trainer: TrainModel) -> bool:
     """Its compute weights lie on this device, whole, as they are."""
     return trainer.lora is None and trainer.guests is None and not trainer.ranks.several and trainer.kind == "lm"
+
+
+def stamps(folder: str) -> list[tuple[str, int, int, int]]:
+    """Of the files of a model: where each is, how large, and when it was written."""
+    if not os.path.isdir(folder):
+        return []
+    files = [entry for entry in os.scandir(folder) if entry.is_file()]
+    known = [(os.path.realpath(entry.path), entry.stat()) for entry in files]
+    return sorted((path, stat.st_ino, stat.st_size, stat.st_mtime_ns) for path, stat in known)
 
 
 def answer_of(job: Job, samples: list[Sample], stats: dict[str, int]) -> Answer:

@@ -14,6 +14,7 @@ from ..train.memory_plan import MemoryPlan
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from ..sampler.engine import SampleModel
     from ..world import World
 
 T = TypeVar("T")
@@ -248,8 +249,13 @@ def load_weights(worker: Worker, request: Request) -> None:
     from ..sampler.change import Change
 
     sampler = worker.model(request)
-    weights = sampler.load(request.arg("dir"))
-    Change(worker, request.id, [sampler], request.arg("version"), request.arg("inFlight"), lambda to: to.take(weights.items()))
+    weights = None if sampler.holds(request.arg("dir")) else sampler.load(request.arg("dir"))
+
+    def put(to: SampleModel) -> None:
+        if weights is not None:
+            to.take(weights.items())
+
+    Change(worker, request.id, [sampler], request.arg("version"), request.arg("inFlight"), put)
 
 
 def transfer(worker: Worker, request: Request) -> None:
