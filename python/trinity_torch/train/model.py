@@ -52,7 +52,7 @@ class Model:
         if lender is not None:
             self.network = lender.network
         else:
-            self.network = network or load(spec["path"], self.kind, int(spec.get("seed") or 0))
+            self.network = network or load(spec["path"], self.kind, int(spec.get("seed") or 0), self.widens())
             with clock.part("to the device"):
                 self.move_in(trainable)
         config = self.network.config
@@ -69,6 +69,10 @@ class Model:
         rotation.settle(self.network.hf, self.info["maxModelLen"])
         if self.lora is not None and self.lora.note:
             self.info["notes"] = [self.lora.note]
+
+    def widens(self) -> bool:
+        """Weights are made float32 where they are computed with: half as much is read, and goes to the device."""
+        return self.world.device.type == "cuda" and not self.ranks.several and not self.spec.get("lora")
 
     def move_in(self, trainable: bool) -> None:
         """The network gets its adapter, and goes to the device where it lies there whole."""
@@ -88,6 +92,9 @@ class Model:
                     # one by one: in float32 all of them may be more than the device has
                     p.data = p.data.to(world.device).to(self.dtype)
             self.network.to(world.device)
+            for p in self.network.parameters():
+                if p.requires_grad:
+                    p.data = p.data.float()
 
     def settle(self) -> None:
         """After masters are taken: weights in the type they are computed in, layers compiled, ranks have their shards."""
