@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import PROTOCOL, __version__, clock
 from .errors import WorkerError, describe
-from .early import begin_device
 from .life import end_with_parent
 from .wire.channel import Channel
 
@@ -34,7 +33,6 @@ def main(open_model: OpenModel | None = None) -> None:
     if channel is not None:
         # at once: Trinity turns away who is silent
         channel.send({"event": "token", "token": token})
-    begin_device()
     try:
         with clock.whole("started"):
             check_versions()
