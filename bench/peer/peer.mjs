@@ -4,32 +4,50 @@ import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const python = fileURLToPath(new URL('../../.venv/bin/python', import.meta.url))
+/** `TRINITY_PEER_PYTHON`: a Python that has the peers, where it is not the tests' own (a GPU machine). */
+const python = process.env.TRINITY_PEER_PYTHON || fileURLToPath(new URL('../../.venv/bin/python', import.meta.url))
 
 export function peerAvailable() {
-  return existsSync(python)
+  // a bare name is looked for in PATH
+  return !python.includes('/') || existsSync(python)
 }
 
-/** `script`: train.py or generate.py. Gives `call({ cmd, … })`, one at a time, and `close()`. */
-export function startPeer(script) {
+/**
+ * `script`: train.py or generate.py. Gives `call({ cmd, … })`, one at a time, and `close()`, which ends when the process
+ * has. `echo`: what the peer prints is shown as it comes.
+ */
+export function startPeer(script, { env = {}, echo = false } = {}) {
   if (!peerAvailable()) throw new Error('no Python environment to compare with: run scripts/test-python.sh first')
-  const child = spawn(python, [fileURLToPath(new URL(script, import.meta.url))], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(python, [fileURLToPath(new URL(script, import.meta.url))], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
+  const ended = new Promise((resolve) => child.once('close', resolve))
   let log = ''
   child.stderr.on('data', (chunk) => {
     log = (log + chunk).slice(-4000)
+    if (echo) process.stderr.write(chunk)
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
-    async call(command) {
+    /** After `seconds` without an answer the peer is killed. */
+    async call(command, { seconds } = {}) {
       child.stdin.write(`${JSON.stringify(command)}\n`)
+      const late = seconds && setTimeout(() => child.kill('SIGKILL'), seconds * 1000)
       const { value, done } = await lines.next()
+      clearTimeout(late)
       if (done) throw new Error(`${script} ended: ${log}`)
       const answer = JSON.parse(value)
-      if (!answer.ok) throw new Error(`${script}: ${answer.error}`)
+      if (!answer.ok) throw new Error(`${script}: ${answer.error}\n${log}`)
       return answer
     },
     close() {
       child.stdin.end()
+      return ended
+    },
+    kill() {
+      child.kill('SIGKILL')
+      return ended
     },
   }
 }

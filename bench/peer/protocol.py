@@ -2,14 +2,16 @@
 interleave runs of this peer with runs of the product and pays for loading and warming up only once."""
 
 import json
+import os
 import sys
 import traceback
 
 
 def serve(handlers):
     """Calls handlers[cmd](**rest) for each line; {"cmd": "quit"} or the end of input ends the process."""
-    out = sys.stdout
-    sys.stdout = sys.stderr  # libraries may print; only answers go out
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # libraries may print, even from C; only answers go out
+    sys.stdout = sys.stderr
     for line in sys.stdin:
         if not line.strip():
             continue
