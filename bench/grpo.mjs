@@ -72,7 +72,7 @@ const shapes = [
 /** The first steps warm up caches and the compiler of JavaScript. */
 const SKIP = 3
 
-/** Runs some steps; gives what its monitors recorded of each that counts, and the pace of them all. */
+/** Runs some steps; gives what its monitors recorded of each that counts, the pace of them all, and when the first began. */
 export function trinity(settings, steps, skip = SKIP) {
   const folder = mkdtempSync(join(tmpdir(), 'trinity-bench-'))
   const set = {
@@ -89,6 +89,7 @@ export function trinity(settings, steps, skip = SKIP) {
     args.push('--plugin-dir', join(root, 'bench/plugin'))
     for (const [key, value] of Object.entries(set)) args.push('--set', `${key}=${value}`)
     const env = { ...process.env, TRINITY_CHECKPOINT_ROOT_DIR: folder }
+    const started = Date.now() / 1000
     const { status, stderr, stdout } = spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' })
     if (status !== 0) throw new Error(`trinity run ended with ${status}: ${stdout.slice(-500)} ${stderr.slice(-2000)}`)
     const read = (role) =>
@@ -104,12 +105,19 @@ export function trinity(settings, steps, skip = SKIP) {
     const pairs = counted.map(({ step, metrics }) => [metrics, explorer[step - 1]?.metrics ?? {}])
     return {
       pace,
+      first: firstRollouts(explorer[0], started),
       parts: pairs.map(([train, explore]) => partsOf(train, explore)),
       work: pairs.map(([train, explore]) => workOf(train, explore)),
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Seconds from the start of the process until the first rollouts begin, and until the first step's are there. */
+function firstRollouts({ time, metrics }, started) {
+  const took = metrics['explorer/time/wait_explore_step'] + (metrics['experience_pipeline/time/total'] ?? 0)
+  return { begun: time - started - took, done: time - started }
 }
 
 function partsOf(train, explore) {
@@ -243,7 +251,8 @@ function questions({ data, tasks, steps }, round, folder) {
   return { folder: own, file }
 }
 
-function reportWork(own, theirs) {
+/** Tokens of both sides, to show that the work was the same. */
+export function reportWork(own, theirs) {
   const names = {
     prompt: 'prompt tokens',
     sampled: 'sampled tokens',

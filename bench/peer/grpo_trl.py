@@ -1,14 +1,17 @@
-"""GRPO with TRL's GRPOTrainer on the CPU, the peer of bench/grpo.mjs.
+"""GRPO with TRL's GRPOTrainer, the peer of bench/grpo.mjs, bench/learn.mjs and bench/torch.
 
     {"cmd": "open", "model": DIR, "threads": 2}  -> versions, parameters
     {"cmd": "run", "tasks": FILE, "tasks_per_step": 16, "answers": 8, "response": 16, "split": 1, "steps": 4, "skip": 1,
-     "lr": 3e-4, "reward": "countdown", "seed": 1, "test": FILE}
-        -> seconds, generate, forward, prompt, sampled, longest, equal, rewards, cpu, right
+     "lr": 3e-4, "reward": "countdown", "seed": 1, "test": FILE, "settings": {}}
+        -> seconds, prepare, generate, sync, logprobs, forward, prompt, sampled, longest, equal, rewards, cpu, right, started
 
 `seconds` holds the time of every optimizer step but the first `skip`: generation, rewards, advantages, training. One
 gradient per batch of rollouts, no KL term, f32, temperature 1: what the quick start does. The batch goes through the
 model in `split` parts; the tasks come in the order of their file. Nothing is logged, saved or evaluated.
-`generate` and `forward` are the parts of the same steps (the rest is the backward pass and the optimizer), `prompt` and
+`settings` are further fields of GRPOConfig, by default those of a CPU; weights are float32, and `bf16` computes in bfloat16.
+`prepare` is all that comes before the training of a step: `generate`, `sync` (weights to vLLM), `logprobs` (the trainer's
+own, with which TRL corrects those of vLLM), rewards and padding. `forward` is a part of the training; the rest of it is
+the backward pass and the optimizer. `started`: seconds until the trainer was there. `prompt` and
 `sampled` the tokens of the prompts and of the answers of a step, `longest` the longest answer, `equal` the share of
 answers without a gradient, `rewards` the mean reward of each step, `cpu` the processor time of the training. `right`, if there
 is a `test`: the share of its puzzles that one sampled answer solves, after training.
@@ -60,15 +63,33 @@ def letters(completions, **_):
 REWARDS = {"countdown": countdown, "letters": letters}
 
 
+def now():
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
 class Watched(GRPOTrainer):
     """Notes how long the parts of a step take, and how much work they had."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.notes = {"generate": [], "forward": [], "prompt": [], "sampled": [], "longest": [], "equal": []}
+        parts = ("prepare", "generate", "sync", "logprobs", "forward", "prompt", "sampled", "longest", "equal")
+        self.notes = {name: [] for name in parts}
+        if self.use_vllm:
+            self._sync = self.vllm_generation.sync_weights
+            self.vllm_generation.sync_weights = lambda: self._timed("sync", self._sync, (), {})
+
+    def _prepare_inputs(self, *args, **kwargs):
+        return self._timed("prepare", super()._prepare_inputs, args, kwargs)
 
     def _generate(self, *args, **kwargs):
         return self._timed("generate", super()._generate, args, kwargs)
+
+    def _get_per_token_logps_and_entropies(self, *args, **kwargs):
+        work = super()._get_per_token_logps_and_entropies
+        # with gradients it is a part of the training
+        return work(*args, **kwargs) if torch.is_grad_enabled() else self._timed("logprobs", work, args, kwargs)
 
     def compute_loss(self, *args, **kwargs):
         return self._timed("forward", super().compute_loss, args, kwargs)
@@ -83,13 +104,13 @@ class Watched(GRPOTrainer):
         return output
 
     def _timed(self, name, work, args, kwargs):
-        begin = time.perf_counter()
+        begin = now()
         try:
             return work(*args, **kwargs)
         finally:
             spent = self.notes[name]
             spent += [0.0] * (self.state.global_step + 1 - len(spent))
-            spent[-1] += time.perf_counter() - begin
+            spent[-1] += now() - begin
 
 
 class StepTimes(TrainerCallback):
@@ -98,10 +119,11 @@ class StepTimes(TrainerCallback):
         self.begin = 0.0
 
     def on_step_begin(self, *_, **__):
-        self.begin = time.perf_counter()
+        self.begin = now()
 
     def on_step_end(self, *_, **__):
-        self.seconds.append(time.perf_counter() - self.begin)
+        self.seconds.append(now() - self.begin)
+        print(f"TRL: step {len(self.seconds)}, {self.seconds[-1]:.2f} s", flush=True)
 
 
 def read_tasks(path):
@@ -123,7 +145,7 @@ def open_model(model, threads=2):
     state["tokenizer"] = AutoTokenizer.from_pretrained(model)
     net = AutoModelForCausalLM.from_pretrained(model)
     versions = {"torch": torch.__version__, "transformers": transformers.__version__, "trl": trl.__version__}
-    return {"parameters": sum(p.numel() for p in net.parameters()), "threads": threads, **versions}
+    return {"parameters": sum(p.numel() for p in net.parameters()), "threads": threads, "cuda": torch.cuda.is_available(), **versions}
 
 
 @torch.no_grad()
@@ -139,7 +161,7 @@ def right(net, path, response, seed, size=100):
         texts = [tokenizer.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True) for row in part]
         given = tokenizer(texts, return_tensors="pt", padding=True, padding_side="left", add_special_tokens=False)
         out = net.generate(
-            **given, do_sample=True, temperature=1.0, top_k=0, max_new_tokens=response, pad_token_id=tokenizer.pad_token_id
+            **given.to(net.device), do_sample=True, temperature=1.0, top_k=0, max_new_tokens=response, pad_token_id=tokenizer.pad_token_id
         )
         said = tokenizer.batch_decode(out[:, given["input_ids"].shape[1] :], skip_special_tokens=True)
         answers = [[{"content": text}] for text in said]
@@ -147,7 +169,13 @@ def right(net, path, response, seed, size=100):
     return solved / len(rows)
 
 
-def run(tasks, tasks_per_step, answers, response, steps, lr, reward="countdown", split=1, skip=1, seed=1, test=None):
+CPU = {"use_cpu": True, "bf16": False}
+
+
+def run(
+    tasks, tasks_per_step, answers, response, steps, lr, reward="countdown", split=1, skip=1, seed=1, test=None, settings=CPU
+):
+    opened = time.perf_counter()
     net = AutoModelForCausalLM.from_pretrained(state["model"], dtype=torch.float32)
     times = StepTimes()
     rewards = []
@@ -177,15 +205,15 @@ def run(tasks, tasks_per_step, answers, response, steps, lr, reward="countdown",
                 lr_scheduler_type="constant",
                 max_steps=steps + skip,
                 seed=seed,
-                use_cpu=True,
-                bf16=False,
                 gradient_checkpointing=False,
                 report_to=[],
                 logging_strategy="no",
                 save_strategy="no",
                 disable_tqdm=True,
+                **settings,
             ),
         )
+        started = time.perf_counter() - opened
         begin = time.process_time()
         trainer.train()
         cpu = time.process_time() - begin
@@ -193,8 +221,9 @@ def run(tasks, tasks_per_step, answers, response, steps, lr, reward="countdown",
         "seconds": times.seconds[skip:],
         "rewards": rewards[skip:],
         "cpu": cpu,
+        "started": started,
         "right": right(net, test, response, seed) if test else None,
-        **{name: values[skip:] for name, values in trainer.notes.items()},
+        **{name: (values + [0.0] * len(times.seconds))[skip : len(times.seconds)] for name, values in trainer.notes.items()},
     }
 
 

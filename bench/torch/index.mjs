@@ -1,6 +1,6 @@
 // A GRPO step on the torch engine, as the loop makes it, in one process with trainer and sampler on one device:
 // seconds of rollout, advantage, training and hand-over, and what of it is not arithmetic. Random weights in a published shape.
-// --loop: the same by `trinity run`, with everything that a run does.
+// --loop: the same by `trinity run`, with everything that a run does. --against=trl: that, before and after TRL's GRPOTrainer with vLLM.
 // --shape=1.5b --prompts=64 --answers=8 --prompt=256 --response=512 --budget=8192 --steps=3 (a GPU); --shape=tiny for a CPU.
 // Training and sampling alone, with their peers: bench/torch/train.py and sample.py, which need no Node.
 import { spawnSync } from 'node:child_process'
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { format, median, printTable } from '../lib.mjs'
+import { againstTrl } from './against-trl.mjs'
 import { loop } from './loop.mjs'
 
 export const title = 'Torch engine: a GRPO step'
@@ -34,9 +35,12 @@ export async function run(options = []) {
     response: number('response', 512),
     budget: number('budget', 8192),
   }
-  if (options.includes('--loop')) {
+  const against = option('against') === 'trl'
+  if (against || options.includes('--loop')) {
     try {
-      await loop(folder, { ...work, steps: 4 + number('steps', 3) })
+      if (against)
+        await againstTrl(folder, work, { rows: number('rows', 8), vllm: option('generate') !== 'transformers' })
+      else await loop(folder, { ...work, steps: 4 + number('steps', 3) })
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
