@@ -1,5 +1,7 @@
 // Whether GRPO learns as with TRL's GRPOTrainer: the same model, puzzles, order, batches and settings, several seeds, one thread each.
-import { spawnSync } from 'node:child_process'
+// --engine=torch: the torch engine instead of the native one, TRL on the GPU too if there is one. --together: all runs at once,
+// where there are processors enough; rewards are the same, times mean nothing then.
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -9,7 +11,7 @@ import { startPeer } from './peer/peer.mjs'
 
 export const title = 'Learning as with TRL'
 export const about =
-  'rewards of GRPO here and with TRL, and processor time (--seeds=3, --steps=80, --out=FOLDER keeps the curves)'
+  'rewards of GRPO here and with TRL, and processor time (--seeds=3, --steps=80, --engine=torch, --together, --out=FOLDER keeps the curves)'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const cli = join(root, 'dist/cli/main.js')
@@ -27,28 +29,53 @@ export async function run(options = []) {
   const [seeds, steps] = [Number(value('seeds', 3)), Number(value('steps', 80))]
   const kept = value('out')
   const folder = kept ? resolve(kept) : mkdtempSync(join(tmpdir(), 'trinity-bench-learn-'))
-  const peer = startPeer('grpo_trl.py')
+  const engine = value('engine', 'native')
   const runs = { here: [], TRL: [] }
   try {
-    const { trl, torch } = await peer.call({ cmd: 'open', model: join(example, 'model'), threads: 1 })
-    for (let seed = 1; seed <= seeds; seed++) {
+    let versions = ''
+    const one = async (seed) => {
       const tasks = shuffled(join(folder, `tasks-${seed}`), seed, TASKS * steps)
-      runs.here.push(here(folder, tasks, seed, steps))
-      const theirs = await peer.call({
-        cmd: 'run',
-        ...{ tasks: join(tasks, 'train.jsonl'), tasks_per_step: TASKS, answers: ANSWERS, response: RESPONSE, lr: LR },
-        ...{ steps, skip: 0, seed, test: join(example, 'countdown/test.jsonl') },
-      })
-      keep(join(folder, `learn/TRL-${seed}`), theirs.rewards)
-      runs.TRL.push({ rewards: theirs.rewards, right: theirs.right, cpu: theirs.cpu, step: median(theirs.seconds) })
-      console.log(`seed ${seed}: ${format(runs.here.at(-1).cpu)} s here, ${format(theirs.cpu)} s with TRL`)
+      const own = () => here(folder, tasks, seed, steps, engine)
+      const theirs = () => trl(folder, tasks, seed, steps, engine)
+      const [ours, peer] = options.includes('--together')
+        ? await Promise.all([own(), theirs()])
+        : [await own(), await theirs()]
+      versions = peer.versions
+      runs.here[seed - 1] = ours
+      runs.TRL[seed - 1] = peer
+      const last = (rewards) => format(mean(rewards.slice(-10)))
+      console.log(
+        `seed ${seed}: ${format(ours.cpu)} s here, ${format(peer.cpu)} s with TRL; reward of the last 10 steps ` +
+          `${last(ours.rewards)} here, ${last(peer.rewards)} with TRL`,
+      )
     }
-    console.log(`\n${TASKS} puzzles × ${ANSWERS} answers, ${steps} steps, rate ${LR}; TRL ${trl}, PyTorch ${torch}`)
+    const all = Array.from({ length: seeds }, (_, i) => i + 1)
+    if (options.includes('--together')) await Promise.all(all.map(one))
+    else for (const seed of all) await one(seed)
+    console.log(`\n${TASKS} puzzles × ${ANSWERS} answers, ${steps} steps, rate ${LR}; ${engine} engine; ${versions}`)
     report(runs, steps)
     if (kept) chart(folder, seeds)
   } finally {
-    peer.close()
     if (!kept) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function trl(folder, tasks, seed, steps, engine) {
+  const peer = startPeer('grpo_trl.py')
+  try {
+    const opened = await peer.call({ cmd: 'open', model: join(example, 'model'), threads: 1 })
+    const found = await peer.call({
+      cmd: 'run',
+      ...{ tasks: join(tasks, 'train.jsonl'), tasks_per_step: TASKS, answers: ANSWERS, response: RESPONSE, lr: LR },
+      ...{ steps, skip: 0, seed, test: join(example, 'countdown/test.jsonl') },
+      // as here: weights in float32, products in bfloat16
+      ...(engine === 'torch' && opened.cuda && { settings: { bf16: true } }),
+    })
+    keep(join(folder, `learn/TRL-${seed}`), found.rewards)
+    const versions = `TRL ${opened.trl}, PyTorch ${opened.torch}${opened.cuda ? ' with CUDA' : ''}`
+    return { rewards: found.rewards, right: found.right, cpu: found.cpu, step: median(found.seconds), versions }
+  } finally {
+    await peer.close()
   }
 }
 
@@ -67,7 +94,7 @@ function shuffled(folder, seed, count) {
   return folder
 }
 
-function here(folder, tasks, seed, steps) {
+async function here(folder, tasks, seed, steps, engine) {
   const settings = {
     checkpoint_root_dir: folder,
     project: 'learn',
@@ -83,12 +110,17 @@ function here(folder, tasks, seed, steps) {
     'explorer.rollout_model.seed': seed,
     'explorer.eval_interval': steps,
     'synchronizer.sync_interval': 1,
+    ...(engine === 'torch' && {
+      mode: 'colocate',
+      'trainer.trainer_type': 'torch',
+      'explorer.rollout_model.engine_type': 'torch',
+    }),
   }
   const args = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
   const config = join(root, 'examples/algorithms/countdown.yaml')
   const command = ['-c', 'time "$@" >&2', 'bash', process.execPath, cli, 'run', '--config', config, ...args]
   const env = { ...process.env, TRINITY_NATIVE_THREADS: '1', LC_ALL: 'C', TIMEFORMAT: 'cpu %U %S' }
-  const { status, stderr } = spawnSync('bash', command, { encoding: 'utf8', env })
+  const { status, stderr } = await ended(spawn('bash', command, { env, stdio: ['ignore', 'ignore', 'pipe'] }))
   if (status !== 0) throw new Error(`trinity run ended with ${status}: ${stderr.slice(-2000)}`)
   const [, user, system] = /cpu ([\d.]+) ([\d.]+)/.exec(stderr)
   const all = readLines(join(folder, `learn/Trinity-${seed}/monitor/explorer.jsonl`))
@@ -97,6 +129,16 @@ function here(folder, tasks, seed, steps) {
   const trained = readLines(join(folder, `learn/Trinity-${seed}/monitor/trainer.jsonl`)).map(({ time }) => time)
   const step = median(trained.slice(1).map((time, i) => time - trained[i]))
   return { rewards, right: rights.at(-1), before: rights[0], cpu: Number(user) + Number(system), step }
+}
+
+function ended(child) {
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (chunk) => {
+    stderr += chunk
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', (status) => resolve({ status, stderr }))
+  })
 }
 
 function readLines(file) {
@@ -132,7 +174,7 @@ function report({ here, TRL }, steps) {
     ),
     row('held-out right after', ({ right }) => right),
     row('seconds of a step, median', ({ step }) => step),
-    // ours: the whole process, with its start, two evaluations and the checkpoint; TRL's: the training alone
+    // ours: the whole process, with its start, two evaluations and the checkpoint, without workers in Python; TRL's: the training alone
     row('processor seconds', ({ cpu }) => cpu),
   ])
   console.log(`held-out right before: ${spread(here.map(({ before }) => before))}`)
