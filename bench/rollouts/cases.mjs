@@ -10,10 +10,10 @@ export const cases = [
   { name: 'batch', shape: '1.5b', prompts: 64, answers: 8, prompt: 256, response: 512 },
   { name: 'turns', shape: '1.5b', prompts: 64, answers: 1, prompt: 200, response: 100, turns: 8, added: 200 },
   { name: 'alone', shape: '1.5b', prompts: 1, answers: 1, prompt: 256, response: 512 },
-  { name: '8k shared', shape: '1.5b', prompts: 16, answers: 8, prompt: 7680, response: 512 },
-  { name: '8k apart', shape: '1.5b', prompts: 64, answers: 1, prompt: 7680, response: 512 },
+  { name: '8k-shared', shape: '1.5b', prompts: 16, answers: 8, prompt: 7680, response: 512 },
+  { name: '8k-apart', shape: '1.5b', prompts: 64, answers: 1, prompt: 7680, response: 512 },
   { name: 'long', shape: '1.5b', prompts: 16, answers: 8, prompt: 256, response: 4096 },
-  { name: 'batch 7b', shape: '7b', prompts: 64, answers: 8, prompt: 256, response: 512 },
+  { name: 'batch-7b', shape: '7b', prompts: 64, answers: 8, prompt: 256, response: 512 },
 ].map((one) => ({ turns: 1, added: 0, ...one }))
 
 /** The same in small, for a machine without a GPU. */

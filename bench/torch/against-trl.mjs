@@ -40,7 +40,7 @@ export async function againstTrl(model, work, { rows, vllm }) {
 async function trl(model, { prompts, answers, prompt, response }, rows, vllm) {
   const peer = startPeer('grpo_trl.py', {
     echo: true,
-    env: { VLLM_USE_FLASHINFER_SAMPLER: '0', VLLM_LOGGING_LEVEL: 'ERROR' },
+    env: { VLLM_USE_FLASHINFER_SAMPLER: '0', VLLM_LOGGING_LEVEL: 'ERROR', VLLM_NO_USAGE_STATS: '1' },
   })
   try {
     const { torch, trl: version, cuda } = await peer.call({ cmd: 'open', model })
@@ -60,7 +60,7 @@ async function trl(model, { prompts, answers, prompt, response }, rows, vllm) {
         ...{ steps: THEIRS, skip: THEIR_SKIP, lr: 1e-6, reward: 'letters', split: (prompts * answers) / rows },
         settings: { ...device, ...sampler },
       },
-      { seconds: 420 },
+      { seconds: 300 },
     )
     const parts = found.seconds.map((step, i) => {
       const [prepare, generated, sync, logprobs] = ['prepare', 'generate', 'sync', 'logprobs'].map(
