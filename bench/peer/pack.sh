@@ -56,6 +56,8 @@ PY
 cat > "$work/all/peer-python" <<'SH'
 #!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
+# a machine without a network may not know its own name
+export GLOO_SOCKET_IFNAME=lo NCCL_SOCKET_IFNAME=lo VLLM_HOST_IP=127.0.0.1
 PYTHONPATH=$here/site-packages exec python3 "$@"
 SH
 chmod +x "$work/all/peer-python"

@@ -41,9 +41,12 @@ export function startPeer(script, { env = {}, echo = false } = {}) {
       if (!answer.ok) throw new Error(`${script}: ${answer.error}\n${log}`)
       return answer
     },
-    close() {
+    /** One that does not end by itself, perhaps with a GPU in its hands, is killed. */
+    async close() {
       child.stdin.end()
-      return ended
+      const late = setTimeout(() => child.kill('SIGKILL'), 30_000)
+      await ended
+      clearTimeout(late)
     },
     kill() {
       child.kill('SIGKILL')

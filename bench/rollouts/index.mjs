@@ -99,7 +99,13 @@ async function openPeer(folder, work) {
   const peer = startPeer('rollouts_vllm.py')
   const length = 64 * Math.ceil((Math.max(...work.map(longest)) + 64) / 64)
   const sequences = Math.max(...work.map(rowsOf))
-  const opened = await peer.call({ cmd: 'open', model: folder, length, sequences }, { seconds: 240 })
+  let opened
+  try {
+    opened = await peer.call({ cmd: 'open', model: folder, length, sequences }, { seconds: 240 })
+  } catch (error) {
+    await peer.kill()
+    throw error
+  }
   return {
     started: opened.seconds,
     version: `vLLM ${opened.vllm}, torch ${opened.torch}`,

@@ -9,7 +9,10 @@ export async function openOurs(folder) {
   const engine = new TorchEngine({ devices: 1, python })
   let seq = 0
   const call = () => ({ seq: ++seq, deadlineMs: 600_000 })
-  const sampler = await engine.openSample({ path: folder, seed: 1 }, call())
+  const sampler = await engine.openSample({ path: folder, seed: 1 }, call()).catch(async (error) => {
+    await engine.close()
+    throw error
+  })
   const vocabulary = sampler.info.vocabSize
   const noise = (count) => Int32Array.from({ length: count }, () => Math.floor(Math.random() * vocabulary))
   return {
