@@ -1,4 +1,5 @@
 import { commandHelp, commandOf, unknownCommand } from '../base/colon-command.js'
+import { TrinityError } from '../base/error.js'
 import { visible } from '../base/terminal/visible.js'
 import type { ViewStream } from '../monitor/terminal/live.js'
 import { Beside } from './beside.js'
@@ -63,18 +64,20 @@ export async function converse(talks: readonly Talk[], desk: Desk): Promise<void
     if (name) commands[name](rest)
     else if (word) print(unknownCommand(word, COMMANDS))
     // `::x` is the text `:x`
-    else if (text !== '') await answer(talks, text.startsWith('::') ? text.slice(1) : text, desk)
+    else if (text !== '') await answer(talks, text.startsWith('::') ? text.slice(1) : text, desk, { turn: true })
     desk.ask()
   }
 }
 
-/** One question: a reply as it comes, or several side by side. False: there was no room for it. */
+/** One question: a reply as it comes, or several side by side. Where it is a `turn`, there are commands beside it. */
 export async function answer(
   talks: readonly Talk[],
   text: string,
   desk: Omit<Desk, 'lines' | 'ask'>,
-): Promise<boolean> {
+  { turn = false }: { turn?: boolean } = {},
+): Promise<void> {
   const signal = desk.answering()
+  const earlier = talks.some((talk) => talk.hasBegun)
   const shown = (part: string) => (desk.screen ? visible(part) : part)
   const replies: Reply[] = []
   try {
@@ -91,8 +94,11 @@ export async function answer(
     if (!signal.aborted) throw error
     for (const talk of talks.slice(0, replies.length)) talk.undo()
     desk.write('\n(stopped: the question was taken back)\n')
-    return true
+    return
   }
+  const full = replies.find(({ end }) => end === 'full')
+  // the reply of the other model is worth having
+  if (full && !turn && talks.length === 1) throw tooLong(full)
   if (talks.length > 1)
     desk.write(
       columns(
@@ -106,7 +112,16 @@ export async function answer(
     if (tokens.length > 0) desk.write(`${title}${shown(probabilityTable(tokens))}\n`)
   }
   if (replies.some(({ end }) => end === 'length')) desk.write('(cut: --max-tokens allows longer replies)\n')
-  const isFull = replies.some(({ end }) => end === 'full')
-  if (isFull) desk.write('(this is longer than the model can read: :reset forgets what was said)\n')
-  return !isFull
+  const cut = replies.find(({ end }) => end === 'context')
+  if (cut) desk.write(`(cut: the context of ${cut.context} tokens is full${turn ? '; :reset makes room' : ''})\n`)
+  if (!full) return
+  if (!turn) throw tooLong(full)
+  const fix = earlier ? ':reset forgets what was said' : 'ask something shorter'
+  desk.write(`(this does not fit into the context of ${full.context} tokens: ${fix})\n`)
+}
+
+function tooLong({ context }: Reply): TrinityError {
+  return new TrinityError('cli/question', `the question does not fit into the context of ${context} tokens`, {
+    hint: 'ask something shorter, shorten --system, or use a model with a longer context',
+  })
 }

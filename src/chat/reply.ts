@@ -16,8 +16,13 @@ export interface Reply {
   readonly text: string
   /** Only where alternatives were asked for. */
   readonly tokens: readonly SpokenToken[]
-  /** `full`: what was said does not fit into the model any more, and was not said. */
-  readonly end: 'stop' | 'length' | 'full'
+  /**
+   * `length`: at the most tokens of a reply. `context`: at the most that the model reads and writes together. `full`: what
+   * was said does not fit into the model any more, and was not said.
+   */
+  readonly end: 'stop' | 'length' | 'context' | 'full'
+  /** Tokens that the model reads and writes together. */
+  readonly context: number
 }
 
 /** What a model says to these messages; `onText` hears it as it comes. */
@@ -36,8 +41,11 @@ export async function replyTo(
     ? await model.complete(said.map(({ content }) => content).join(''), args, heard, signal)
     : await model.answers(said, args, heard, signal)
   const { truncateStatus, responseText = '' } = answer.experience
-  if (truncateStatus === 'prompt_truncated') return { text: '', tokens: [], end: 'full' }
+  const context = model.limits.maxModelLen
+  if (truncateStatus === 'prompt_truncated') return { text: '', tokens: [], end: 'full', context }
   onText(words.end())
   const tokens = alternatives === undefined ? [] : spokenTokens(model.tokenizer, answer.sample, alternatives)
-  return { text: responseText, tokens, end: truncateStatus === 'response_truncated' ? 'length' : 'stop' }
+  const isFilled = answer.promptTokens + answer.sample.tokens.length >= context
+  const end = truncateStatus !== 'response_truncated' ? 'stop' : isFilled ? 'context' : 'length'
+  return { text: responseText, tokens, end, context }
 }

@@ -4,7 +4,7 @@ import { tempDir } from '../../test/support/temp-dir.js'
 import { createModel } from '../model/create.js'
 import { Closers } from '../run/closers.js'
 import { type NewConversation, openOneModel } from '../run/one-model.js'
-import { converse } from './converse.js'
+import { answer, converse } from './converse.js'
 import { Talk, type TalkOptions } from './talk.js'
 
 let open: NewConversation
@@ -40,6 +40,30 @@ it('what is too long has not been said', async () => {
   expect(await one.say('x'.repeat(300))).toMatchObject({ end: 'full', text: '' })
   expect(one.undo()).toBe(false)
   expect((await one.say('x')).end).not.toBe('full')
+})
+
+it('says what a reply was cut by', async () => {
+  expect(await talk().say('hello')).toMatchObject({ end: 'length', context: 128 })
+  const one = talk({ plain: true })
+  expect(await one.say('x'.repeat(124))).toMatchObject({ end: 'context', context: 128 })
+  const written: string[] = []
+  const desk = { write: (text: string) => void written.push(text), ask() {}, answering: () => never, width: 80 }
+  const typed = ['y'.repeat(300), 'x'.repeat(120), 'y'.repeat(300)]
+  await converse([talk()], {
+    ...desk,
+    lines: (async function* () {
+      yield* typed
+    })(),
+  })
+  expect(written.join('').match(/^\(.*\)$/gm)).toEqual([
+    '(this does not fit into the context of 128 tokens: ask something shorter)',
+    '(cut: the context of 128 tokens is full; :reset makes room)',
+    '(this does not fit into the context of 128 tokens: :reset forgets what was said)',
+  ])
+  await expect(answer([talk()], 'y'.repeat(300), desk)).rejects.toMatchObject({
+    message: 'the question does not fit into the context of 128 tokens',
+    hint: expect.stringContaining('ask something shorter'),
+  })
 })
 
 it('tokens come with their probability and that of others', async () => {

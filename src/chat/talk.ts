@@ -26,6 +26,11 @@ export class Talk {
     this.#model = newConversation('chat', 0)
   }
 
+  /** Whether anything has been said. */
+  get hasBegun(): boolean {
+    return this.#said.length > 0
+  }
+
   /** `onText` hears the reply as it comes. What does not come to its end has not been said. */
   async say(text: string, onText: (text: string) => void = () => {}, signal?: AbortSignal): Promise<Reply> {
     const said = [...this.#said, { role: 'user', content: text }]

@@ -25,6 +25,11 @@ describe('trinity chat', () => {
     expect(await trinityChat(model, [], { temperature: '0' }, 'Make 22 from 5, 20, 3\n')).toBe(asked)
   })
 
+  it('a reply may fill the context, and says so', async () => {
+    const text = await trinityChat(model, ['1'.repeat(230)], { temperature: '0', maxTokens: '5000' })
+    expect(text).toMatch(/\n\(cut: the context of 128 tokens is full\)\n$/)
+  })
+
   it('compares two models and shows probabilities', async () => {
     const text = await trinityChat(model, ['Make 22 from 5, 20, 3'], { compare: model, probs: '2', temperature: '0' })
     expect(text).toMatch(/<answer>.* {3}<answer>/)
@@ -37,6 +42,7 @@ describe('trinity chat', () => {
     [model, ['x'], { temperature: 'hot' }, /--temperature is 'hot'/],
     [model, ['x'], { maxTokens: '0' }, /--max-tokens is '0'/],
     [model, ['x'], { probs: 'many' }, /--probs is 'many'/],
+    [model, ['1'.repeat(300)], {}, /the question does not fit into the context of 128 tokens/],
     [model, [], {}, /there is no question/],
     [model, ['x'], { set: ['name=other'] }, /--set has no effect on .*model/],
     [join(root, 'src'), ['x'], {}, /there are no weights in/],

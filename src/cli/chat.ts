@@ -55,7 +55,7 @@ export async function chat(
   const { withModels } = await import('../run/one-model.js')
   const note = (text: string) => void process.stderr.write(`${pc.dim(text)}\n`)
   try {
-    return await withModels({ note, signal: interrupts.end }, async (open) => {
+    return await withModels<ExitCode>({ note, signal: interrupts.end }, async (open) => {
       const talks: Talk[] = []
       for (const name of names) {
         const dir = await modelOf(name, { set: options.set, note })
@@ -67,7 +67,8 @@ export async function chat(
       if (words.length > 0 || !input.isTTY) {
         const question = words.length > 0 ? words.join(' ') : (await textOf(input)).trim()
         if (question === '') throw new TrinityError('cli/usage', 'there is no question', { path: 'trinity chat' })
-        return (await answer(talks, question, desk)) ? 0 : 1
+        await answer(talks, question, desk)
+        return 0
       }
       note('a line is a question, :help lists the commands, Ctrl-C stops an answer')
       await atTheKeyboard(input, interrupts, desk, (whole) => converse(talks, whole))

@@ -63,7 +63,8 @@ export async function openOneModel(options: OneModelOptions, context: OneModelCo
       name: options.name ?? model,
       sampler: samplers[0],
       text,
-      limits: limitsOf(rollout),
+      // prompt and reply share the context as they need it: there is no batch to plan for
+      limits: { ...limitsOf(rollout), maxPromptTokens: null, maxResponseTokens: maxTokens },
       defaults: samplingOf(rollout),
       seedOf: (call) => deriveSeed(seed, ...seeds, call),
       signal,

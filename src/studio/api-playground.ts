@@ -48,8 +48,10 @@ export interface ChatPart {
 export interface ChatReply {
   readonly text: string
   readonly tokens: readonly ReplyToken[]
-  /** `full`: it does not fit into the model any more. */
-  readonly end: 'stop' | 'length' | 'full'
+  /** `context`: cut where the model can hold no more. `full`: it does not fit into the model any more. */
+  readonly end: 'stop' | 'length' | 'context' | 'full'
+  /** Tokens that the model reads and writes together. */
+  readonly context: number
   readonly seconds: number
 }
 

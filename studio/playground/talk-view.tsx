@@ -147,6 +147,7 @@ function Message({ said: { role, text, reply } }: { said: Said }) {
             {' '}
             {reply.tokens.length} tokens, {(reply.tokens.length / Math.max(reply.seconds, 1e-3)).toFixed(0)} a second
             {reply.end === 'length' && ', cut'}
+            {reply.end === 'context' && `, cut: the context of ${reply.context} tokens is full`}
           </span>
         )}
       </h2>
