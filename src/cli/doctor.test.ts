@@ -17,6 +17,20 @@ describe('doctor', () => {
     expect((await printed({}, report)).text).toContain('trinity 1.2.3 on linux x64')
     expect(JSON.parse((await printed({ json: true }, report)).text)).toEqual(report)
   })
+  it('a fix is required only where something does not work without it', async () => {
+    const check = {
+      id: 'addon',
+      section: 'runtime',
+      name: 'native addon',
+      required: true,
+      found: 'x',
+      fix: 'y',
+    } as const
+    const said = async (status: 'warning' | 'wrong') =>
+      (await printed({}, { ...report, checks: [{ ...check, status }] })).text
+    expect(await said('warning')).toMatch(/^ +fix y$/m)
+    expect(await said('wrong')).toMatch(/^ +fix \(required\) y$/m)
+  })
   it('exits with 1 only when the embedded engine cannot run', async () => {
     expect((await printed({}, report)).code).toBe(0)
     expect((await printed({}, { ...report, ok: false })).code).toBe(1)

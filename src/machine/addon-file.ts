@@ -42,8 +42,13 @@ export function findWasm(instead: string, root: string = PACKAGE_ROOT): AddonFil
   return path ? { path, origin: 'wasm', instead } : { missing }
 }
 
-/** What to do where there is none. */
-export const ADDON_HINT =
+/** What to do where there is none, it does not load, or it is the slow one. What the user asked for comes first. */
+export function addonHint({ TRINITY_NATIVE_ADDON: named }: NodeJS.ProcessEnv = process.env): string {
+  if (named === 'wasm') return 'TRINITY_NATIVE_ADDON asks for WebAssembly: unset it to use the compiled engine'
+  return named ? 'TRINITY_NATIVE_ADDON names this file: correct it or unset it' : INSTALL
+}
+
+const INSTALL =
   'install trinity-rft again with its optional packages (without --omit=optional or --no-optional); ' +
   'where none fits, install a C++ compiler (Debian/Ubuntu: apt install g++, Fedora: dnf install gcc-c++, ' +
   'macOS: xcode-select --install) and run `TRINITY_BUILD_NATIVE=1 npm rebuild trinity-rft`, ' +

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { messageOf, TrinityError } from '../../base/error.js'
-import { ADDON_HINT, type AddonFile, findAddon, findWasm, PACKAGE_ROOT } from '../../machine/addon-file.js'
+import { type AddonFile, addonHint, findAddon, findWasm, PACKAGE_ROOT } from '../../machine/addon-file.js'
 
 /** A model that lives in the addon. Opaque: only the addon's functions take it. */
 export interface NativeHandle {
@@ -164,18 +164,22 @@ export function loadAddon(): NativeAddon {
   const file = findAddon()
   if (file.path === undefined) {
     const message = `the native engine is not there: ${file.missing}, and it was not compiled here`
-    throw new TrinityError('native/not-built', message, { path: PACKAGE_ROOT, hint: ADDON_HINT })
+    throw new TrinityError('native/not-built', message, { path: PACKAGE_ROOT, hint: addonHint() })
   }
   try {
     return take(file)
   } catch (cause) {
     // A file that is there and does not load: made for a newer system, or addons are forbidden to this process.
-    const wasm = file.origin === 'package' ? findWasm(`${file.path} does not load: ${messageOf(cause)}`) : undefined
+    const wasm = file.origin === 'package' ? findWasm(`${file.path} does not load: ${reason(cause)}`) : undefined
     if (wasm?.path) return take(wasm)
-    const hint = file.origin === 'named' ? 'TRINITY_NATIVE_ADDON names this file: correct it or unset it' : ADDON_HINT
-    const message = `the native engine cannot be loaded: ${messageOf(cause)}`
-    throw new TrinityError('native/load', message, { path: file.path, hint, cause })
+    const message = `the native engine cannot be loaded: ${reason(cause)}`
+    throw new TrinityError('native/load', message, { path: file.path, hint: addonHint() })
   }
+}
+
+/** Without the files of this package that asked for it, which Node lists. */
+function reason(cause: unknown): string {
+  return messageOf(cause).replace(/\nRequire stack:[\s\S]*$/, '')
 }
 
 function take(file: Extract<AddonFile, { path: string }>): NativeAddon {

@@ -26,6 +26,18 @@ describe('checkAddon', () => {
     expect(check.status).toBe('wrong')
     expect(check.found).toMatch(/does not load: .*trinity\.node/)
   })
+  it('knows when the user has named another', async () => {
+    const named = await checkAddon({ ...localHost(), env: { TRINITY_NATIVE_ADDON: join(root, 'wsm') } }, root)
+    expect(named).toMatchObject({
+      status: 'wrong',
+      fix: 'TRINITY_NATIVE_ADDON names this file: correct it or unset it',
+    })
+    expect(named.found).toMatch(/^does not load: Cannot find module '.*wsm'$/)
+    mkdirSync(dirname(builtWasm(root)), { recursive: true })
+    writeFileSync(builtWasm(root), '')
+    const slow = await checkAddon({ ...localHost(), env: { TRINITY_NATIVE_ADDON: 'wasm' } }, root)
+    expect(slow).toMatchObject({ status: 'warning', fix: expect.stringContaining('unset it') })
+  })
   it('warns of WebAssembly, where there is nothing else and where a package does not load', async () => {
     mkdirSync(dirname(builtWasm(root)), { recursive: true })
     writeFileSync(builtWasm(root), '')

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { ADDON_HINT, type AddonFile, findAddon, findWasm, PACKAGE_ROOT } from '../addon-file.js'
+import { type AddonFile, addonHint, findAddon, findWasm, PACKAGE_ROOT } from '../addon-file.js'
 import type { Check } from './check.js'
 import type { Host } from './host.js'
 
@@ -8,7 +8,7 @@ const LOAD = 'require(require("node:path").resolve(process.argv[1]))'
 
 export async function checkAddon(host: Host, root: string = PACKAGE_ROOT): Promise<Check> {
   const base = { id: 'addon', section: 'runtime', name: 'native addon', required: true } as const
-  const fix = ADDON_HINT
+  const fix = addonHint(host.env)
   const addon = findAddon(host.env, root)
   if (addon.path === undefined) {
     return { ...base, status: 'missing', found: `not built, and ${addon.missing}`, fix, data: { path: null } }

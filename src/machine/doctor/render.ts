@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import { type Check, type EngineVerdict, type Report, SECTIONS, type Section } from './check.js'
+import { blocks, type Check, type EngineVerdict, type Report, SECTIONS, type Section } from './check.js'
 
 const TITLES: Readonly<Record<Section, string>> = {
   runtime: 'Embedded engine',
@@ -36,7 +36,7 @@ function renderCheck(check: Check, width: number): string[] {
   if (check.status === 'ok' || !check.fix) return [line]
   // what nobody needs gets no line of its own for the remedy
   if (check.status === 'missing' && !check.required) return [`${line}${pc.dim(`; ${check.fix}`)}`]
-  return [line, `${INDENT}${pc.cyan(check.required ? 'fix (required)' : 'fix')} ${check.fix}`]
+  return [line, `${INDENT}${pc.cyan(blocks(check) ? 'fix (required)' : 'fix')} ${check.fix}`]
 }
 
 function color(check: Check): (text: string) => string {
