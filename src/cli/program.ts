@@ -1,9 +1,10 @@
 /** The commands. Each file is one of them; what it needs is loaded when it runs. */
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { redact } from '../base/secret/known.js'
 import { addBenchmarkCommands } from './benchmark-commands.js'
 import { collect } from './collect.js'
+import { TrinityCommand } from './command.js'
 import type { ExitCode } from './print.js'
 import { packageVersion } from './version.js'
 
@@ -12,7 +13,7 @@ import { packageVersion } from './version.js'
  * but this file. A handler returns the exit code.
  */
 export function createProgram(done: (code: ExitCode) => void): Command {
-  const program = new Command('trinity')
+  const program = new TrinityCommand('trinity')
     .description('Reinforcement fine-tuning of language models and agents')
     .version(packageVersion(), '-v, --version')
     .option('--debug', 'show stack traces')
