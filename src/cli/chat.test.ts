@@ -43,6 +43,7 @@ describe('trinity chat', () => {
     [model, ['x'], { maxTokens: '0' }, /--max-tokens is '0'/],
     [model, ['x'], { probs: 'many' }, /--probs is 'many'/],
     [model, ['1'.repeat(300)], {}, /the question does not fit into the context of 128 tokens/],
+    [model, ['x'], { probs: '149' }, /--probs is '149'; expected a whole number from 1 to 148/],
     [model, [], {}, /there is no question/],
     [model, ['x'], { set: ['name=other'] }, /--set has no effect on .*model/],
     [join(root, 'src'), ['x'], {}, /there are no weights in/],
@@ -50,5 +51,13 @@ describe('trinity chat', () => {
     [join(root, 'examples/two_processes/train.yaml'), ['x'], {}, /has left nothing in/],
   ])('%s %j %j is refused', async (name, words, options, message) => {
     await expect(trinityChat(name, words, options)).rejects.toThrow(message)
+  })
+
+  it('asks for a question before it loads a model', async () => {
+    await expect(trinityChat('nowhere', [])).rejects.toMatchObject({
+      code: 'cli/usage',
+      hint: expect.stringContaining('trinity chat nowhere "Hello"'),
+    })
+    expect(await trinityChat(model, ['x'], { probs: '148', maxTokens: '1' })).toMatch(/^ {2}[01]\.\d{3}/m)
   })
 })

@@ -7,6 +7,7 @@ import type { ViewStream } from '../monitor/index.js'
 import { checkSet, modelOf } from './model-of.js'
 import { decimal, wholeNumber } from './number.js'
 import type { ExitCode } from './print.js'
+import { quoted } from './suggestion.js'
 
 export interface ChatOptions {
   system?: string
@@ -50,6 +51,8 @@ export async function chat(
   const isQuestion = given.length === 0 && typeof options.probs === 'string' && !/^-?[\d.]+$/.test(options.probs)
   const words = isQuestion ? [options.probs as string] : given
   const alternatives = alternativesOf(isQuestion || options.probs)
+  const asked = words.length > 0 ? words.join(' ') : input.isTTY ? undefined : (await textOf(input)).trim()
+  if (asked === '') throw noQuestion(model)
   const interrupts = new Interrupts()
   const { Talk, converse, answer } = await import('../chat/index.js')
   const { withModels } = await import('../run/one-model.js')
@@ -59,15 +62,13 @@ export async function chat(
       const talks: Talk[] = []
       for (const name of names) {
         const dir = await modelOf(name, { set: options.set, note })
-        const newConversation = await open({ ...how, model: dir })
+        const newConversation = await open({ ...how, model: dir, check: probsFit(alternatives) })
         talks.push(new Talk(dir, newConversation, { system: options.system, plain: options.plain, alternatives }))
       }
       const screen = 'write' in world ? world.screen : terminal()
       const desk = { write, screen, answering: interrupts.answering, width: screen?.columns || USUAL_WIDTH }
-      if (words.length > 0 || !input.isTTY) {
-        const question = words.length > 0 ? words.join(' ') : (await textOf(input)).trim()
-        if (question === '') throw new TrinityError('cli/usage', 'there is no question', { path: 'trinity chat' })
-        await answer(talks, question, desk)
+      if (asked !== undefined) {
+        await answer(talks, asked, desk)
         return 0
       }
       note('a line is a question, :help lists the commands, Ctrl-C stops an answer')
@@ -87,6 +88,17 @@ function terminal(): ViewStream | undefined {
 function alternativesOf(probs: ChatOptions['probs']): number | undefined {
   if (probs === undefined || probs === false) return undefined
   return probs === true ? ALTERNATIVES : wholeNumber('--probs', probs, ALTERNATIVES, 1)
+}
+
+/** There are only so many other tokens. */
+function probsFit(alternatives: number | undefined): (config: { vocabSize: number }) => void {
+  return ({ vocabSize }) => void wholeNumber('--probs', alternatives?.toString(), ALTERNATIVES, 1, vocabSize - 1)
+}
+
+function noQuestion(model: string): TrinityError {
+  return new TrinityError('cli/usage', 'there is no question: standard input is empty', {
+    hint: `give one (trinity chat ${quoted([model])} "Hello"), pipe one in, or run it in a terminal for a conversation`,
+  })
 }
 
 /** Ctrl-C ends the answer that is being given, or, where there is none, everything. */

@@ -2,7 +2,7 @@ import { deriveSeed } from '../base/random/derive-seed.js'
 import { machineFacts, readText, resolveConfig } from '../config/index.js'
 import { openEngine } from '../engine/registry.js'
 import { limitsOf, samplingOf } from '../explorer/contexts.js'
-import { readModelConfig } from '../model/index.js'
+import { type ModelConfig, readModelConfig } from '../model/index.js'
 import type { RunView } from '../monitor/view.js'
 import { RolloutModel } from '../workflow/index.js'
 import { loadCatalog } from './catalog.js'
@@ -19,6 +19,8 @@ export interface OneModelOptions {
   readonly seed: number
   /** What its answers call it; default the directory. */
   readonly name?: string
+  /** Looks at what the model is before it is loaded, and throws where that will not do. */
+  readonly check?: (config: ModelConfig) => void
 }
 
 export interface OneModelContext {
@@ -47,7 +49,9 @@ export async function openOneModel(options: OneModelOptions, context: OneModelCo
   const { model, temperature, maxTokens, seed } = options
   const view: RunView = { phase: (_, what) => note(what), metrics() {}, note, end() {}, close() {} }
   const dir = await modelDir(model, view, signal)
-  const length = Math.min((await readModelConfig(dir)).config.maxPositions, LONGEST)
+  const { config: found } = await readModelConfig(dir)
+  options.check?.(found)
+  const length = Math.min(found.maxPositions, LONGEST)
   const given = {
     mode: 'bench',
     model: { model_path: dir, max_model_len: length, max_response_tokens: Math.min(maxTokens, length >> 1) },
