@@ -3,6 +3,7 @@ import type { Grammar, Part } from './grammar.js'
 import { Machine, NOWHERE, type Place } from './machine.js'
 import { Masks } from './masks.js'
 import type { Vocabulary } from './vocabulary.js'
+import { stuck } from './writable.js'
 
 /** Which tokens a model has, and which of them end an answer. */
 export interface TokenSet {
@@ -33,7 +34,10 @@ export class Constraint {
     const samples: Follower[] = []
     return (index, tokens) => {
       samples[index] ??= { machine: this.#machine, place: this.#machine.start, read: 0, last: -1 }
-      return this.#masks.of(this.#advance(samples[index], tokens))
+      const place = this.#advance(samples[index], tokens)
+      const mask = this.#masks.of(place)
+      if (!mask) throw stuck(this.#machine, place)
+      return mask
     }
   }
 

@@ -1,10 +1,10 @@
 import { TrinityError } from '../base/error.js'
 import type { Tokenizer } from '../model/index.js'
 import { Constraint } from './constraint.js'
-import { type Format, formatPart } from './format.js'
-import { Grammar } from './grammar.js'
+import type { Format } from './format.js'
 import { checkSize } from './schema/size.js'
 import { vocabularyOf } from './vocabulary.js'
+import { writable } from './writable.js'
 
 /** Constraints of one tokenizer that are kept, masks included. */
 const KEPT = 32
@@ -64,6 +64,6 @@ function newConstraint(
     })
   }
   const vocabulary = vocabularyOf(tokenizer)
-  const grammar = new Grammar()
-  return new Constraint(grammar, formatPart(grammar, format), { vocabulary, size, ends })
+  const { grammar, root } = writable(format, vocabulary.alphabet)
+  return new Constraint(grammar, root, { vocabulary, size, ends })
 }

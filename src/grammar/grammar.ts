@@ -1,5 +1,5 @@
 import { Automaton, DEAD } from './regular/automaton.js'
-import { type Expression, Expressions } from './regular/expression.js'
+import { type ByteRanges, type Expression, Expressions } from './regular/expression.js'
 
 /** A part of a grammar, by its number. */
 export type Part = number
@@ -23,11 +23,17 @@ export type PartForm =
  * contain themselves, as long as something is read before they do.
  */
 export class Grammar {
-  readonly regular = new Expressions()
-  readonly automaton = new Automaton(this.regular)
+  readonly regular: Expressions
+  readonly automaton: Automaton
   readonly #forms: PartForm[] = [{ kind: 'nothing' }, { kind: 'impossible' }]
   readonly #known = new Map<string, Part>()
   #possible: boolean[] | undefined
+
+  /** `alphabet`: the bytes that can be written; what needs others is impossible. Default all. */
+  constructor(alphabet?: ByteRanges) {
+    this.regular = new Expressions(alphabet)
+    this.automaton = new Automaton(this.regular)
+  }
 
   form(part: Part): PartForm {
     return this.#forms[part]
@@ -37,7 +43,10 @@ export class Grammar {
     return this.#forms.length
   }
 
-  terminal(expression: Expression): Part {
+  terminal(given: Expression): Part {
+    const { regular } = this
+    const expression =
+      regular.plain(given) || regular.writable === undefined ? given : regular.and(given, regular.writable)
     if (!this.automaton.isAlive(expression)) return IMPOSSIBLE
     return this.#intern(`t${expression}`, { kind: 'regular', expression })
   }

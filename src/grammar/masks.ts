@@ -46,8 +46,8 @@ export class Masks {
     this.#whole.clear()
   }
 
-  /** Valid for reading; the same array comes for the same place. */
-  of(place: Place): Uint32Array {
+  /** Valid for reading; the same array comes for the same place. Undefined: no token may follow. */
+  of(place: Place): Uint32Array | undefined {
     const known = this.#whole.get(place)
     if (known) return known
     if ((this.#whole.size + 1) * this.#words * 4 > KEPT_BYTES) this.#whole.clear()
@@ -59,6 +59,7 @@ export class Masks {
       for (const one of this.#machine.opening(rest).threads) this.#add(mask, one)
     }
     if (this.#machine.mayEnd(place)) for (const token of this.#ends) mask[token >> 5] |= 1 << (token & 31)
+    if (mask.every((word) => word === 0)) return undefined
     this.#whole.set(place, mask)
     return mask
   }

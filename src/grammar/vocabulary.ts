@@ -1,5 +1,6 @@
 import { TrinityError } from '../base/error.js'
 import type { Tokenizer } from '../model/index.js'
+import { type ByteRanges, mergedRanges } from './regular/expression.js'
 
 /** The tokens that a text can be made of, by their bytes: a tree in which tokens with a common beginning share it. */
 export interface Vocabulary {
@@ -11,6 +12,8 @@ export interface Vocabulary {
   /** Tokens of node i: `tokens[first[i]]` to before `tokens[first[i + 1]]`. */
   readonly first: Int32Array
   readonly tokens: Int32Array
+  /** Bytes that stand in any token. */
+  readonly alphabet: ByteRanges
   /** Bytes of the longest token. */
   readonly longest: number
   /** Characters that are dropped from the start of a text: up to `count` times `content`. */
@@ -70,6 +73,7 @@ function buildVocabulary(tokenizer: Tokenizer): Vocabulary {
     end: end.slice(0, nodes),
     first: first.slice(0, nodes + 1),
     tokens: Int32Array.from(entries, ({ token }) => token),
+    alphabet: mergedRanges([...new Set(byte.subarray(1, nodes))].map((one) => [one, one])),
     longest: entries.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0),
     strip: tokenizer.strip,
     bytesOf: (token) => (tokenizer.isSpecial(token) ? new Uint8Array(0) : tokenizer.tokenBytes(token)),

@@ -31,6 +31,17 @@ export class Expressions {
   readonly #nullable: boolean[] = [false, true, true]
   readonly #plain: boolean[] = [true, true, true]
   readonly #known = new Map<string, Expression>([[`n${NEVER}`, ANYTHING]])
+  readonly #alphabet: ByteRanges
+
+  /** `alphabet`: no other bytes can be written, so that what needs them is `NEVER`. Complements still hold all bytes. */
+  constructor(alphabet: ByteRanges = ALL_BYTES) {
+    this.#alphabet = alphabet
+  }
+
+  /** Texts of bytes that can be written; undefined: all can. */
+  get writable(): Expression | undefined {
+    return isWhole(this.#alphabet) ? undefined : this.repeat(this.bytes(this.#alphabet), 0)
+  }
 
   form(expression: Expression): Form {
     return this.#forms[expression]
@@ -50,7 +61,8 @@ export class Expressions {
     return this.#forms.length
   }
 
-  bytes(ranges: ByteRanges): Expression {
+  bytes(given: ByteRanges): Expression {
+    const ranges = isWhole(this.#alphabet) ? given : common(given, this.#alphabet)
     if (ranges.length === 0) return NEVER
     return this.#intern(`b${ranges.join(',')}`, { kind: 'bytes', ranges }, false, true)
   }
@@ -175,6 +187,20 @@ export class Expressions {
     this.#known.set(key, made)
     return made
   }
+}
+
+const ALL_BYTES: ByteRanges = [0, 255]
+
+/** Whether it is all bytes. */
+export function isWhole(ranges: ByteRanges): boolean {
+  return ranges[0] === 0 && ranges[1] === 255
+}
+
+function common(one: ByteRanges, other: ByteRanges): number[] {
+  const pairs = pairsOf(one).flatMap(([low, high]) =>
+    pairsOf(other).map(([from, to]): [number, number] => [Math.max(low, from), Math.min(high, to)]),
+  )
+  return mergedRanges(pairs.filter(([low, high]) => low <= high))
 }
 
 /** Ranges in order, those that touch made one. */
