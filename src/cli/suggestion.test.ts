@@ -30,6 +30,15 @@ it('commands about a run get its file, plugins and overrides, unless they name o
   expect(optionsOf({ config: 'f.yaml' })).toBe('-c f.yaml')
 })
 
+it('a run that has no file gets one where a command needs it', () => {
+  const command = 'trinity train agent.ts --data d.jsonl --model m'
+  rememberFlags({ config: 'train agent.ts', logDir: 'x/log', command, pluginDir: ['agent.ts'], set: ['name=x'] })
+  expect(typed('`trinity debug --module workflow` runs one', LOCAL)).toBe(
+    `\`npx ${command} --print > run.yaml && npx trinity debug -c run.yaml --plugin-dir agent.ts --set name=x --module workflow\` runs one`,
+  )
+  expect(typed('trinity log', LOCAL)).toBe('npx trinity log -d x/log')
+})
+
 it('knows every command', () => {
   for (const name of createProgram(() => {}).commands.map((command) => command.name())) {
     expect(typed(`trinity ${name} x`, LOCAL)).toMatch(`npx trinity ${name}`)

@@ -8,6 +8,8 @@ export interface SharedFlags {
   set?: string[]
   /** Where its log is, of a run that has no file. */
   logDir?: string
+  /** What was typed, of a run that has no file: with `--print` it makes one. */
+  command?: string
 }
 
 let current: SharedFlags | undefined
@@ -28,14 +30,18 @@ const SUGGESTED = new RegExp(`(?<![\\w./-])(npx )?trinity (${COMMANDS})\\b(?=([^
 export function typed(text: string, script: string | undefined = process.argv[1]): string {
   return text.replace(SUGGESTED, (_, _npx, command: string, rest: string) => {
     const isBare = /^(log|debug)$/.test(command) && !/(^|\s)(-c|--config|-d|--log-dir)\b/.test(rest)
-    const options = isBare && current ? ` ${sharedOptions(command, current)}` : ''
-    return `${programOf(script)} ${command}${options}`
+    const program = programOf(script)
+    if (!isBare || !current) return `${program} ${command}`
+    if (current.logDir === undefined) return `${program} ${command} ${optionsOf(current)}`
+    return command === 'log' ? `${program} log -d ${quoted([current.logDir])}` : debugWithoutFile(program, current)
   })
 }
 
-function sharedOptions(command: string, flags: SharedFlags): string {
-  if (flags.logDir === undefined) return optionsOf(flags)
-  return command === 'log' ? `-d ${quoted([flags.logDir])}` : '-c FILE'
+/** `trinity debug` wants a file. */
+function debugWithoutFile(program: string, { command, pluginDir, set }: SharedFlags): string {
+  const file = 'run.yaml'
+  const debug = `${program} debug ${optionsOf({ config: command ? file : 'FILE', pluginDir, set })}`
+  return command ? `${command.replace(/^trinity/, program)} --print > ${file} && ${debug}` : debug
 }
 
 /** How this program is called: by its name where it is installed for all, otherwise through npx. */

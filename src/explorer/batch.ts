@@ -140,7 +140,7 @@ function jobsOf({ id, kind, maxRepeat }: RolloutBatchSpec, task: Task, taskId: n
   return jobs
 }
 
-/** Failures of a batch by reason, and the first few in words. */
+/** Failures of a batch by reason, and the first few that differ, in words. */
 export function failuresOf(result: RolloutBatchResult): {
   runs: number
   failed: number
@@ -148,7 +148,7 @@ export function failuresOf(result: RolloutBatchResult): {
   first: string[]
 } {
   const reasons: Record<string, number> = {}
-  const first: string[] = []
+  const seen = new Map<string, { where: string; count: number }>()
   let [runs, failed] = [0, 0]
   for (const { taskId, runs: all } of result.tasks) {
     for (const { run, failure } of all) {
@@ -156,9 +156,15 @@ export function failuresOf(result: RolloutBatchResult): {
       if (!failure) continue
       failed++
       reasons[failure.reason] = (reasons[failure.reason] ?? 0) + 1
-      if (first.length < 3) first.push(`task ${taskId}, run ${run}: ${describe(failure)}`)
+      const text = describe(failure)
+      const known = seen.get(text)
+      if (known) known.count++
+      else if (seen.size < 3) seen.set(text, { where: `task ${taskId}, run ${run}`, count: 1 })
     }
   }
+  const first = [...seen].map(
+    ([text, { where, count }]) => `${where}${count > 1 ? ` and ${count - 1} more` : ''}: ${text}`,
+  )
   return { runs, failed, reasons, first }
 }
 

@@ -39,7 +39,12 @@ describe('rewarded', () => {
     '%s is none',
     async (reward) => {
       const model = await talked(1)
-      expect(() => rewarded(reward, model, 'a')).toThrow(expect.objectContaining({ code: 'agent/no-reward' }))
+      expect(() => rewarded(reward, model, 'a')).toThrow(
+        expect.objectContaining({
+          code: 'agent/no-reward',
+          message: expect.stringMatching(/^agent 'a' returned .*; a reward is a number, true or false, /),
+        }),
+      )
     },
   )
 

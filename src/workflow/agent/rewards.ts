@@ -46,14 +46,16 @@ function partsOf(reward: unknown, name: string): Record<string, number> {
   return Object.fromEntries(Object.entries(reward).map(([part, value]) => [part, numberOf(value, name)]))
 }
 
+const REWARD =
+  'a number, true or false, an object of named numbers, or a list with a number for each answer of the model'
+
 /** Numbers that are none (NaN) are called so where all rewards are looked at. */
 function numberOf(value: unknown, name: string): number {
   if (typeof value === 'number') return value
   if (typeof value === 'boolean') return value ? 1 : 0
   const what = value === undefined ? 'no reward' : `${inspect(value, { depth: 1, breakLength: 120 })} as its reward`
-  throw new TrinityError('agent/no-reward', `agent '${name}' returned ${what}`, {
-    hint: 'return a number, named numbers, or a list with a number for each answer of the model',
-  })
+  // the message alone is what a failed rollout keeps
+  throw new TrinityError('agent/no-reward', `agent '${name}' returned ${what}; a reward is ${REWARD}`)
 }
 
 function noCall(name: string, calls: number): TrinityError {
