@@ -42,6 +42,8 @@ describe('a word that is misspelled is named', () => {
     expect(await said('help')).toContain('Usage: trinity [options] [command]')
     expect(await said('help', 'run')).toContain('Usage: trinity run')
     expect(await said('help', 'perf', 'view')).toContain('Usage: trinity perf view')
+    // it serves a page: whoever asks for prompts in a script should know
+    expect((await said('help', 'view')).replaceAll(/\s+/g, ' ')).toContain('a page for the browser, until Ctrl-C')
     expect(await said('help', 'data', 'countdown')).toContain('Usage: trinity data')
   })
 })

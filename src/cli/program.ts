@@ -152,7 +152,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
 
   program
     .command('view')
-    .description('look at the experiences of one table or file, token by token')
+    .description('look at the experiences of one table or file, token by token: a page for the browser, until Ctrl-C')
     .option('--url <url>', 'sqlite:///file.db, postgresql://…, or the path of a .db or .jsonl file')
     .option('--table <name>', 'table; default the only one')
     .option('--tokenizer <dir>', 'model directory whose tokenizer gives the texts of tokens')
