@@ -26,6 +26,19 @@ describe('a project', () => {
     expect(files).toContainEqual({ path: 'agent.ts', from: 'templates/agent/anthropic.ts' })
   })
 
+  it.each([
+    ['langgraph', '@langchain/'],
+    ['ai-sdk', ''],
+  ] as const)('of %s holds packages that are peers to what was tried together', async (sdk, family) => {
+    const files = await projectFiles({ ...plain, have: 'agent', sdk }, place)
+    const { 'trinity-rft': _, ...packages } = JSON.parse(textOf(files, 'package.json')).dependencies
+    expect(Object.keys(packages).length).toBeGreaterThan(1)
+    for (const [name, range] of Object.entries(packages)) {
+      expect(name).toContain(family)
+      expect(range, name).toMatch(/^~?\d+\.\d+\.\d+$/)
+    }
+  })
+
   it('of data takes the columns by their names', async () => {
     const data = rows('{"id": 1, "problem": "1+1", "solution": "2"}\n{"broken')
     const text = textOf(await projectFiles({ ...plain, have: 'data', data, model: 'org/m' }, place), 'trinity.yaml')

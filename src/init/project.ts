@@ -14,14 +14,18 @@ export interface ProjectPlace {
   readonly dependency: string
 }
 
-/** Packages of an SDK, at the versions that its agent was tried with. */
+/**
+ * Packages of an SDK, at the versions that its agent was tried with. Packages that name each other as peers are held to these:
+ * a newer one may ask for a version of another that is not out yet, and then npm installs none of them.
+ */
 const PACKAGES: Readonly<Record<Answers['sdk'], Readonly<Record<string, string>>>> = {
   none: {},
   openai: { openai: '^7.53.0' },
-  'ai-sdk': { ai: '^7.0.0', '@ai-sdk/openai-compatible': '^3.0.0' },
+  'ai-sdk': { ai: '~7.0.170', '@ai-sdk/openai-compatible': '~3.0.90' },
   'openai-agents': { '@openai/agents': '^0.20.0', zod: '^4.0.0' },
   anthropic: { '@anthropic-ai/sdk': '^1.8.0' },
-  langgraph: { '@langchain/core': '^1.0.0', '@langchain/langgraph': '^1.4.0', '@langchain/openai': '^1.0.0' },
+  // 1.4.18 and later want a core that the registry does not have
+  langgraph: { '@langchain/core': '~1.2.13', '@langchain/langgraph': '1.4.17', '@langchain/openai': '~1.4.7' },
   mastra: { '@mastra/core': '^1.71.0' },
 }
 
