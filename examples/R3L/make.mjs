@@ -3,11 +3,11 @@
 //
 //   node examples/R3L/make.mjs [output directory]
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { folderOf } from '../lib/place.mjs'
 
-const out = process.argv[2] ?? dirname(fileURLToPath(import.meta.url))
+const out = process.argv[2] ?? folderOf(import.meta.url)
 
 /** Rollouts on so many GPUs of 8, the others train. */
 const SIZES = {

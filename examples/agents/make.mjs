@@ -2,13 +2,13 @@
 // but seldom calls the right one, and tasks. Run it in the root of the repository, after a build.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { Pcg64 } from 'trinity-rft'
 import { createModel } from 'trinity-rft/engine'
+import { folderOf, trinity } from '../lib/place.mjs'
 import { writeWordTokenizer } from '../lib/word-tokenizer.mjs'
 
-const folder = dirname(fileURLToPath(import.meta.url))
+const folder = folderOf(import.meta.url)
 const made = join(folder, 'made')
 const items = ['apple', 'bread', 'cheese', 'milk', 'pear', 'rice', 'salt', 'tea']
 const tools = ['price', 'stock']
@@ -84,7 +84,6 @@ writeFileSync(join(made, 'tasks', 'train.jsonl'), lines(many(1000, task)))
 writeFileSync(join(made, 'tasks', 'test.jsonl'), lines(many(100, task)))
 writeFileSync(join(made, 'lessons.jsonl'), lines(many(2000, lesson)))
 
-const trinity = join(folder, '..', '..', 'dist', 'cli', 'main.js')
 const { status } = spawnSync(process.execPath, [trinity, 'run', '-c', join(folder, 'lessons.yaml')], {
   stdio: 'inherit',
   env: { ...process.env, TRINITY_CHECKPOINT_ROOT_DIR: join(made, 'checkpoints') },

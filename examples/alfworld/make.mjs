@@ -4,11 +4,11 @@
 //
 //   node examples/alfworld/make.mjs GAMES [--lessons 24] [--layers 12] [--hidden 512]
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { createModel } from 'trinity-rft/engine'
+import { folderOf } from '../lib/place.mjs'
 import { writeWordTokenizer } from '../lib/word-tokenizer.mjs'
 import { lessonsIn } from './lessons.mjs'
 
@@ -19,10 +19,10 @@ const { values, positionals } = parseArgs({
     layers: { type: 'string', default: '12' },
     hidden: { type: 'string', default: '512' },
     family: { type: 'string' },
-    out: { type: 'string', default: join(dirname(fileURLToPath(import.meta.url)), 'made') },
+    out: { type: 'string' },
   },
 })
-const { out, family } = values
+const { family, out = join(folderOf(import.meta.url), 'made') } = values
 const [folder] = positionals
 if (!folder) throw new Error('give the folder with train.jsonl.gz and test.jsonl.gz')
 

@@ -3,13 +3,13 @@
 //
 //   node examples/grid_world/make.mjs
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { Pcg64 } from 'trinity-rft'
 import { createModel } from 'trinity-rft/engine'
+import { folderOf } from '../lib/place.mjs'
 import { writeWordTokenizer } from '../lib/word-tokenizer.mjs'
 
-const made = join(dirname(fileURLToPath(import.meta.url)), 'made')
+const made = join(folderOf(import.meta.url), 'made')
 const MOVES = ['up', 'down', 'left', 'right']
 const SIZE = 3
 

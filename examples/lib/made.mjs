@@ -1,9 +1,9 @@
 // What the examples of small worlds are made of: a model with random weights whose tokenizer knows the words of the world,
 // tasks, and answers to begin with.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { createModel } from 'trinity-rft/engine'
+import { folderOf } from './place.mjs'
 import { writeWordTokenizer } from './word-tokenizer.mjs'
 
 const lines = (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
@@ -13,7 +13,7 @@ const lines = (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join('')
  * given goes to the tokenizer.
  */
 export async function make(script, { train, test, answers, maxPositions = 64, ...tokenizer }) {
-  const made = join(dirname(fileURLToPath(script)), 'made')
+  const made = join(folderOf(script), 'made')
   rmSync(made, { recursive: true, force: true })
   mkdirSync(join(made, 'tasks'), { recursive: true })
   writeWordTokenizer(join(made, 'tokenizer'), tokenizer)

@@ -8,7 +8,7 @@
 // Always the same bytes: everything is drawn from fixed seeds. No puzzle of test.jsonl is in any other file.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { folderOf } from '../lib/place.mjs'
 
 const HIGHEST = 30
 const TRAIN = 4000
@@ -125,7 +125,7 @@ function pairs() {
 
 const [option, file] = process.argv.slice(2)
 const wanted = { '--warmup': warmup, '--answers': answers, '--pairs': pairs }[option]
-if (option === undefined) writeTasks(join(dirname(fileURLToPath(import.meta.url)), 'countdown'))
+if (option === undefined) writeTasks(join(folderOf(import.meta.url), 'countdown'))
 else if (wanted && file) {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, lines(wanted()))

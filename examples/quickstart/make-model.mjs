@@ -6,12 +6,12 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { createModel, openModelDir, saveModel } from 'trinity-rft/engine'
+import { folderOf, trinity } from '../lib/place.mjs'
 import { writeWordTokenizer } from '../lib/word-tokenizer.mjs'
 
-const here = dirname(fileURLToPath(import.meta.url))
+const here = folderOf(import.meta.url)
 const out = process.argv[2] ?? join(here, 'model')
 const work = mkdtempSync(join(tmpdir(), 'trinity-quickstart-'))
 
@@ -33,7 +33,7 @@ const { parameters } = await createModel({
 console.log(`random weights: ${parameters} parameters`)
 
 execFileSync(process.execPath, [join(here, 'make-data.mjs'), '--warmup', join(work, 'warmup.jsonl')])
-execFileSync(process.execPath, [join(here, '../../dist/cli/main.js'), 'run', '--config', join(here, 'warmup.yaml')], {
+execFileSync(process.execPath, [trinity, 'run', '--config', join(here, 'warmup.yaml')], {
   stdio: 'inherit',
   env: {
     ...process.env,

@@ -7,11 +7,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Pcg64 } from 'trinity-rft'
 import { make } from '../lib/made.mjs'
-
-const trinity = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+import { trinity } from '../lib/place.mjs'
 
 /** The families, and how hard they are. */
 const MIX = [

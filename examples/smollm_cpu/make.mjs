@@ -1,6 +1,7 @@
 // Which of two numbers is larger: 2,000 pairs to learn from, 100 others to test with.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Pcg64 } from 'trinity-rft'
+import { folderOf } from '../lib/place.mjs'
 
 const random = new Pcg64(1)
 const seen = new Set()
@@ -13,6 +14,7 @@ function task() {
   return { question: `Which is larger, ${a} or ${b}?`, answer: String(Math.max(a, b)) }
 }
 
+folderOf(import.meta.url) // not inside node_modules
 const dir = new URL('made/tasks/', import.meta.url)
 mkdirSync(dir, { recursive: true })
 for (const [split, count] of Object.entries({ test: 100, train: 2000 })) {

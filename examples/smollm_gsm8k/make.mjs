@@ -5,9 +5,9 @@
 //   npx trinity data gsm8k && node examples/smollm_gsm8k/make.mjs data/gsm8k
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Pcg64 } from 'trinity-rft'
+import { folderOf } from '../lib/place.mjs'
 import { NAMES } from './sheet.mjs'
 import { story } from './stories.mjs'
 import { brief, equations, final, understand, vary } from './variants.mjs'
@@ -15,7 +15,7 @@ import { brief, equations, final, understand, vary } from './variants.mjs'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    out: { type: 'string', default: fileURLToPath(new URL('made', import.meta.url)) },
+    out: { type: 'string' },
     seed: { type: 'string', default: '1' },
     rows: { type: 'string', default: '72000' }, // lessons, at most
     further: { type: 'string', default: '31000' }, // lessons of supervised.yaml, at most
@@ -26,6 +26,7 @@ const { values, positionals } = parseArgs({
     held: { type: 'string', default: '1473' }, // questions whose solutions are not shown
   },
 })
+const out = values.out ?? join(folderOf(import.meta.url), 'made')
 const number = (name) => Number(values[name])
 const random = new Pcg64(number('seed'))
 const file = join(positionals[0] ?? 'data/gsm8k', 'train.jsonl')
@@ -84,9 +85,8 @@ const ours = Array.from({ length: number('stories') }, () => {
 const questions = lessonsOf(shown)
 const solutions = lessonsOf(held)
 
-const save = (name, rows) =>
-  writeFileSync(join(values.out, name), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-mkdirSync(values.out, { recursive: true })
+const save = (name, rows) => writeFileSync(join(out, name), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+mkdirSync(out, { recursive: true })
 const lessons = chosen([...questions, ...ours], number('rows'))
 save('lessons.jsonl', lessons)
 save('tasks.jsonl', held)

@@ -1,6 +1,7 @@
 // Numbers to sort, in the form of reasoning-gym's number_sorting, and others to test with. No package is needed.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { Pcg64 } from 'trinity-rft'
+import { folderOf } from '../lib/place.mjs'
 
 const random = new Pcg64(1)
 const between = (low, high) => low + random.below(high - low)
@@ -24,6 +25,7 @@ function fresh() {
   }
 }
 
+folderOf(import.meta.url) // not inside node_modules
 const dir = new URL('made/sorting/', import.meta.url)
 mkdirSync(dir, { recursive: true })
 for (const [split, count] of Object.entries({ test: 500, train: 6000 })) {

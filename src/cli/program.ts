@@ -5,8 +5,11 @@ import { redact } from '../base/secret/known.js'
 import { addBenchmarkCommands } from './benchmark-commands.js'
 import { collect } from './collect.js'
 import { TrinityCommand } from './command.js'
+import { ownExample } from './own-example.js'
 import type { ExitCode } from './print.js'
 import { packageVersion } from './version.js'
+
+const collectExamples = (path: string, before?: string[]) => collect(ownExample(path), before)
 
 /**
  * Every command with its options. Handlers are imported when a command runs, so that `trinity --help` loads nothing
@@ -24,7 +27,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
   program
     .command('run')
     .description('run a configuration; the same command resumes where it stopped')
-    .requiredOption('-c, --config <file>', 'YAML configuration')
+    .requiredOption('-c, --config <file>', 'YAML configuration', ownExample)
     .option('--plugin-dir <dir>', 'load workflows, algorithms and other plugins from here (may be repeated)', collect)
     .option('--set <key=value>', 'override a key of the configuration (may be repeated)', collect)
     .option('--fresh', 'delete what earlier runs with this name left, and start over')
@@ -48,15 +51,15 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--data <file>', 'questions and answers: .jsonl, .csv, .parquet, …')
     .option('--prompt-key <name>', 'column of the questions; default the first with a usual name')
     .option('--response-key <name>', 'column of the answers, likewise')
-    .option('--model <dir>', 'the model to train: a directory, or an id on a hub')
+    .option('--model <dir>', 'the model to train: a directory, or an id on a hub', ownExample)
     .option('--package <spec>', 'version, path or tarball of trinity-rft that the project asks for')
     .action(async (folder, options) => done(await (await import('./init.js')).init(folder, options)))
 
   program
     .command('sweep')
     .description('several runs, one table: configurations, values of keys, and seeds; the same command goes on')
-    .argument('[file]', 'sweep file (docs/sweep.md)')
-    .option('-c, --config <file>', 'instead of a sweep file: a configuration (may be repeated)', collect)
+    .argument('[file]', 'sweep file (docs/sweep.md)', ownExample)
+    .option('-c, --config <file>', 'instead of a sweep file: a configuration (may be repeated)', collectExamples)
     .option('--set <key=value>', 'override a key in every run (may be repeated)', collect)
     .option(
       '--grid <key=a,b>',
@@ -79,11 +82,11 @@ export function createProgram(done: (code: ExitCode) => void): Command {
   program
     .command('train')
     .description('train the model behind an agent; the same command resumes where it stopped')
-    .argument('<file>', 'TypeScript or JavaScript file that calls agent(...)')
-    .requiredOption('--data <path>', 'tasks: a file, a folder, or an id on a hub')
-    .requiredOption('--model <dir>', 'the model to train: a directory, or an id on a hub')
+    .argument('<file>', 'TypeScript or JavaScript file that calls agent(...)', ownExample)
+    .requiredOption('--data <path>', 'tasks: a file, a folder, or an id on a hub', ownExample)
+    .requiredOption('--model <dir>', 'the model to train: a directory, or an id on a hub', ownExample)
     .option('--split <name>', 'split of the data, default train')
-    .option('--eval <path>', 'tasks that are not trained on, to see what was learned')
+    .option('--eval <path>', 'tasks that are not trained on, to see what was learned', ownExample)
     .option('--workflow <name>', 'which agent, where the file has several')
     .option('--name <name>', 'name of the run, default that of the agent')
     .option('--steps <n>', 'steps, each with all that its rollouts gave; default: once through the data')
@@ -101,7 +104,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
   program
     .command('debug')
     .description('keep the models of a configuration open and run single tasks against them')
-    .requiredOption('-c, --config <file>', 'YAML configuration')
+    .requiredOption('-c, --config <file>', 'YAML configuration', ownExample)
     .requiredOption(
       '-m, --module <name>',
       'inference_model: open the models and serve them; workflow: run one task; viewer: look at what it made',
@@ -120,7 +123,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .command('log')
     .description('show the log files of a run and follow them')
     .option('-d, --log-dir <dir>', 'folder of the log files')
-    .option('-c, --config <file>', 'configuration of the run, instead of the folder')
+    .option('-c, --config <file>', 'configuration of the run, instead of the folder', ownExample)
     .option('--set <key=value>', 'with --config: as the run was started (may be repeated)', collect)
     .option('--plugin-dir <dir>', 'with --config: as the run was started (may be repeated)', collect)
     .option('-k, --keyword <text>', 'only files whose names contain this text')
@@ -135,7 +138,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .command('status')
     .description('show who works on a run: its processes, and the workers of its engines on every node')
     .option('-d, --job-dir <dir>', 'folder of the run')
-    .option('-c, --config <file>', 'configuration of the run, instead of the folder')
+    .option('-c, --config <file>', 'configuration of the run, instead of the folder', ownExample)
     .option('--set <key=value>', 'with --config: as the run was started (may be repeated)', collect)
     .option('--plugin-dir <dir>', 'with --config: as the run was started (may be repeated)', collect)
     .option('--json', 'machine-readable')
@@ -155,8 +158,8 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .description('look at the experiences of one table or file, token by token: a page for the browser, until Ctrl-C')
     .option('--url <url>', 'sqlite:///file.db, postgresql://…, or the path of a .db or .jsonl file')
     .option('--table <name>', 'table; default the only one')
-    .option('--tokenizer <dir>', 'model directory whose tokenizer gives the texts of tokens')
-    .option('-c, --config <file>', 'take what is not given from the configuration of a run')
+    .option('--tokenizer <dir>', 'model directory whose tokenizer gives the texts of tokens', ownExample)
+    .option('-c, --config <file>', 'take what is not given from the configuration of a run', ownExample)
     .option('--set <key=value>', 'with --config: as the run was started (may be repeated)', collect)
     .option('--plugin-dir <dir>', 'with --config: as the run was started (may be repeated)', collect)
     .option('--schema <name>', 'experience, or sft: conversations first', 'experience')
@@ -167,7 +170,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
   perf
     .command('run')
     .description('run some steps and write down how long they took, how fast they were, and what they used')
-    .requiredOption('-c, --config <file>', 'YAML configuration')
+    .requiredOption('-c, --config <file>', 'YAML configuration', ownExample)
     .option('-m, --module <name>', 'explorer: rollouts alone; both: rollouts and training', 'explorer')
     .option('-o, --output-path <file>', 'where the report goes', './perf/output.json')
     .option('--monitor-interval <seconds>', 'how often CPU, memory and GPUs are looked at', '2')
@@ -245,12 +248,12 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .argument('[world]', 'name of an environment')
     .option('--args <key=value...>', 'arguments of the world')
     .option('--row <json>', 'the row to play, as a JSON object')
-    .option('--data <path>', 'file, folder or id of a data set to take the row from')
+    .option('--data <path>', 'file, folder or id of a data set to take the row from', ownExample)
     .option('--split <name>', 'split of the data set, default train')
     .option('--task <n>', 'number of the row, from 0', '0')
     .option('--seed <n>', 'seed of what the row leaves open', '0')
     .option('--max-steps <n>', 'steps of an episode, default the limit of the world')
-    .option('--model <dir>', 'let this model play: a directory or an id on a hub')
+    .option('--model <dir>', 'let this model play: a directory or an id on a hub', ownExample)
     .option('--episodes <n>', 'with --model: play so many, each with the next row or seed', '1')
     .option('--temperature <t>', 'with --model: of its replies', '0')
     .option('--max-tokens <n>', 'with --model: longest reply', '512')
@@ -261,13 +264,13 @@ export function createProgram(done: (code: ExitCode) => void): Command {
   program
     .command('chat')
     .description('talk to a model: a directory, an id on a hub, or what a run has trained')
-    .argument('<model>', 'model directory, folder of a run, its YAML configuration, or an id on a hub')
+    .argument('<model>', 'model directory, folder of a run, its YAML configuration, or an id on a hub', ownExample)
     .argument('[question...]', 'answer this and end; without it, a conversation, or what standard input holds')
     .option('--system <text>', 'rules for the model')
     .option('--temperature <t>', 'of its replies; 0: always the likeliest token', '0.7')
     .option('--max-tokens <n>', 'longest reply', '512')
     .option('--seed <n>', 'of what is left to chance', '0')
-    .option('--compare <model>', 'a second model that answers beside it')
+    .option('--compare <model>', 'a second model that answers beside it', ownExample)
     .option('--probs [n]', 'show the probability of every token, and the n likeliest instead of it (3)')
     .option('--plain', 'no chat: the model goes on with the text')
     .option('--set <key=value>', 'with a YAML configuration: as the run was started (may be repeated)', collect)
@@ -278,7 +281,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .description(
       'a model behind the APIs that agents speak; to learn from what they ask, run a configuration of mode serve',
     )
-    .argument('<model>', 'model directory, folder of a run, its YAML configuration, or an id on a hub')
+    .argument('<model>', 'model directory, folder of a run, its YAML configuration, or an id on a hub', ownExample)
     .option('--host <address>', 'where to listen; one that others reach needs a key', '127.0.0.1')
     .option('--port <n>', 'port, or 0 for any that is free', '8000')
     .option('--api-key-env <name>', 'environment variable with the key that clients must give')
@@ -351,7 +354,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
   model
     .command('info')
     .description('check a model directory and show what it holds and needs')
-    .argument('<dir>', 'Hugging Face model directory')
+    .argument('<dir>', 'Hugging Face model directory', ownExample)
     .option('--json', 'machine-readable')
     .action(async (dir, options) => done(await (await import('./model.js')).modelInfo(dir, options)))
 

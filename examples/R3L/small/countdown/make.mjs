@@ -5,12 +5,12 @@
 //   node examples/R3L/small/countdown/make.mjs
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { Pcg64 } from 'trinity-rft'
 import { openModelDir, saveModel } from 'trinity-rft/engine'
+import { folderOf, trinity } from '../../../lib/place.mjs'
 
-const here = dirname(fileURLToPath(import.meta.url))
+const here = folderOf(import.meta.url)
 const root = join(here, '../../../..')
 const base = join(root, 'examples/quickstart/model')
 const made = join(here, 'made')
@@ -123,7 +123,7 @@ const rows = lessons(puzzles('train').map((line) => JSON.parse(line)))
 writeFileSync(join(made, 'lessons.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
 // enough to tell arms apart, and evaluated in seconds
 writeFileSync(join(made, 'test.jsonl'), `${puzzles('test').slice(0, TEST).join('\n')}\n`)
-execFileSync(process.execPath, [join(root, 'dist/cli/main.js'), 'run', '-c', join(here, 'teach.yaml')], {
+execFileSync(process.execPath, [trinity, 'run', '-c', join(here, 'teach.yaml')], {
   stdio: 'inherit',
   env: { ...process.env, TRINITY_CHECKPOINT_ROOT_DIR: join(made, 'checkpoints') },
 })
