@@ -52,6 +52,6 @@ describe('a new project', () => {
     expect(status).toBe(2)
     expect(text).toMatch(/error the small model .* knows nothing but sums[\s\S]*--model DIR/)
     const again = node(dir, main, 'init', 'agent')
-    expect(again.text).toMatch(/has package\.json, .* already/)
+    expect(again.text).toMatch(/already has package\.json, .*[\s\S]*trinity init my-agent/)
   })
 })

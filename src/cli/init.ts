@@ -3,7 +3,15 @@ import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
-import { type Answers, type Asker, answersOf, type Given, projectFiles, writeProject } from '../init/index.js'
+import {
+  type Answers,
+  type Asker,
+  answersOf,
+  defaultFolder,
+  type Given,
+  projectFiles,
+  writeProject,
+} from '../init/index.js'
 import type { ExitCode } from './print.js'
 import { quoted } from './suggestion.js'
 import { packageVersion } from './version.js'
@@ -16,9 +24,9 @@ export interface InitOptions extends Given {
 const packageRoot = fileURLToPath(new URL('../../', import.meta.url))
 
 /** `trinity init`: a small project that trains at once. Asks what was not said, where there is somebody to ask. */
-export async function init(folder: string, options: InitOptions): Promise<ExitCode> {
+export async function init(folder: string | undefined, options: InitOptions): Promise<ExitCode> {
   const { package: dependency = `^${packageVersion()}`, ...given } = options
-  const dir = resolve(folder)
+  const dir = resolve(folder ?? defaultFolder(process.cwd()))
   const answers = await whoAnswers((ask) => answersOf(given, ask))
   await writeProject(dir, await projectFiles(answers, { dir, dependency }), packageRoot)
   process.stdout.write(`${nextSteps(relative(process.cwd(), dir), answers)}\n`)

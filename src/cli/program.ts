@@ -44,7 +44,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
   program
     .command('init')
     .description('a small project that trains at once: an agent or a data set, a reward with tests, a configuration')
-    .argument('[folder]', 'where to put it', '.')
+    .argument('[folder]', 'where to put it; default the current folder if it is empty, else my-agent')
     .option('--have <what>', 'nothing, agent or data')
     .option('--sdk <name>', 'openai, ai-sdk, openai-agents, anthropic, langgraph, mastra or none')
     .option('--where <what>', 'cpu or gpu')

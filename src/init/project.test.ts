@@ -126,7 +126,7 @@ describe('a project', () => {
     const other = join(dir, 'other')
     mkdirSync(other)
     writeFileSync(join(other, 'trinity.yaml'), 'mine')
-    await expect(writeProject(other, files, root)).rejects.toThrow(/has trinity\.yaml already/)
+    await expect(writeProject(other, files, root)).rejects.toThrow(/already has trinity\.yaml/)
     expect(readFileSync(join(other, 'trinity.yaml'), 'utf8')).toBe('mine')
     await expect(async () => readFileSync(join(other, 'package.json'))).rejects.toThrow()
   })

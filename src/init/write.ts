@@ -2,15 +2,16 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { messageOf, TrinityError } from '../base/error.js'
+import { freeFolder } from './folder.js'
 import type { ProjectFile } from './project.js'
 
 /** Writes the files of a project. Nothing is overwritten: where one of them is there, none is written. */
 export async function writeProject(dir: string, files: readonly ProjectFile[], packageRoot: string): Promise<void> {
   const there = files.filter(({ path }) => existsSync(join(dir, path))).map(({ path }) => path)
   if (there.length > 0) {
-    throw new TrinityError('init/exists', `${dir} has ${there.join(', ')} already`, {
+    throw new TrinityError('init/exists', `${dir} already has ${there.join(', ')}`, {
       path: dir,
-      hint: 'name another folder; nothing was written',
+      hint: `nothing was written; choose another folder, such as: trinity init ${freeFolder(process.cwd())}`,
     })
   }
   try {
