@@ -29,13 +29,20 @@ function project(name: string, ...options: string[]) {
 describe('a new project', () => {
   it.each([
     ['agent', ['--have', 'nothing'], 'agent.ts'],
-    ['data', ['--have', 'data'], 'reward.ts'],
+    ['data', ['--data', 'answers.jsonl', '--model', join(root, 'examples/quickstart/model')], 'reward.ts'],
   ])(
     'of %s has right types, and learns',
     (name, options, plugin) => {
+      node(dir, join(root, 'examples/quickstart/make-data.mjs'), '--answers', 'answers.jsonl')
       const folder = project(name, ...options)
       expect(node(folder, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')).toEqual({ status: 0, text: '' })
-      const few = ['--set', 'buffer.total_steps=16', '--set', 'explorer.eval_interval=16']
+      const keys = [
+        'buffer.total_steps=16',
+        'explorer.eval_interval=16',
+        'buffer.batch_size=16',
+        'algorithm.optimizer.lr=2e-4',
+      ]
+      const few = keys.flatMap((key) => ['--set', key])
       const { status, text } = node(folder, main, 'run', '-c', 'trinity.yaml', '--plugin-dir', plugin, ...few)
       expect(status, text).toBe(0)
       const scores = [...text.matchAll(/eval +step \d+ +held-out \S+ ([\d.]+)/g)].map(([, score]) => Number(score))
@@ -47,6 +54,10 @@ describe('a new project', () => {
   )
 
   it('says what is missing, and writes nothing', () => {
+    expect(node(dir, main, 'init', 'none', '--have', 'data')).toMatchObject({
+      status: 2,
+      text: expect.stringContaining('--data FILE'),
+    })
     writeFileSync(join(dir, 'rows.jsonl'), '{"question": "1+1", "answer": 2}\n')
     const { status, text } = node(dir, main, 'init', 'own', '--data', 'rows.jsonl')
     expect(status).toBe(2)

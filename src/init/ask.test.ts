@@ -1,5 +1,14 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { tempDir } from '../../test/support/temp-dir.js'
 import { answersOf } from './ask.js'
+
+const dir = await tempDir()
+const [RIGHT, EMPTY, OTHER] = [join(dir, 'right.jsonl'), join(dir, 'empty.jsonl'), join(dir, 'other.csv')]
+writeFileSync(RIGHT, '{"question": "1+1", "answer": 2}\n')
+writeFileSync(EMPTY, '{"question": "", "answer": 2}\n')
+writeFileSync(OTHER, 'frage;antwort\n1+1;2\n')
 
 /** Somebody who types these lines, one after the other. */
 function person(...lines: string[]) {
@@ -43,11 +52,30 @@ describe('what a project is made from', () => {
     expect(await answersOf({ where: 'gpu', have: 'nothing' }, person('org/model').ask)).toMatchObject({
       model: 'org/model',
     })
-    expect(await answersOf({ data: 'rows.jsonl' })).toMatchObject({
+    expect(await answersOf({ data: RIGHT })).toMatchObject({ have: 'data', data: RIGHT, model: undefined })
+  })
+
+  it('is checked when it is said: the file before anything else is asked', async () => {
+    const one = person('3', 'nope.csv', EMPTY, RIGHT, '', './no/model', 'org/model')
+    expect(await answersOf({}, one.ask)).toEqual({
       have: 'data',
-      data: 'rows.jsonl',
-      model: undefined,
+      sdk: 'none',
+      where: 'cpu',
+      data: RIGHT,
+      model: 'org/model',
     })
+    expect(one.asked[1]).toMatch(/^File with/)
+    expect(one.asked[2]).toMatch(/^there is no file nope\.csv/)
+    expect(one.asked[3]).toMatch(/^this row has no question/)
+    expect(one.asked[4]).toMatch(/^Where/)
+    expect(one.asked[6]).toMatch(/^there is no model at/)
+    await expect(answersOf({ data: 'nope.csv' }, one.ask)).rejects.toThrow(/there is no file/)
+  })
+
+  it('is the columns too, where their names say nothing', async () => {
+    const one = person('2', 'frage', '', 'org/model')
+    expect(await answersOf({ data: OTHER }, one.ask)).toMatchObject({ promptKey: 'antwort', responseKey: 'frage' })
+    expect(one.asked[0]).toContain('Which column holds the questions?\n  1 frage\n  2 antwort')
   })
 
   it.each([

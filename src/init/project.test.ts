@@ -11,7 +11,7 @@ const dir = mkdtempSync(join(tmpdir(), 'trinity-init-'))
 const place = { dir: join(dir, 'My Project'), dependency: '^1.0.0' }
 const plain: Answers = { have: 'nothing', sdk: 'none', where: 'cpu' }
 
-function rows(text: string): string {
+function rows(text: string | Uint8Array): string {
   const file = join(dir, `${Math.random()}.jsonl`)
   writeFileSync(file, text)
   return file
@@ -40,7 +40,7 @@ describe('a project', () => {
   })
 
   it('of data takes the columns by their names', async () => {
-    const data = rows('{"id": 1, "problem": "1+1", "solution": "2"}\n{"broken')
+    const data = rows('{"id": 1, "problem": "1+1", "solution": "2"}')
     const text = textOf(await projectFiles({ ...plain, have: 'data', data, model: 'org/m' }, place), 'trinity.yaml')
     expect(text).toContain('{ prompt_key: problem, response_key: solution }')
     expect(text).toContain('model_path: "org/m"')
@@ -55,8 +55,8 @@ describe('a project', () => {
     const files = await of({ promptKey: 'yes', responseKey: 'what it is' })
     expect(textOf(files, 'trinity.yaml')).toContain('{ prompt_key: "yes", response_key: "what it is" }')
     expect(textOf(files, 'trinity.yaml')).toContain('path: "${config.dir:../rows.csv}"')
-    await expect(of({ promptKey: 'no' })).rejects.toThrow(/rows\.csv has no column no: nr, yes, what it is/)
-    await expect(of({})).rejects.toThrow(/is known to hold questions/)
+    await expect(of({ promptKey: 'no' })).rejects.toThrow(/rows\.csv has no column no$/)
+    await expect(of({})).rejects.toThrow(/cannot tell which column of .* holds the questions/)
     await expect(projectFiles({ ...plain, promptKey: 'a' }, place)).rejects.toThrow(/name columns of --data/)
     await expect(of({ sdk: 'mastra' })).rejects.toThrow(/need no SDK/)
   })
@@ -86,11 +86,15 @@ describe('a project', () => {
   })
 
   it.each([
-    ['[1]', /first row is no JSON object/],
-    ['\n\n', /it is empty/],
-    [`{"question": "${'a'.repeat(1 << 20)}"}`, /first row is too long/],
-    ['{"text": "a", "answer": "b"}', /is known to hold questions: text, answer/],
-    ['{"question": "a", "reply": "b"}', /is known to hold answers: question, reply/],
+    ['[1]', /each line of a JSON-lines file is one object/],
+    ['\n\n', /has no rows/],
+    ['{"question": "a", "answer": "b"}\n{"broken', /JSON/],
+    ['{"text": "a", "answer": "b"}', /holds the questions: text, answer/],
+    ['{"question": "a", "reply": "b"}', /holds the answers: question, reply/],
+    ['{"question": " ", "answer": "b"}', /this row has no question: question is empty/],
+    ['{"question": "a", "answer": 0}\n{"question": "a", "answer": null}', /this row has no answer: answer is empty/],
+    ['{"question": "a", "answer": 0}\n{"question": "a"}', /this row has no answer: answer is missing/],
+    [Buffer.from('{"question": "Gr\u00fc\u00dfe", "answer": "b"}', 'latin1'), /not UTF-8/],
   ])('of data that begins with %.40j is refused', async (text, message) => {
     const answers: Answers = { ...plain, have: 'data', data: rows(text), model: 'm' }
     await expect(projectFiles(answers, place)).rejects.toThrow(message)
@@ -98,7 +102,8 @@ describe('a project', () => {
 
   it('of data in a folder or a file that YAML cannot name is refused', async () => {
     const of = (data: string) => projectFiles({ ...plain, have: 'data', data, model: 'm' }, place)
-    await expect(of(dir)).rejects.toThrow(/cannot be read: EISDIR/)
+    await expect(of(dir)).rejects.toThrow(/is a folder, not a file/)
+    await expect(of(join(dir, 'nope.csv'))).rejects.toThrow(/there is no file .*nope\.csv/)
     const odd = join(dir, 'a b}#.jsonl')
     writeFileSync(odd, '\uFEFF\n{"question": 1, "answer": 2}')
     await expect(of(odd)).rejects.toThrow(/a configuration cannot name/)
@@ -111,6 +116,10 @@ describe('a project', () => {
   ])('in %s is called %s', async (folder, name) => {
     const files = await projectFiles(plain, { ...place, dir: join(dir, folder) })
     expect(JSON.parse(textOf(files, 'package.json')).name).toBe(name)
+  })
+
+  it('of data without a file is refused', async () => {
+    await expect(projectFiles({ ...plain, have: 'data' }, place)).rejects.toMatchObject({ path: '--data' })
   })
 
   it('wants a model where the small one would learn nothing', async () => {

@@ -3,6 +3,7 @@ import { TrinityError } from '../base/error.js'
 import type { Answers } from './answers.js'
 import { besides } from './besides.js'
 import { columnsOf } from './columns.js'
+import { checkRows, type DataFile, readDataFile } from './data-file.js'
 import { modelLength, modelPath } from './model-path.js'
 
 /** A file of a project: what it holds, or the file or folder of this package that it is a copy of. */
@@ -38,6 +39,12 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
       hint: `${where === 'gpu' ? 'training on a GPU' : 'data of your own'} needs one that can begin to answer: --model DIR, or an id on a hub`,
     })
   }
+  if (have === 'data' && data === undefined) {
+    throw new TrinityError('init/data', 'a project for questions with answers needs a file of them', {
+      path: '--data',
+      hint: 'add --data FILE (.jsonl, .csv, .parquet, …), or leave out --have data to begin with sums',
+    })
+  }
   if (have === 'data' && sdk !== 'none') {
     const hint = 'leave out --sdk, or say --have agent'
     throw new TrinityError('init/answer', 'questions with answers need no SDK', { path: '--sdk', hint })
@@ -45,6 +52,7 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
   if (data === undefined && (answers.promptKey ?? answers.responseKey) !== undefined) {
     throw new TrinityError('init/data', '--prompt-key and --response-key name columns of --data', { path: '--data' })
   }
+  const file = data === undefined ? undefined : await readDataFile(data)
   const name =
     basename(dir)
       .toLowerCase()
@@ -69,7 +77,7 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
     { path: 'package.json', text: `${JSON.stringify(manifest, null, 2)}\n` },
     { path: 'tsconfig.json', from: 'templates/project/tsconfig.json' },
     { path: '.gitignore', from: 'templates/project/gitignore' },
-    { path: 'trinity.yaml', text: await yaml(answers, name, dir) },
+    { path: 'trinity.yaml', text: await yaml(answers, name, dir, file) },
     { path: 'grade.ts', from: `templates/${graded}/grade.ts` },
     { path: 'grade.test.ts', from: `templates/${graded}/grade.test.ts` },
     have === 'data'
@@ -80,12 +88,12 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
   ]
 }
 
-async function yaml(answers: Answers, name: string, dir: string): Promise<string> {
-  const { have, data, model } = answers
-  const isSample = data === undefined
-  const path = `path: ${JSON.stringify(isSample ? '${config.dir:tasks}' : besides(dir, data, '--data'))}`
+async function yaml(answers: Answers, name: string, dir: string, file?: DataFile): Promise<string> {
+  const { have, model } = answers
+  const isSample = file === undefined
+  const path = `path: ${JSON.stringify(isSample ? '${config.dir:tasks}' : besides(dir, file.path, '--data'))}`
   // an agent gets rows as they are
-  const format = have === 'data' ? [await formatOf(answers)] : []
+  const format = have === 'data' && file ? [formatOf(answers, file)] : []
   const lines = [
     `project: ${JSON.stringify(name)}`,
     'name: solve',
@@ -115,9 +123,9 @@ async function yaml(answers: Answers, name: string, dir: string): Promise<string
   return `${lines.join('\n')}\n`
 }
 
-async function formatOf({ data, promptKey, responseKey }: Answers): Promise<string> {
-  const named = { prompt: promptKey, response: responseKey }
-  const columns = data === undefined ? { prompt: 'question', response: 'answer' } : await columnsOf(data, named)
+function formatOf({ promptKey, responseKey }: Answers, file: DataFile): string {
+  const columns = columnsOf(file, { prompt: promptKey, response: responseKey })
+  checkRows(file, columns)
   return `format: { prompt_key: ${word(columns.prompt)}, response_key: ${word(columns.response)} }`
 }
 

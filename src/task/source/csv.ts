@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises'
 import { TrinityError } from '../../base/error.js'
 import type { Copy } from './compressed.js'
 import { OffsetFile, type RecordScanner } from './offset-file.js'
@@ -68,6 +69,22 @@ function parseRecord(text: string, separator: string): string[] {
     fields.push(field)
     if (next < 0) return fields
     at = next + separator.length
+  }
+}
+
+/** The start of a file that is long enough for its header. */
+const HEADER_BYTES = 1 << 16
+
+/** What separates the columns: `;` where the header has such and no comma, as spreadsheets write it in many countries. */
+export async function separatorOf(path: string): Promise<',' | ';'> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0)
+    const unquoted = buffer.toString('latin1', 0, bytesRead).replaceAll(/"[^"]*"?/g, '')
+    const header = unquoted.trimStart().split('\n', 1)[0]
+    return header.includes(';') && !header.includes(',') ? ';' : ','
+  } finally {
+    await file.close()
   }
 }
 

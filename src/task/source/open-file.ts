@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { TrinityError } from '../../base/error.js'
 import { type Copy, decompress } from './compressed.js'
-import { CsvSource } from './csv.js'
+import { CsvSource, separatorOf } from './csv.js'
 import { openJson } from './json.js'
 import { JsonlSource } from './jsonl.js'
 import type { RowSource } from './row-source.js'
@@ -90,7 +90,7 @@ async function openAs(format: DataFormat, path: string, copy?: Copy): Promise<Ro
     case 'json':
       return openJson(path, copy)
     case 'csv':
-      return CsvSource.open(path, ',', copy)
+      return CsvSource.open(path, await separatorOf(copy?.path ?? path), copy)
     case 'tsv':
       return CsvSource.open(path, '\t', copy)
     // Loaded only when used: together they take a third of a second to import.

@@ -97,6 +97,8 @@ describe('JSON lines', () => {
   it.each([
     ['json.gz', gzipSync('[{"a":1},{"a":2}]'), [{ a: 1 }, { a: 2 }]],
     ['json.gz', gzipSync('{"a":1}\n{"a":2}'), [{ a: 1 }, { a: 2 }]],
+    ['csv', 'frage;"a, b"\n1,5;x\n', [{ frage: '1,5', 'a, b': 'x' }]],
+    ['csv', '"a;b",c\n1;2,3\n', [{ 'a;b': '1;2', c: '3' }]],
     ['csv.gz', gzipSync('a,b\n1,x\n'), [{ a: '1', b: 'x' }]],
     // The line {"a":1}, as pyarrow compresses it.
     ['jsonl.zst', Buffer.from('28b52ffd20084100007b2261223a317d0a', 'hex'), [{ a: 1 }]],
