@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { tempDir } from '../../test/support/temp-dir.js'
 import { completed, completion } from './completion.js'
 import { createProgram } from './program.js'
 
@@ -74,6 +77,32 @@ describe('a script', () => {
       },
     )
     expect({ stdout, status }).toEqual({ stdout: 'asked:completion --words -- run --d\n', status: 0 })
+  })
+
+  it.each([
+    ['npx trinity run --d', 'asked:completion --words -- run --d'],
+    ['npx trinity', ''],
+    ['npx vitest run', ''],
+    ['trinity ru', 'asked:completion --words -- ru'],
+  ])('of bash completes %j in a project, where trinity is not on the PATH', async (line, offered) => {
+    const dir = await tempDir()
+    mkdirSync(join(dir, 'node_modules/.bin'), { recursive: true })
+    writeFileSync(join(dir, 'node_modules/.bin/trinity'), '#!/bin/sh\necho "asked:$*"\n', { mode: 0o755 })
+    const words = line.split(' ')
+    const typed = `COMP_WORDS=(${line})\nCOMP_CWORD=${words.length - 1}\n`
+    const { stdout } = spawnSync('bash', ['-c', `${typed}${await printed('bash')}_trinity; echo "\${COMPREPLY[0]}"`], {
+      cwd: dir,
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin' },
+    })
+    expect(stdout.trim()).toBe(offered)
+  })
+
+  it.each(['zsh', 'fish'])('of %s is understood by it, where it is installed', async (shell) => {
+    const file = join(await tempDir(), 'script')
+    writeFileSync(file, await printed(shell))
+    const { error, status, stderr } = spawnSync(shell, ['-n', file], { encoding: 'utf8' })
+    if (!error) expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
   it('of a shell that nobody knows is refused', async () => {

@@ -1,28 +1,8 @@
 import type { Command, Option } from 'commander'
 import { TrinityError } from '../base/error.js'
+import { SCRIPTS } from './completion-scripts.js'
 import { valuesOf } from './completion-values.js'
 import type { ExitCode } from './print.js'
-
-/** What each shell asks with; where there is nothing to offer, it goes on with the names of files. */
-const SCRIPTS: Readonly<Record<string, string>> = {
-  bash: `_trinity() {
-  local IFS=$'\\n'
-  COMPREPLY=($(trinity completion --words -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
-  if [[ \${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
-}
-complete -o default -F _trinity trinity
-`,
-  zsh: `#compdef trinity
-_trinity() {
-  local -a found
-  found=(\${(f)"$(trinity completion --words -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
-  if (( \${#found} == 0 )); then _files; elif [[ $found[1] == *= ]]; then compadd -S '' -- $found; else compadd -- $found; fi
-}
-compdef _trinity trinity
-`,
-  fish: `complete -c trinity -a '(trinity completion --words -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
-`,
-}
 
 /** `trinity completion`: a script for a shell, or, for that script, what the words of a line can go on with. */
 export async function completion(program: Command, given: readonly string[], words = false): Promise<ExitCode> {

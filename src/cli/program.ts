@@ -5,6 +5,7 @@ import { redact } from '../base/secret/known.js'
 import { addBenchmarkCommands } from './benchmark-commands.js'
 import { collect } from './collect.js'
 import { TrinityCommand } from './command.js'
+import { WHERE } from './completion-scripts.js'
 import { ownExample } from './own-example.js'
 import type { ExitCode } from './print.js'
 import { packageVersion } from './version.js'
@@ -363,6 +364,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .description('commands and options at the tab key: prints a script for bash, zsh or fish')
     .argument('[shell...]', 'bash, zsh or fish')
     .option('--words', 'what the script asks: the arguments are the words of a line')
+    .addHelpText('after', WHERE)
     .action(async (given, { words }) => done(await (await import('./completion.js')).completion(program, given, words)))
 
   return program
