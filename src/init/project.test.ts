@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { root } from '../../test/support/doc-blocks.js'
 import type { Answers } from './answers.js'
 import { projectFiles } from './project.js'
@@ -116,6 +117,27 @@ describe('a project', () => {
   ])('in %s is called %s', async (folder, name) => {
     const files = await projectFiles(plain, { ...place, dir: join(dir, folder) })
     expect(JSON.parse(textOf(files, 'package.json')).name).toBe(name)
+  })
+
+  it.each([
+    [99, undefined],
+    [100, 10],
+    [5000, 200],
+  ])('of %d rows holds back %s of them to be evaluated on', async (length, held) => {
+    const data = rows('{"question": "1+1", "answer": "2"}\n'.repeat(length))
+    const text = textOf(await projectFiles({ ...plain, have: 'data', data, model: 'org/m' }, place), 'trinity.yaml')
+    const { explorer_input } = parse(text).buffer
+    expect(explorer_input.taskset.split).toBe(held && `train[:-${held}]`)
+    expect(explorer_input.eval_tasksets?.[0].split).toBe(held && `train[-${held}:]`)
+    expect(text.split('\n').length).toBeLessThan(23)
+  })
+
+  it('has a page that names the files that it has', async () => {
+    const files = await projectFiles(plain, place)
+    for (const [, name] of textOf(files, 'README.md').matchAll(/^\| `([\w.]+)\/?`/gm)) {
+      if (name !== 'checkpoints') expect(files.map(({ path }) => path)).toContain(name)
+    }
+    expect(textOf(files, 'README.md')).toContain('`agent.ts`')
   })
 
   it('of data without a file is refused', async () => {

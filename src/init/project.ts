@@ -5,6 +5,7 @@ import { besides } from './besides.js'
 import { columnsOf } from './columns.js'
 import { checkRows, type DataFile, readDataFile } from './data-file.js'
 import { modelLength, modelPath } from './model-path.js'
+import { readme } from './readme.js'
 
 /** A file of a project: what it holds, or the file or folder of this package that it is a copy of. */
 export type ProjectFile = { readonly path: string } & ({ readonly text: string } | { readonly from: string })
@@ -29,6 +30,10 @@ const PACKAGES: Readonly<Record<Answers['sdk'], Readonly<Record<string, string>>
   langgraph: { '@langchain/core': '~1.2.13', '@langchain/langgraph': '1.4.17', '@langchain/openai': '~1.4.7' },
   mastra: { '@mastra/core': '^1.71.0' },
 }
+
+/** Rows of an evaluation: fewer say little, more take long. */
+const LEAST_HELD_OUT = 10
+const MOST_HELD_OUT = 200
 
 /** The files of a small project that trains at once. */
 export async function projectFiles(answers: Answers, { dir, dependency }: ProjectPlace): Promise<ProjectFile[]> {
@@ -75,6 +80,7 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
   }
   return [
     { path: 'package.json', text: `${JSON.stringify(manifest, null, 2)}\n` },
+    { path: 'README.md', text: readme(name, answers) },
     { path: 'tsconfig.json', from: 'templates/project/tsconfig.json' },
     { path: '.gitignore', from: 'templates/project/gitignore' },
     { path: 'trinity.yaml', text: await yaml(answers, name, dir, file) },
@@ -90,10 +96,11 @@ export async function projectFiles(answers: Answers, { dir, dependency }: Projec
 
 async function yaml(answers: Answers, name: string, dir: string, file?: DataFile): Promise<string> {
   const { have, model } = answers
-  const isSample = file === undefined
-  const path = `path: ${JSON.stringify(isSample ? '${config.dir:tasks}' : besides(dir, file.path, '--data'))}`
+  const path = `path: ${JSON.stringify(file ? besides(dir, file.path, '--data') : '${config.dir:tasks}')}`
   // an agent gets rows as they are
-  const format = have === 'data' && file ? [formatOf(answers, file)] : []
+  const format = have === 'data' && file ? `, ${formatOf(answers, file)}` : ''
+  const held = file ? heldOut(file.length) : { train: undefined, test: 'test' }
+  const split = (name: string | undefined) => (name === undefined ? '' : `, split: ${word(name)}`)
   const lines = [
     `project: ${JSON.stringify(name)}`,
     'name: solve',
@@ -114,13 +121,17 @@ async function yaml(answers: Answers, name: string, dir: string, file?: DataFile
     '  explorer_input:',
     `    default_workflow_type: ${have === 'data' ? 'simple_workflow' : 'solve # agent.ts'}`,
     ...(have === 'data' ? ['    default_reward_fn_type: grade # reward.ts'] : []),
-    '    taskset:',
-    ...[path, ...format].map((line) => `      ${line}`),
-    ...(isSample ? ['    eval_tasksets:', '      - name: held-out'] : []),
-    ...(isSample ? [path, 'split: test', ...format].map((line) => `        ${line}`) : []),
-    ...(isSample ? ['explorer:', '  eval_interval: 25'] : []),
+    `    taskset: { ${path}${split(held?.train)}${format} }`,
+    ...(held ? [`    eval_tasksets: [{ name: held-out, ${path}${split(held.test)}${format} }]`] : []),
+    ...(held ? ['explorer: { eval_interval: 25 }'] : []),
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** The last tenth of a file is not trained on, to see what was learned; of a short file that would be too few to tell. */
+function heldOut(length: number): { train: string; test: string } | undefined {
+  const rows = Math.min(Math.floor(length / 10), MOST_HELD_OUT)
+  return rows < LEAST_HELD_OUT ? undefined : { train: `train[:-${rows}]`, test: `train[-${rows}:]` }
 }
 
 function formatOf({ promptKey, responseKey }: Answers, file: DataFile): string {

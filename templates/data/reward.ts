@@ -5,6 +5,6 @@ rewardFns.add(
   'grade',
   rewardFn({
     doc: 'What grade.ts says of an answer.',
-    score: ({ response, truth }) => ({ grade: grade(response, truth as never) }),
+    score: ({ response, truth }) => ({ grade: grade(response, truth) }),
   }),
 )
