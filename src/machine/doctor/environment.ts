@@ -24,7 +24,10 @@ const VARIABLES: readonly Variable[] = [
   { name: 'TINKER_BASE_URL', use: 'a Tinker service other than the default', kind: 'url', quiet: true },
   { name: 'TRINITY_MODEL_PATH', use: 'the model in example configurations' },
   { name: 'TRINITY_TASKSET_PATH', use: 'the task set in example configurations' },
-  { name: 'TRINITY_CHECKPOINT_ROOT_DIR', use: 'a folder for runs other than ./checkpoints' },
+  {
+    name: 'TRINITY_CHECKPOINT_ROOT_DIR',
+    use: 'the folder for runs in example configurations and sweeps, otherwise ./checkpoints',
+  },
   { name: 'TRINITY_PLUGIN_DIRS', use: 'folders of plugins', kind: 'paths', quiet: true },
   { name: 'TRINITY_PYTHON', use: 'the Python of the torch engine', quiet: true },
 ]
