@@ -61,7 +61,7 @@ describe('a new project', () => {
     writeFileSync(join(dir, 'rows.jsonl'), '{"question": "1+1", "answer": 2}\n')
     const { status, text } = node(dir, main, 'init', 'own', '--data', 'rows.jsonl')
     expect(status).toBe(2)
-    expect(text).toMatch(/error the small model .* knows nothing but sums[\s\S]*--model DIR/)
+    expect(text).toMatch(/error the small model .* can only do sums[\s\S]*--model DIR/)
     const again = node(dir, main, 'init', 'agent')
     expect(again.text).toMatch(/already has package\.json, .*[\s\S]*trinity init my-agent/)
   })

@@ -107,6 +107,6 @@ describe('a script', () => {
 
   it('of a shell that nobody knows is refused', async () => {
     await expect(printed('tcsh')).rejects.toThrow(/no completion for tcsh/)
-    await expect(printed()).rejects.toThrow(/for which shell/)
+    await expect(printed()).rejects.toThrow(/which shell/)
   })
 })

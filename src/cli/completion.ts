@@ -14,7 +14,7 @@ export async function completion(program: Command, given: readonly string[], wor
   const [shell] = given
   const script = SCRIPTS[shell ?? '']
   if (script === undefined) {
-    throw new TrinityError('cli/usage', shell ? `there is no completion for ${shell}` : 'for which shell?', {
+    throw new TrinityError('cli/usage', shell ? `there is no completion for ${shell}` : 'which shell?', {
       path: 'shell',
       hint: `one of ${Object.keys(SCRIPTS).join(', ')}`,
     })

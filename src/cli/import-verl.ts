@@ -41,7 +41,7 @@ async function readInput(script: string): Promise<string> {
 
 async function save(output: string, yaml: string, force: boolean): Promise<void> {
   if (existsSync(output) && !force) {
-    throw new TrinityError('verl/output-exists', `${output} exists already`, {
+    throw new TrinityError('verl/output-exists', `${output} already exists`, {
       path: output,
       hint: 'choose another -o, or add --force to overwrite it',
     })

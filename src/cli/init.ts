@@ -51,13 +51,13 @@ function nextSteps(dir: string, { where, model, have }: Answers): string {
   const steps = [
     ...(dir === '' ? [] : [[`cd ${quoted([dir.startsWith('-') ? `./${dir}` : dir])}`, '']]),
     ['npm install', ''],
-    ...(where === 'gpu' ? [['npx trinity setup torch', 'PyTorch, in an environment of its own']] : []),
-    ['npm test', 'is what an answer is worth what it should be? (grade.ts)'],
-    ['npm run train', model === undefined ? '30 % of the sums are right before, about 90 % after a minute' : ''],
-    ['npm run chat', 'talk to what was trained'],
+    ...(where === 'gpu' ? [['npx trinity setup torch', 'installs PyTorch in its own environment']] : []),
+    ['npm test', 'checks how answers are graded (grade.ts)'],
+    ['npm run train', model === undefined ? 'takes about a minute: from 30 % right answers to 90 %' : ''],
+    ['npm run chat', 'talk to the trained model'],
   ]
   const width = Math.max(...steps.map(([command]) => command.length))
   const lines = steps.map(([command, why]) => `  ${pc.bold(command.padEnd(width))}  ${pc.dim(why)}`.trimEnd())
-  const file = have === 'data' ? 'grade.ts says what an answer is worth' : 'agent.ts is the agent'
-  return [`${file}; trinity.yaml is the run. Next:`, ...lines].join('\n')
+  const file = have === 'data' ? 'grade.ts grades the answers' : 'agent.ts is the agent'
+  return [`${file}; trinity.yaml describes the run. Next:`, ...lines].join('\n')
 }

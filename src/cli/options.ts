@@ -19,7 +19,9 @@ export function parseOptions<S extends z.ZodObject>(what: string, schema: S, wor
   for (let at = 0; at < words.length; at++) {
     const [, name, inline] = /^--([^=]+)(?:=([\s\S]*))?$/.exec(words[at]) ?? []
     if (name === undefined) {
-      throw new TrinityError('cli/usage', `${what}: '${words[at]}' belongs to no option`, { hint: known(schema) })
+      throw new TrinityError('cli/usage', `${what}: '${words[at]}' does not belong to any option`, {
+        hint: known(schema),
+      })
     }
     const key = name.replaceAll('-', '_')
     const next = words[at + 1]

@@ -85,7 +85,7 @@ function seedList(text: string): number[] {
     const [, from, to = from] = /^\s*(\d+)(?:-(\d+))?\s*$/.exec(part) ?? []
     const count = Number(to) - Number(from) + 1
     if (from === undefined || count < 1 || count > MOST_SEEDS) {
-      throw new TrinityError('cli/usage', `--seeds: '${part}' is ${count > MOST_SEEDS ? 'too many' : 'no seed'}`, {
+      throw new TrinityError('cli/usage', `--seeds: '${part}' is ${count > MOST_SEEDS ? 'too many' : 'not a seed'}`, {
         path: '--seeds',
         hint: 'write 1,2,3 or 1-3',
       })

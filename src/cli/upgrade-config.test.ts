@@ -29,7 +29,7 @@ it('shows the difference, writes when asked, and leaves current and broken files
   expect(shown.text).toContain('     -   max_token_len: 8 # tokens\n     +   max_model_len: 8 # tokens\n')
   expect(shown.text).toContain(`ok   ${current}`)
   expect(shown.text).toContain(`bad  ${broken}`)
-  expect(shown.text).toContain('nothing was written: --write does')
+  expect(shown.text).toContain('nothing was changed; add --write')
   expect(readFileSync(old, 'utf8')).toContain('max_token_len')
   expect(await upgrade([old], true)).toMatchObject({
     code: 0,

@@ -29,7 +29,7 @@ export async function upgradeConfig(files: readonly string[], { write }: Upgrade
       if (write) await atomicFile(resolve(file), async (handle) => void (await handle.writeFile(upgrade.text)))
     }
   }
-  if (older > 0 && !write) say(pc.dim('nothing was written: --write does'))
+  if (older > 0 && !write) say(pc.dim('nothing was changed; add --write to change the files'))
   return bad > 0 ? 2 : 0
 }
 

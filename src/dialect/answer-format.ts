@@ -27,7 +27,7 @@ function textFormat(args: SamplingArgs): Format | undefined {
   if (typeof pattern === 'string') found.push({ type: 'regex', pattern })
   if (choices) found.push({ type: 'choice', choices })
   if (found.length < 2) return found[0]
-  throw new TrinityError('chat/format', 'the answer cannot be held to several formats at once', {
+  throw new TrinityError('chat/format', 'an answer cannot have several formats at once', {
     path: 'response_format',
     hint: 'use one of response_format, guided_json, guided_regex and guided_choice',
   })

@@ -11,7 +11,7 @@ export const QUESTIONS = {
   have: {
     text: 'What do you have?',
     answers: {
-      nothing: 'nothing yet: a small model that learns sums, to begin with',
+      nothing: 'nothing yet: start with a small model that learns sums',
       agent: 'an agent, written with an SDK',
       data: 'questions with answers',
     },
@@ -25,11 +25,11 @@ export const QUESTIONS = {
       anthropic: 'Anthropic',
       langgraph: 'LangGraph',
       mastra: 'Mastra',
-      none: 'none: calls inside the process',
+      none: 'none: call the model directly',
     },
   },
   where: {
-    text: 'Where to train?',
+    text: 'Where will you train?',
     answers: {
       cpu: "this machine's processor",
       gpu: 'an NVIDIA GPU',
@@ -58,9 +58,9 @@ export function answerTo<Q extends keyof typeof QUESTIONS>(question: Q, given: s
   const names = Object.keys(QUESTIONS[question].answers)
   const meant = names.includes(given) ? [given] : names.filter((name) => given !== '' && name.startsWith(given))
   if (meant.length === 1) return meant[0] as AnswerOf<Q>
-  throw new TrinityError('init/answer', `'${given}' is no answer to: ${QUESTIONS[question].text}`, {
+  throw new TrinityError('init/answer', `--${question} cannot be '${given}'`, {
     path: `--${question}`,
-    hint: `one of ${names.join(', ')}`,
+    hint: `choose one of ${names.join(', ')}`,
   })
 }
 

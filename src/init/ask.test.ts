@@ -79,9 +79,9 @@ describe('what a project is made from', () => {
   })
 
   it.each([
-    [{ have: 'cat' }, /'cat' is no answer to: What do you have\?/],
-    [{ have: 'agent', sdk: 'open' }, /'open' is no answer to: Which SDK\?/],
-    [{ where: '' }, /'' is no answer/],
+    [{ have: 'cat' }, /--have cannot be 'cat'/],
+    [{ have: 'agent', sdk: 'open' }, /--sdk cannot be 'open'/],
+    [{ where: '' }, /--where cannot be ''/],
   ])('refuses %j', async (given, message) => {
     await expect(answersOf(given)).rejects.toThrow(message)
   })

@@ -5,8 +5,8 @@ import { TrinityError } from '../base/error.js'
 export function besides(dir: string, file: string, option: string): string {
   const path = relative(dir, resolve(file))
   if (!/[{}$]/.test(path)) return `\${config.dir:${path}}`
-  throw new TrinityError('init/data', `a configuration cannot name ${file}`, {
+  throw new TrinityError('init/data', `${file} cannot be written in a configuration`, {
     path: option,
-    hint: 'give it a name without { } and $',
+    hint: 'rename it so that its path has no {, } or $',
   })
 }

@@ -20,7 +20,7 @@ export async function modelLength(model: string): Promise<number> {
 export function modelPath(model: string, dir: string): string {
   if (existsSync(model)) {
     if (isGguf(model) || existsSync(join(model, 'config.json'))) return besides(dir, model, '--model')
-    throw refusal(`${model} is no model: it has no config.json`, model)
+    throw refusal(`${model} is not a model directory: it has no config.json`, model)
   }
   const parent = dirname(model)
   // `models/mine` beside a folder `models` was meant to be there

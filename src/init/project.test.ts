@@ -58,8 +58,8 @@ describe('a project', () => {
     expect(textOf(files, 'trinity.yaml')).toContain('path: "${config.dir:../rows.csv}"')
     await expect(of({ promptKey: 'no' })).rejects.toThrow(/rows\.csv has no column no$/)
     await expect(of({})).rejects.toThrow(/cannot tell which column of .* holds the questions/)
-    await expect(projectFiles({ ...plain, promptKey: 'a' }, place)).rejects.toThrow(/name columns of --data/)
-    await expect(of({ sdk: 'mastra' })).rejects.toThrow(/need no SDK/)
+    await expect(projectFiles({ ...plain, promptKey: 'a' }, place)).rejects.toThrow(/only work with --data/)
+    await expect(of({ sdk: 'mastra' })).rejects.toThrow(/does not use an SDK/)
   })
 
   it('names its model from its own folder, and none that is not there', async () => {
@@ -67,7 +67,7 @@ describe('a project', () => {
     mkdirSync(model, { recursive: true })
     const of = async (path: string) =>
       /model_path: (.*)/.exec(textOf(await projectFiles({ ...plain, model: path }, place), 'trinity.yaml'))?.[1]
-    await expect(of(model)).rejects.toThrow(/is no model: it has no config\.json/)
+    await expect(of(model)).rejects.toThrow(/is not a model directory/)
     writeFileSync(join(model, 'config.json'), '{}')
     expect(await of(model)).toBe('"${config.dir:../models/mine}"')
     for (const [most, length] of [
@@ -87,7 +87,7 @@ describe('a project', () => {
   })
 
   it.each([
-    ['[1]', /each line of a JSON-lines file is one object/],
+    ['[1]', /each line of a JSON-lines file must be an object/],
     ['\n\n', /has no rows/],
     ['{"question": "a", "answer": "b"}\n{"broken', /JSON/],
     ['{"text": "a", "answer": "b"}', /holds the questions: text, answer/],
@@ -107,7 +107,7 @@ describe('a project', () => {
     await expect(of(join(dir, 'nope.csv'))).rejects.toThrow(/there is no file .*nope\.csv/)
     const odd = join(dir, 'a b}#.jsonl')
     writeFileSync(odd, '\uFEFF\n{"question": 1, "answer": 2}')
-    await expect(of(odd)).rejects.toThrow(/a configuration cannot name/)
+    await expect(of(odd)).rejects.toThrow(/cannot be written in a configuration/)
   })
 
   it.each([
@@ -145,8 +145,8 @@ describe('a project', () => {
   })
 
   it('wants a model where the small one would learn nothing', async () => {
-    await expect(projectFiles({ ...plain, where: 'gpu' }, place)).rejects.toThrow(/knows nothing but sums/)
-    await expect(projectFiles({ ...plain, have: 'data', data: rows('{}') }, place)).rejects.toThrow(/nothing but sums/)
+    await expect(projectFiles({ ...plain, where: 'gpu' }, place)).rejects.toThrow(/can only do sums/)
+    await expect(projectFiles({ ...plain, have: 'data', data: rows('{}') }, place)).rejects.toThrow(/can only do sums/)
   })
 
   it('is written whole or not at all', async () => {

@@ -39,23 +39,23 @@ const MOST_HELD_OUT = 200
 export async function projectFiles(answers: Answers, { dir, dependency }: ProjectPlace): Promise<ProjectFile[]> {
   const { have, sdk, where, data, model } = answers
   if (model === undefined && (where === 'gpu' || data !== undefined)) {
-    throw new TrinityError('init/model', 'the small model that comes with a project knows nothing but sums', {
+    throw new TrinityError('init/model', 'the small model that comes with a project can only do sums', {
       path: '--model',
-      hint: `${where === 'gpu' ? 'training on a GPU' : 'data of your own'} needs one that can begin to answer: --model DIR, or an id on a hub`,
+      hint: `${where === 'gpu' ? 'for training on a GPU' : 'for your own data'}, choose a model that can already answer some of the questions: --model DIR, or an id on a hub`,
     })
   }
   if (have === 'data' && data === undefined) {
-    throw new TrinityError('init/data', 'a project for questions with answers needs a file of them', {
+    throw new TrinityError('init/data', '--have data needs a file with questions and answers', {
       path: '--data',
-      hint: 'add --data FILE (.jsonl, .csv, .parquet, …), or leave out --have data to begin with sums',
+      hint: 'add --data FILE (.jsonl, .csv, .parquet, …), or leave out --have data to start with sums',
     })
   }
   if (have === 'data' && sdk !== 'none') {
     const hint = 'leave out --sdk, or say --have agent'
-    throw new TrinityError('init/answer', 'questions with answers need no SDK', { path: '--sdk', hint })
+    throw new TrinityError('init/answer', 'a data project does not use an SDK', { path: '--sdk', hint })
   }
   if (data === undefined && (answers.promptKey ?? answers.responseKey) !== undefined) {
-    throw new TrinityError('init/data', '--prompt-key and --response-key name columns of --data', { path: '--data' })
+    throw new TrinityError('init/data', '--prompt-key and --response-key only work with --data', { path: '--data' })
   }
   const file = data === undefined ? undefined : await readDataFile(data)
   const name =

@@ -22,7 +22,7 @@ export async function writeProject(dir: string, files: readonly ProjectFile[], p
       else await cp(join(packageRoot, file.from), target, { recursive: true })
     }
   } catch (cause) {
-    const hint = 'name a folder that you may write to'
+    const hint = 'choose a folder that you can write to'
     throw new TrinityError('init/folder', `${dir}: ${messageOf(cause)}`, { path: dir, hint, cause })
   }
 }

@@ -51,7 +51,7 @@ export function samplingParams(
 export function endsByItself(params: SamplingParams, args: SamplingArgs): SamplingParams {
   for (const key of ['ignore_eos', 'min_tokens'] as const) {
     if (!args[key]) continue
-    throw new TrinityError('chat/format', `an answer cannot be held to a format and to ${key}`, {
+    throw new TrinityError('chat/format', `an answer cannot have both a format and ${key}`, {
       path: key,
       hint: `leave out ${key}, or the format`,
     })

@@ -201,7 +201,7 @@ class PatternReader {
 
   #fail(why: string): never {
     const shown = this.#source.length > 80 ? `${this.#source.slice(0, 80)}…` : this.#source
-    throw new TrinityError('grammar/pattern', `the pattern ${shown} cannot be held to: ${why}`, {
+    throw new TrinityError('grammar/pattern', `the pattern ${shown} cannot be enforced: ${why}`, {
       path: this.#path,
       hint: 'use what regular expressions without look-around and back references have',
     })

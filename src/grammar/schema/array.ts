@@ -15,7 +15,7 @@ export function arrayPart(compiler: SchemaCompiler, all: Conjunction): Part {
   for (const { first, rest } of lists) if (rest === false) max = Math.min(max, first.length)
   for (const { schema, pointer } of all) {
     if (schema.uniqueItems === true && max > 1) {
-      throw unsupported(below(pointer, 'uniqueItems'), 'that items differ cannot be held to')
+      throw unsupported(below(pointer, 'uniqueItems'), 'uniqueItems cannot be enforced')
     }
   }
   if (min > max) return IMPOSSIBLE

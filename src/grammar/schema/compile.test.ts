@@ -165,7 +165,7 @@ describe('combinations', () => {
   })
 })
 
-describe('what cannot be held to', () => {
+describe('what cannot be enforced', () => {
   it.each([
     [{ type: 'array', uniqueItems: true }, '#/uniqueItems'],
     [{ not: { type: 'string' } }, '#/not'],

@@ -123,7 +123,7 @@ export class SchemaCompiler {
       return (type === 'array' || type === 'object') && types.has(type)
     })
     if (fitting.length > 0 && (says(all, 'array') || says(all, 'object'))) {
-      throw unsupported(all[0].pointer, 'constant lists or objects cannot be held to further keywords')
+      throw unsupported(all[0].pointer, 'further keywords cannot be enforced on constant lists or objects')
     }
     return fitting.map((value) => this.text.constant(value))
   }

@@ -62,7 +62,7 @@ export function located(schema: unknown, pointer: string): Located | boolean {
   for (const key of Object.keys(schema)) {
     if (COMBINING.includes(key) || OWN.includes(key) || REMARKS.includes(key) || key.startsWith('x-')) continue
     const near = nearest(key, [...COMBINING, ...OWN])
-    throw unsupported(below(pointer, key), `'${key}' cannot be held to`, near ? `did you mean '${near}'?` : undefined)
+    throw unsupported(below(pointer, key), `'${key}' cannot be enforced`, near ? `did you mean '${near}'?` : undefined)
   }
   return { schema, pointer }
 }

@@ -152,7 +152,7 @@ function countsOf(
 ): { min: number; others: number } | undefined {
   const min = Math.max(0, ...all.map((one) => countOf(one, 'minProperties') ?? 0))
   const max = Math.min(...all.map((one) => countOf(one, 'maxProperties') ?? Number.POSITIVE_INFINITY))
-  const fail = (key: string) => unsupported(all[0].pointer, `${key} cannot be held to with these properties`)
+  const fail = (key: string) => unsupported(all[0].pointer, `${key} cannot be enforced with these properties`)
   if (max < required || min > max) return undefined
   // two others may have the same name, so that more than one cannot be counted on
   if (min > Math.max(required, 1)) throw fail('minProperties')

@@ -31,7 +31,7 @@ function patternsOf(text: JsonText, one: Located): Expression[] {
     const known = formatPattern(format)
     const path = below(one.pointer, 'format')
     if (known === undefined) {
-      throw unsupported(path, `the format '${format}' cannot be held to`, `known: ${formatNames.join(', ')}`)
+      throw unsupported(path, `the format '${format}' cannot be enforced`, `known: ${formatNames.join(', ')}`)
     }
     found.push(patternExpression(text.all, known, { spelling: inJson, covers: 'whole', path }))
   }

@@ -34,7 +34,7 @@ export async function openJson(path: string, copy?: Copy, largest = LARGEST): Pr
   }
   const list = Array.isArray(value) ? value : (value as { data?: unknown } | null)?.data
   if (!Array.isArray(list)) {
-    throw new TrinityError('data/malformed', 'a JSON data file is a list of objects', {
+    throw new TrinityError('data/malformed', 'a JSON data file must be a list of objects', {
       path,
       hint: 'write [{…}, {…}], or {"data": [{…}, {…}]}, or one object per line',
     })

@@ -83,9 +83,9 @@ export class JsonlSource implements RowSource {
       })
     }
     if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-      throw new TrinityError('data/malformed', 'each line of a JSON-lines file is one object', {
+      throw new TrinityError('data/malformed', 'each line of a JSON-lines file must be an object', {
         path: await this.where(index),
-        hint: `this line holds ${value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`}`,
+        hint: `this line is ${value === null ? 'null' : Array.isArray(value) ? 'a list' : `a ${typeof value}`}`,
       })
     }
     return value as DataRow

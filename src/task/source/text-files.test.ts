@@ -80,7 +80,7 @@ describe('JSON lines', () => {
     const bad = await failure(source.row(2))
     expect(bad.path).toBe(`${path}:4`)
     expect((await failure(source.row(3))).path).toBe(`${path}:5`)
-    expect((await failure(source.row(3))).hint).toBe('this line holds a list')
+    expect((await failure(source.row(3))).hint).toBe('this line is a list')
   })
 
   it('reads integers beyond 2^53 as their digits, and NaN', async () => {
