@@ -32,6 +32,13 @@ it('cleans a file of an older version', async () => {
   expect(JSON.parse(stored())).toEqual({ 'model.model_path': 'https://me:***@host/model' })
 })
 
+it('takes a folder with and without ./ for the same', async () => {
+  writeFileSync(join(dir, JOB), JSON.stringify({ 'model.model_path': 'model' }))
+  await claim(dir, { 'model.model_path': './model' })
+  writeFileSync(join(dir, JOB), JSON.stringify({ 'model.model_path': './model' }))
+  await claim(dir, { 'model.model_path': 'model' })
+})
+
 it('still refuses another model', async () => {
   writeFileSync(join(dir, JOB), JSON.stringify({ 'model.model_path': 'a' }))
   await expect(claim(dir, { 'model.model_path': 'b' })).rejects.toThrow('made with model.model_path: a')

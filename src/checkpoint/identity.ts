@@ -32,9 +32,13 @@ export async function claim(dir: string, own: JobIdentity): Promise<void> {
 /** What is hidden in one of the two may be anything in the other. */
 function isSame(known: unknown, now: string): boolean {
   if (typeof known !== 'string') return false
-  const before = redactValue(known)
-  return before === now || fits(before, now) || fits(now, before)
+  const before = withoutDot(redactValue(known))
+  const after = withoutDot(now)
+  return before === after || fits(before, after) || fits(after, before)
 }
+
+/** `./model` is the folder that `model` is; earlier releases wrote it without. */
+const withoutDot = (path: string) => path.replace(/^\.\//, '')
 
 function fits(pattern: string, text: string): boolean {
   const parts = pattern.split(HIDDEN)

@@ -176,8 +176,8 @@ class Interpolation {
     if (name === 'config.dir') {
       if (args.length !== 1) throw new TemplateError('config.dir takes a path')
       const below = value(0)
-      const path = join(dirname(mark.file), this.#asText(below).trim())
-      return isSecret(below) ? secretNode(path, join(dirname(mark.file), HIDDEN), mark) : scalarNode(path, mark)
+      const path = besideFile(mark.file, this.#asText(below).trim())
+      return isSecret(below) ? secretNode(path, besideFile(mark.file, HIDDEN), mark) : scalarNode(path, mark)
     }
     throw new TemplateError(`unknown resolver ${name}\nknown: ${RESOLVERS.join(', ')}`)
   }
@@ -216,6 +216,12 @@ class Interpolation {
     const near = parent?.kind === 'map' ? nearest(target.at(-1) ?? '', parent.entries.keys()) : undefined
     return near ? `\ndid you mean ${[...target.slice(0, -1), near].join('.')}?` : ''
   }
+}
+
+/** Beside a file of this folder it begins with `./`: the bare name could be the id of a repository. */
+function besideFile(file: string, path: string): string {
+  const joined = join(dirname(file), path)
+  return dirname(file) === '.' && !joined.startsWith('.') ? `./${joined}` : joined
 }
 
 /** A text that came from a secret variable, wherever it is used from now on. */

@@ -192,6 +192,17 @@ describe('ids and paths', () => {
     for (const path of ['./a', '/a/b', 'a/b/c', '../x', '~/x', 'a b', '']) expect(looksLikeRepoId(path)).toBe(false)
   })
 
+  it('takes a name below a folder of this place for a path, even where nothing is', async () => {
+    expect(looksLikeRepoId('src/nothing-here')).toBe(false)
+    expect(looksLikeRepoId('hf://src/nothing-here')).toBe(true)
+    expect(await fails(resolveRepo('model', 'src/nothing-here', options()))).toMatchObject({
+      code: 'hub/not-found',
+      message: "there is no model at 'src/nothing-here'",
+      hint: expect.stringMatching(/to mean a repository, write hf:\/\/src\/nothing-here$/),
+    })
+    expect(hub.requests.length).toBe(0)
+  })
+
   it('refuses an unknown hub', async () => {
     expect(await fails(openRepo('model', 'a/b', options({ TRINITY_HUB: 'x' })))).toMatchObject({ path: 'TRINITY_HUB' })
   })

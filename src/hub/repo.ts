@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { TrinityError } from '../base/error.js'
@@ -22,9 +23,22 @@ export interface RepoOptions {
 const SCHEME = /^(hf|huggingface|modelscope|ms):\/\//
 const ID = /^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)?$/
 
-/** True for `org/name`, `name`, and either with `hf://` or `modelscope://` before it. */
+/**
+ * True for `org/name`, `name`, and either with `hf://` or `modelscope://` before it. Whoever writes `models/mine` beside a
+ * folder `models` means a folder in it, even one that is missing.
+ */
 export function looksLikeRepoId(text: string): boolean {
-  return SCHEME.test(text) || ID.test(text)
+  return SCHEME.test(text) || (ID.test(text) && !isBesideFolder(text))
+}
+
+function isBesideFolder(text: string): boolean {
+  const [first, ...below] = text.split('/')
+  return below.length > 0 && existsSync(first)
+}
+
+/** How to ask for a repository whose id is taken for a path here; empty for what cannot be an id. */
+export function asRepoHint(text: string): string {
+  return ID.test(text) && isBesideFolder(text) ? `; to mean a repository, write hf://${text}` : ''
 }
 
 /** Which hub, and the id on it: by the scheme, else by TRINITY_HUB, else Hugging Face. */
@@ -195,7 +209,7 @@ export async function resolveRepo(kind: RepoKind, idOrPath: string, options: Rep
   if (!looksLikeRepoId(idOrPath)) {
     throw new TrinityError('hub/not-found', `there is no ${kind} at '${idOrPath}'`, {
       path: resolve(idOrPath),
-      hint: 'give an existing directory, or the id of a repository: owner/name',
+      hint: `give a directory that is there, or the id of a repository: owner/name${asRepoHint(idOrPath)}`,
     })
   }
   const repo = await openRepo(kind, idOrPath, options)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { readJsonObject } from '../base/file/json-file.js'
 import { looksLikeRepoId } from '../hub/index.js'
@@ -22,10 +22,7 @@ export function modelPath(model: string, dir: string): string {
     if (isGguf(model) || existsSync(join(model, 'config.json'))) return besides(dir, model, '--model')
     throw refusal(`${model} is not a model directory: it has no config.json`, model)
   }
-  const parent = dirname(model)
-  // `models/mine` beside a folder `models` was meant to be there
-  const isPath = parent !== '.' && existsSync(parent)
-  if (!isPath && looksLikeRepoId(model)) return model
+  if (looksLikeRepoId(model)) return model
   throw refusal(`there is no model at ${model}`, model)
 }
 

@@ -81,6 +81,18 @@ describe('what a run would refuse is found before', () => {
       expect.stringMatching(/^warning f\.yaml:8:13 buffer\.explorer_input\.taskset\.path: there is no data set at/),
     ])
     expect(await found((text) => text.replace(model, 'Qwen/Qwen2.5-1.5B-Instruct'))).toEqual([])
+    // beside the file, whose folder is this one
+    expect(
+      await found((text) => text.replace(model, '${config.dir:no-model}').replace(tasks, '${config.dir:no-tasks}')),
+    ).toEqual([
+      expect.stringMatching(/^warning .*model\.model_path: there is no model at '\.\/no-model'/),
+      expect.stringMatching(/^warning .*taskset\.path: there is no data set at '\.\/no-tasks'/),
+    ])
+    // below a folder that is here, which an id of a repository looks like
+    expect(await found((text) => text.replace(model, 'src/no-model').replace(tasks, 'src/no-tasks'))).toEqual([
+      expect.stringMatching(/^warning .*there is no model at 'src\/no-model'/),
+      expect.stringMatching(/^warning .*there is no data set at 'src\/no-tasks'.*hf:\/\/src\/no-tasks/),
+    ])
     expect(await found(asIs, ['trainer.trainer_type=torch'])).toEqual([
       expect.stringMatching(/^warning .*trainer\.trainer_type: the torch engine cannot run on this machine/),
     ])

@@ -2,7 +2,7 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, posix, resolve } from 'node:path'
 import { TrinityError } from '../../base/error.js'
 import { nearest } from '../../base/nearest.js'
-import { looksLikeRepoId, openRepo, type Repo } from '../../hub/index.js'
+import { asRepoHint, looksLikeRepoId, openRepo, type Repo } from '../../hub/index.js'
 import { ConcatSource, SliceSource } from './combine.js'
 import { globToRegExp } from './glob.js'
 import { type FileTree, findSplits, type Splits } from './layout.js'
@@ -55,7 +55,7 @@ async function openTerms(spec: DatasetSpec, terms: SplitTerm[]): Promise<RowSour
   if (looksLikeRepoId(spec.path) && !dataFileKind(spec.path)) return openFromHub(spec, terms)
   throw new TrinityError('data/not-found', `there is no data set at '${spec.path}'`, {
     path: resolve(spec.path),
-    hint: await neighbors(spec.path),
+    hint: `${await neighbors(spec.path)}${asRepoHint(spec.path)}`,
   })
 }
 
