@@ -1,6 +1,14 @@
 import pc from 'picocolors'
 import { redact } from '../base/secret/index.js'
-import { ConfigError, machineFacts, printConfig, type Resolved, readConfig, resolveConfig } from '../config/index.js'
+import {
+  ConfigError,
+  machineFacts,
+  type Problem,
+  printConfig,
+  type Resolved,
+  readConfig,
+  resolveConfig,
+} from '../config/index.js'
 import { readText } from '../config/load.js'
 import type { Facts } from '../config/resolve/facts.js'
 import { concealed } from '../config/secret.js'
@@ -24,6 +32,8 @@ export interface RunFlags {
   command?: string
   /** Another way to say what names keys of the configuration. */
   words?: (text: string) => string
+  /** The same for problems of the configuration. */
+  problemWords?: (problem: Problem) => Problem
   pluginDir?: string[]
   dryRun?: boolean
   json?: boolean
@@ -66,7 +76,8 @@ async function runWatched(options: RunFlags, strays: StrayWatch): Promise<ExitCo
   if (found.some(({ severity }) => severity === 'error')) {
     throw new ConfigError(parsed.file, [...found, ...resolved.remarks])
   }
-  const told = { ...resolved, remarks: [...found, ...resolved.remarks] }
+  const { problemWords = (one: Problem) => one } = options
+  const told = { ...resolved, remarks: [...found, ...resolved.remarks].map(problemWords) }
   if (options.dryRun) {
     if (options.json) process.stdout.write(asJson(told))
     else process.stdout.write(asYaml(told))

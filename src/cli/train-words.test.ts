@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TrinityError } from '../base/error.js'
+import { ConfigError } from '../config/index.js'
 import { inOptions, words } from './train-words.js'
 
 describe('the words of trinity train', () => {
@@ -20,8 +21,30 @@ describe('the words of trinity train', () => {
       path: 'buffer.batch_size',
       hint: 'set buffer.batch_size to 4',
     })
-    expect(inOptions(error)).toMatchObject({ code: 'task/no-batch', path: '--batch', hint: 'set --batch to 4' })
+    expect(inOptions(error, 'train a.ts')).toMatchObject({
+      code: 'task/no-batch',
+      path: '--batch',
+      hint: 'set --batch to 4',
+    })
     const other = new RangeError('buffer.batch_size')
-    expect(inOptions(other)).toBe(other)
+    expect(inOptions(other, 'train a.ts')).toBe(other)
+  })
+
+  it('name the option of a problem, and no place in a file that there is not', () => {
+    const problem = {
+      severity: 'error',
+      code: 'c',
+      message: 'm',
+      mark: { file: 'train a.ts', line: 3, column: 7 },
+    } as const
+    const set = { file: '--set buffer.x', line: 1, column: 1 }
+    const error = new ConfigError('train a.ts', [
+      { ...problem, key: 'name' },
+      { ...problem, key: 'model.max_model_len', hint: 'lower model.max_model_len' },
+      { ...problem, key: 'buffer.x', mark: set },
+    ])
+    expect((inOptions(error, 'train a.ts') as Error).message).toBe(
+      '3 problems in train a.ts\n  --name: m\n  --length: m (lower --length)\n  --set buffer.x:1:1 buffer.x: m',
+    )
   })
 })

@@ -1,4 +1,5 @@
 import { TrinityError } from '../base/error.js'
+import { ConfigError, type Problem } from '../config/index.js'
 
 /** Options of `trinity train`, and the keys that they stand for. */
 const OPTIONS: readonly (readonly [key: string, option: string])[] = [
@@ -12,6 +13,14 @@ const OPTIONS: readonly (readonly [key: string, option: string])[] = [
   ['buffer.explorer_input.tasksets[0].path', '--data'],
 ]
 
+/** Keys that are ordinary words: options where a problem is about them, and as they are in a text. */
+const KEYS: Readonly<Record<string, string>> = {
+  name: '--name',
+  'model.max_prompt_tokens': '--length',
+  'model.max_response_tokens': '--length',
+  'buffer.explorer_input.eval_tasksets[0].path': '--eval',
+}
+
 /** What names keys of a configuration, said with the options of who has none. */
 export function words(text: string): string {
   return OPTIONS.reduce(
@@ -24,8 +33,19 @@ export function words(text: string): string {
   )
 }
 
+/**
+ * A problem in the same words. The configuration that the options stand for is nowhere to be seen: a place in it is none, unlike
+ * one that `--set` names.
+ */
+export function problemInOptions({ key, message, hint, mark, ...rest }: Problem): Problem {
+  const place = mark?.file.startsWith('--set') ? mark : undefined
+  const option = KEYS[key] ?? words(key)
+  return { ...rest, key: option, message: words(message), hint: hint && words(hint), mark: place }
+}
+
 /** An error in the same words. */
-export function inOptions(error: unknown): unknown {
+export function inOptions(error: unknown, file: string): unknown {
+  if (error instanceof ConfigError) return new ConfigError(file, error.problems.map(problemInOptions))
   if (!(error instanceof TrinityError) || error.constructor !== TrinityError) return error
   const { code, message, path, key, hint, cause } = error
   const said = (one: string | undefined) => (one === undefined ? undefined : words(one))

@@ -1,12 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { TrinityError } from '../base/error.js'
 import { usePlugins } from '../plugin/use.js'
+import { localModel } from '../run/local-model.js'
 import type { ExitCode } from './print.js'
 import { run } from './run.js'
 import { quoted } from './suggestion.js'
-import { inOptions, words } from './train-words.js'
+import { inOptions, problemInOptions, words } from './train-words.js'
 
 export interface TrainFlags {
   data: string
@@ -43,7 +44,7 @@ export async function train(file: string, flags: TrainFlags): Promise<ExitCode> 
   await usePlugins([file])
   const added = workflows.names().filter((name) => !before.has(name))
   const workflow = chosen(added, flags.workflow, file)
-  const text = stringify(configuration(workflow, flags), { lineWidth: 0 })
+  const text = stringify(await configuration(workflow, flags), { lineWidth: 0 })
   if (flags.print) {
     process.stdout.write(`# trinity run -c FILE --plugin-dir ${file}\n${text}`)
     return 0
@@ -53,9 +54,12 @@ export async function train(file: string, flags: TrainFlags): Promise<ExitCode> 
   const logDir = join('checkpoints', 'agents', flags.name ?? workflow, 'log')
   const config = `train ${basename(file)}`
   try {
-    return await run({ config, logDir, text, command, words, pluginDir: [file], set, fresh, yes, dryRun })
+    return await run({
+      ...{ config, logDir, text, command, words, pluginDir: [file], set, fresh, yes, dryRun },
+      problemWords: problemInOptions,
+    })
   } catch (error) {
-    throw inOptions(error)
+    throw inOptions(error, config)
   }
 }
 
@@ -90,7 +94,7 @@ function chosen(added: readonly string[], asked: string | undefined, file: strin
 }
 
 /** The configuration that the options stand for. */
-function configuration(workflow: string, flags: TrainFlags): Record<string, unknown> {
+async function configuration(workflow: string, flags: TrainFlags): Promise<Record<string, unknown>> {
   const batch = count('--batch', flags.batch)
   const local = (path: string) => (existsSync(path) ? resolve(path) : path)
   const taskset = (name: string, path: string) => ({ name, path: local(path), split: flags.split })
@@ -109,7 +113,7 @@ function configuration(workflow: string, flags: TrainFlags): Record<string, unkn
     },
     model: {
       model_path: local(flags.model),
-      max_model_len: flags.length === undefined ? lengthOf(flags.model) : count('--length', flags.length),
+      max_model_len: flags.length === undefined ? await lengthOf(flags.model) : count('--length', flags.length),
     },
     buffer: {
       batch_size: batch,
@@ -127,11 +131,10 @@ function configuration(workflow: string, flags: TrainFlags): Record<string, unkn
 }
 
 /** Tokens of the longest conversation: what the model was made for, within reason. */
-function lengthOf(model: string): number {
-  const file = join(model, 'config.json')
-  const own = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {}
-  const most = own.max_position_embeddings
-  return typeof most === 'number' ? Math.min(most, MOST_LENGTH) : MOST_LENGTH
+async function lengthOf(model: string): Promise<number> {
+  // what is wrong with it is told when it is opened
+  const own = await localModel(model).catch(() => undefined)
+  return Math.min(own?.maxPositions ?? MOST_LENGTH, MOST_LENGTH)
 }
 
 /** Without what is undefined. */

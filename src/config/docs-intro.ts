@@ -27,9 +27,9 @@ dates stay text, anchors and \`<<\` merges work, a key given twice is an error. 
   the difference, \`--write\` changes the file, and comments, order and layout stay.
 - A name may be the import path of a class of the Python original (\`examples.my.flow.MathRMWorkflow\`): its last name counts,
   in any spelling (\`math_rm_workflow\`).
-- \`config check\`, \`--dry-run\` and \`run\` refuse the same: a workflow, reward, mode, engine or optimizer that is not here, or a loss
-  that cannot be written down, with the line of the plugin that wrote it. A model, data or engine that this machine lacks
-  is a warning of the first two, because another machine may have it.
+- \`config check\`, \`--dry-run\` and \`run\` refuse the same: a workflow, reward, mode, engine or optimizer that is not here, a loss
+  that cannot be written down, with the line of the plugin that wrote it, or sequences that are longer than a model of this machine
+  takes. A model, data or engine that this machine lacks is a warning of the first two, because another machine may have it.
 
 ### References
 - \`\${oc.env:NAME}\` and \`\${oc.env:NAME,default}\` read an environment variable.

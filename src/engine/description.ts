@@ -22,6 +22,8 @@ export interface EngineDescription extends EngineFacts {
   open(config: Config, context: EngineContext): Promise<Engine>
   /** Why this machine should not train the model, with the numbers; undefined: it may. */
   refuses?(model: ModelConfig, config: Config, needs: TrainingNeeds): TrinityError | undefined
+  /** The most tokens that a sequence of this model may have; absent: it takes what it is told, or says so itself. */
+  longest?(model: ModelConfig): number
   /** What a run takes of the memory of its GPUs, for a dry run. */
   memory?(config: Config, needs: TrainingNeeds, read: ReadModel, card?: Card): Promise<MemoryWords>
   /** What the doctor's checks mean for this engine; absent: it needs nothing of the machine. */

@@ -1,14 +1,11 @@
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
 import type { Card, MemoryWords } from '../engine/description.js'
 import { engines } from '../engine/registry.js'
-import { openRepo } from '../hub/index.js'
 import { smallestCard } from '../machine/doctor/cards.js'
 import type { ModelConfig } from '../model/config.js'
-import { readModelConfig } from '../model/index.js'
 import { trainerNeeds } from '../trainer/index.js'
+import { localModel } from './local-model.js'
 
 /** The device memory of a stage, as its engines plan it, compared with a GPU where one is known. */
 export async function memoryOf(config: Config, card: Card | undefined): Promise<MemoryWords> {
@@ -36,9 +33,7 @@ export async function cardOf(given: string | undefined): Promise<Card | undefine
 
 /** Of a model that is on this machine: a dry run downloads nothing. */
 async function readLocal(path: string): Promise<ModelConfig> {
-  if (await stat(path).catch(() => undefined)) return (await readModelConfig(resolve(path))).config
-  const repo = await openRepo('model', path, { env: { ...process.env, HF_HUB_OFFLINE: '1' } }).catch(() => undefined)
-  const dir = await repo?.download(['config.json']).catch(() => undefined)
-  if (dir === undefined) throw new TrinityError('model/missing', `the model ${path} is not on this machine`)
-  return (await readModelConfig(dir)).config
+  const found = await localModel(path)
+  if (found) return found
+  throw new TrinityError('model/missing', `the model ${path} is not on this machine`)
 }

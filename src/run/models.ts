@@ -18,6 +18,7 @@ import { trainerNeeds } from '../trainer/index.js'
 import { type ModelText, openModelText } from '../workflow/text.js'
 import type { Closers } from './closers.js'
 import { hostedSpec, isHosted, isHostedModel } from './hosted.js'
+import { opened, overlong } from './longest.js'
 import { modelDir } from './model-dir.js'
 import { withRope } from './rope.js'
 
@@ -65,6 +66,7 @@ export async function openBase(context: ModelContext): Promise<BaseModel> {
         config.model,
         closers,
       )
+  if (!hosted) await checkLength(config, dir)
   const begun = hosted ? undefined : begin()
   // an engine that is opened meanwhile has to be among what is closed, whatever happens
   const text = await openModelText(dir, hosted ? null : config.model.custom_chat_template).finally(() => begun)
@@ -232,6 +234,14 @@ export async function openAuxiliary(context: ModelContext, base: BaseModel): Pro
     }
   }
   return opened
+}
+
+/** Of a model that had to be downloaded first, nobody knew how long its sequences may be. */
+async function checkLength(config: Config, dir: string): Promise<void> {
+  for (const one of opened(config).filter(({ path }) => path === config.model.model_path)) {
+    const wrong = overlong(one, (await readModelConfig(dir)).config)
+    if (wrong) throw wrong
+  }
 }
 
 async function checkSize({ config, engineNamed: named, view }: ModelContext, dir: string): Promise<void> {

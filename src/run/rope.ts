@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { Config } from '../config/index.js'
 import type { Closers } from './closers.js'
 
-type Rope = Pick<Config['model'], 'rope_scaling' | 'rope_theta'>
+/** The keys that give a model another position encoding. */
+export type Rope = Pick<Config['model'], 'rope_scaling' | 'rope_theta'>
 type Json = Readonly<Record<string, unknown>>
 
 const FILE = 'config.json'

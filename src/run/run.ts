@@ -49,7 +49,7 @@ export interface RunResult {
 export async function run({ stages, file, isOverridden }: Resolved, options: RunOptions = {}): Promise<RunResult> {
   const { view = SILENT, stop = new Stop() } = options
   // also of later stages, before hours are spent on the first
-  for (const { config } of stages) for (const { error, isDoubtful } of refusals(config)) if (!isDoubtful) throw error
+  for (const stage of stages) for (const { error, isDoubtful } of await refusals(stage)) if (!isDoubtful) throw error
   const begun = performance.now()
   const meta = stages.length > 1 ? new StageMeta(stages) : undefined
   let bestOf: BestEval | undefined

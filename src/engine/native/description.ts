@@ -35,6 +35,7 @@ export const native: EngineDescription = {
   why: ({ gpus }) => (gpus === 0 ? 'no GPU here' : 'no PyTorch environment here'),
   ignores: idleKeys,
   refuses: tooLarge,
+  longest: ({ maxPositions }) => maxPositions,
   open: async (config) => new (await import('./engine.js')).NativeEngine(nativeOptions(config)),
   verdict(checks) {
     const blocked = checks.filter(blocks)

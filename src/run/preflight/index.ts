@@ -4,6 +4,7 @@ import { TrinityError } from '../../base/error.js'
 import { type Config, type Facts, type ResolvedStage, tooFewTasks } from '../../config/index.js'
 import { missingEngines, unableEngines } from './engines.js'
 import { unsetVariables } from './hosted.js'
+import { tooLongSequences } from './lengths.js'
 import { missingModels } from './models.js'
 import { unknownNames } from './names.js'
 import type { Refusal } from './refusal.js'
@@ -16,8 +17,15 @@ export { isColumn } from './task-data.js'
 export type { Refusal }
 
 /** What is wrong whatever the machine: a run refuses it before it does anything. */
-export function refusals(config: Config): Refusal[] {
-  return [...missingEngines(config), ...unknownNames(config), ...untrainable(config), ...unservable(config)]
+export async function refusals(stage: ResolvedStage): Promise<Refusal[]> {
+  const { config } = stage
+  return [
+    ...missingEngines(config),
+    ...unknownNames(config),
+    ...untrainable(config),
+    ...unservable(config),
+    ...(await tooLongSequences(stage)),
+  ]
 }
 
 /** What is not on this machine, or not as the file says. Nothing is downloaded for it. */

@@ -98,6 +98,27 @@ describe('what a run would refuse is found before', () => {
     ])
   })
 
+  it('sequences that are longer than the model takes', async () => {
+    const most = 'the model takes 128 at most (ask for 128 tokens or fewer)'
+    expect(await found(asIs, ['model.max_model_len=128'])).toEqual([])
+    expect(await found((text) => text.replace('64', '129'))).toEqual([
+      `error f.yaml:3:18 model.max_model_len: sequences of 129 tokens, but ${most}`,
+    ])
+    const lengths = 'max_prompt_tokens: 1000\n  max_response_tokens: 200'
+    expect(await found((text) => text.replace('max_model_len: 64', lengths))).toEqual([
+      `error f.yaml:4:24 model.max_response_tokens: sequences of 1200 tokens, but ${most}`,
+    ])
+    expect(await found(asIs, ['explorer.rollout_model.max_model_len=2000'])).toEqual([
+      expect.stringMatching(/^error .*explorer\.rollout_model\.max_model_len: sequences of 2000 tokens/),
+    ])
+    // as the run opens it
+    const stretched = 'model.rope_scaling={rope_type: yarn, factor: 4}'
+    expect(await found(asIs, [stretched, 'model.max_model_len=512'])).toEqual([])
+    expect(await found(asIs, [stretched, 'model.max_model_len=513'])).toEqual([
+      expect.stringContaining('the model takes 512 at most'),
+    ])
+  })
+
   it('a column that the data at hand do not have, and too few rows', async () => {
     expect(await found((text) => `${text}      format: {prompt_key: promt}\n`)).toEqual([
       expect.stringMatching(/^error f\.yaml:10:15 buffer\.explorer_input\.taskset\.format: .*promt/),

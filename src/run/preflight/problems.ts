@@ -17,10 +17,10 @@ export async function preflight(parsed: Parsed, resolved: Resolved, facts: Facts
 /** Of these what does not depend on the machine, and costs no time. */
 export async function certain(parsed: Parsed, { stages }: Resolved): Promise<Problem[]> {
   const { refusals } = await import('./index.js')
-  const found = stages.flatMap(({ config }, i) =>
-    refusals(config).map((one) => problemOf(one, parsed.stages[i], one.isDoubtful ? 'warning' : 'error')),
+  const found = await Promise.all(stages.map(refusals))
+  return once(
+    found.flatMap((all, i) => all.map((one) => problemOf(one, parsed.stages[i], one.isDoubtful ? 'warning' : 'error'))),
   )
-  return once(found)
 }
 
 function problemOf({ keys, error }: Refusal, { tree }: ParsedStage, severity: Problem['severity']): Problem {
