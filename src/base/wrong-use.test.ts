@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { TrinityError } from './error.js'
-import { isWrongUse } from './wrong-use.js'
+import { isWrongUse, noteBeforeFirstStep } from './wrong-use.js'
 
 it.each([
   ['config/invalid', true],
@@ -25,4 +25,14 @@ it.each([
 
 it('an error of somebody else is a failure', () => {
   expect(isWrongUse(new Error('x'))).toBe(false)
+})
+
+it('data that cannot be read are wrong use before the first step', () => {
+  const told = (code: string) => {
+    const error = new TrinityError(code, 'x')
+    noteBeforeFirstStep(error)
+    return isWrongUse(error)
+  }
+  expect(['data/malformed', 'data/encoding', 'task/row'].map(told)).toEqual([true, true, true])
+  expect(['engine/deadline', 'data/changed'].map(told)).toEqual([false, false])
 })

@@ -14,7 +14,18 @@ const WRONG_USE = [
   /^(tokenizer|chat)\/(missing|invalid|template)$/,
 ]
 
+/** Data that cannot be read, wherever in a run that turns out. */
+const BAD_DATA = /^data\/(encoding|malformed|too-large)$|^task\/(format|row)$/
+
+const foundAtOnce = new WeakSet<object>()
+
+/** Takes note that this stopped a run before it took a step: data that cannot be read are wrong use then, like those that are not there. */
+export function noteBeforeFirstStep(error: unknown): void {
+  if (error instanceof TrinityError && BAD_DATA.test(error.code)) foundAtOnce.add(error)
+}
+
 /** Whether a person has to change something, as opposed to a run that went wrong. */
 export function isWrongUse(error: unknown): boolean {
-  return error instanceof TrinityError && WRONG_USE.some((codes) => codes.test(error.code))
+  if (!(error instanceof TrinityError)) return false
+  return foundAtOnce.has(error) || WRONG_USE.some((codes) => codes.test(error.code))
 }

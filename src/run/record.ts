@@ -8,6 +8,7 @@ import { isRunMark, runMark } from '../checkpoint/job-mark.js'
 import { MARKS } from '../checkpoint/layout.js'
 import type { Config } from '../config/index.js'
 import { concealed } from '../config/secret.js'
+import { forward } from './forward.js'
 import type { ProgressView } from './job.js'
 
 /** How a run ended: `before` is one that found everything done. */
@@ -59,15 +60,7 @@ export class RunRecorder {
       if (Number.isFinite(steps)) this.#write({ expects: { ...this.#record.expects, [role]: steps } })
       view.expect?.(role, steps)
     }
-    return {
-      expect,
-      phase: (role, what) => view.phase(role, what),
-      metrics: (role, step, metrics) => view.metrics(role, step, metrics),
-      examples: (role, step, experiences) => view.examples?.(role, step, experiences),
-      note: (text) => view.note(text),
-      end: (summary) => view.end(summary),
-      close: () => view.close(),
-    }
+    return { ...forward(view), expect }
   }
 
   /** Takes note of the memory that is planned, when somebody has computed it. */

@@ -1,4 +1,4 @@
-import { isWrongUse } from '../base/wrong-use.js'
+import { isWrongUse, noteBeforeFirstStep } from '../base/wrong-use.js'
 import { type BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Resolved, ResolvedStage } from '../config/index.js'
 import { type OpenEngine, openEngine } from '../engine/registry.js'
@@ -8,6 +8,7 @@ import type { ProgressView } from './job.js'
 import { refusals } from './preflight/index.js'
 import { runStage, type StageContext, type StageEnd } from './stage.js'
 import { StageMeta } from './stage-meta.js'
+import { StepsTaken } from './steps-taken.js'
 import { Stop } from './stop.js'
 import { useWeights } from './use-weights.js'
 
@@ -58,6 +59,7 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
   for (const [i, stage] of stages.entries()) {
     await meta?.begin(i)
     if (stages.length > 1) view.phase('run', `stage ${i + 1} of ${stages.length}: ${stage.name}`)
+    const taken = new StepsTaken(stage.config.mode)
     try {
       const {
         end,
@@ -65,7 +67,7 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
         best,
         changed = [],
       } = await runStage(stage, {
-        view,
+        view: taken.watch(view),
         stop,
         file: isOverridden ? undefined : file,
         openEngine: options.openEngine ?? openEngine,
@@ -77,9 +79,10 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
       bestOf = best
       changes.push(...changed)
     } catch (error) {
+      if (taken.count === 0) noteBeforeFirstStep(error)
       // what a person has to change before anything can run leaves nothing to sum up
       if ((stop.failure !== undefined || !stop.now.aborted) && !isWrongUse(error))
-        view.end(await failed(stage, begun, options.command))
+        view.end(await failed(stage, taken, begun, options.command))
       throw error
     }
     if (ended[i].end === 'stopped') break
@@ -92,14 +95,18 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
   return { end, steps: last.steps, stages: ended, summary }
 }
 
-async function failed(stage: ResolvedStage, begun: number, command = 'trinity run'): Promise<RunSummary> {
-  const summary = await summarize(stage, 'finished', 0, begun, command)
+async function failed(
+  stage: ResolvedStage,
+  taken: StepsTaken,
+  begun: number,
+  command = 'trinity run',
+): Promise<RunSummary> {
+  const summary = await summarize(stage, 'finished', taken.last, begun, command)
+  const next = [`${stage.config.log.save_dir}   has the details`]
   const saved = summary.checkpoint === undefined ? 'starts again' : 'resumes from the last checkpoint'
-  return {
-    ...summary,
-    ok: false,
-    next: [`${stage.config.log.save_dir}   has the details`, `${command}   ${saved}`],
-  }
+  // what stopped it before it had done anything would stop it again
+  if (taken.count > 0) next.push(`${command}   ${saved}`)
+  return { ...summary, ok: false, steps: taken.last, next }
 }
 
 async function summarize(

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { isWrongUse } from '../../src/base/wrong-use.js'
 import type { BenchResult } from '../../src/run/bench-results.js'
 import { Stop } from '../../src/run/index.js'
 import { Bench, Recorder } from './kit.js'
@@ -151,6 +152,27 @@ describe('a failure', () => {
       if (role === 'trainer' && what === 'step 2: training') throw new Error('the trainer broke')
     }
     await expect(bench.run({ name }, { view, mock: { latencyMs: 1 } })).rejects.toThrow('the trainer broke')
+    expect(view.summary).toMatchObject({ ok: false, steps: 1 })
+    expect(view.summary?.next).toEqual([expect.stringContaining('details'), expect.stringContaining('starts again')])
+  })
+
+  it('before the first step does not suggest to try the same again', async () => {
+    const view = new Recorder()
+    view.onPhase = (role, what) => {
+      if (role === 'trainer' && what === 'step 1: training') throw new Error('the trainer broke')
+    }
+    await expect(bench.run({ name }, { view })).rejects.toThrow('the trainer broke')
+    expect(view.summary).toMatchObject({ ok: false, steps: 0, next: [expect.stringContaining('details')] })
+  })
+
+  it('of data that cannot be read is wrong use before the first step, and nothing is summed up', async () => {
+    const path = join(bench.dir, 'broken.jsonl')
+    writeFileSync(path, '{"q": \n'.repeat(8))
+    const view = new Recorder()
+    const broken = bench.run({ name, 'buffer.explorer_input.taskset.path': path }, { view }).catch((error) => error)
+    expect(await broken).toMatchObject({ code: 'data/malformed' })
+    expect(isWrongUse(await broken)).toBe(true)
+    expect(view.summary).toBeUndefined()
   })
 
   it('is found before anything is opened where it can be', async () => {

@@ -9,7 +9,9 @@ export function summaryLines(summary: RunSummary): { label: string; text: string
   const label = ok ? (stopped ? 'stopped' : 'done') : 'failed'
   const text = isOld
     ? `nothing to do: this run already finished after ${figure(steps)} steps`
-    : `${figure(steps)} steps in ${duration(seconds)}`
+    : steps === 0 && label !== 'done'
+      ? `before a step was done, after ${duration(seconds)}`
+      : `${figure(steps)} steps in ${duration(seconds)}`
   const lines = [{ label, text }]
   const shown = changed.length > MOST_CHANGES ? [...changed.slice(0, MOST_CHANGES), '…'] : changed
   shown.forEach((change, i) => void lines.push({ label: i === 0 ? 'changed' : '', text: change }))

@@ -100,6 +100,13 @@ describe('plain lines', () => {
     ])
   })
 
+  it('says that nothing was done, where a run ended before its first step', () => {
+    const { stream, view } = screen()
+    view.end({ ok: false, steps: 0, seconds: 2 })
+    view.end({ ok: true, stopped: true, steps: 0, seconds: 2 })
+    expect(stream.text).toBe('failed   before a step was done, after 2 s\nstopped  before a step was done, after 2 s\n')
+  })
+
   it('shows answers and where the time goes now and then', () => {
     const { stream, view, wait } = screen()
     const said = { reward: 0.5, promptText: 'how\nmany?', responseText: 'two\x07', messages: undefined }

@@ -1,0 +1,14 @@
+import type { ProgressView } from './job.js'
+
+/** A view that hands everything on, for somebody who wants to listen to a part of it. */
+export function forward(view: ProgressView): ProgressView {
+  return {
+    expect: (role, steps) => view.expect?.(role, steps),
+    phase: (role, what) => view.phase(role, what),
+    metrics: (role, step, metrics) => view.metrics(role, step, metrics),
+    examples: (role, step, experiences) => view.examples?.(role, step, experiences),
+    note: (text) => view.note(text),
+    end: (summary) => view.end(summary),
+    close: () => view.close(),
+  }
+}
