@@ -9,7 +9,7 @@ import { remarkLines, warningLines } from './problem.js'
 import type { RunFlags } from './run.js'
 import { deleteEarlier } from './start-over.js'
 import type { StrayWatch } from './stray.js'
-import { optionsOf, typed } from './suggestion.js'
+import { optionsOf, typed, withSetting } from './suggestion.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
 export async function execute(
@@ -22,6 +22,8 @@ export async function execute(
   if (remarks.length > 0) process.stderr.write(`${remarks.join('\n')}\n`)
   if (options.fresh && !(await deleteEarlier(resolved, options.yes ?? false))) return 0
   const command = options.command ?? `trinity run ${optionsOf(options)}`
+  const withKey = (key: string, value: number) =>
+    `trinity run ${optionsOf({ ...options, set: withSetting(options.set, key, value) })}`
   const stop = new Stop()
   const words = options.words ?? ((text: string) => text)
   const view = createView({ title: titleOf(resolved), words: (text) => typed(words(text)) })
@@ -41,19 +43,16 @@ export async function execute(
   const unread = () => stop.request()
   process.stdout.on('error', unread)
   try {
-    const { end, steps } = await run(resolved, {
+    await run(resolved, {
       view,
       stop,
       command,
+      commandWith: options.commandWith ?? withKey,
       // with this process
       began: 0,
       engineNamed: (i) => isNamed(parsed.stages[i].config, resolved.stages[i].config),
     })
     view.close()
-    if (end === 'stopped') {
-      const where = steps === 0 ? 'stopped before the first step was done' : `stopped after step ${steps} and saved`
-      process.stdout.write(`${where}; to resume: ${typed(command)}\n`)
-    }
     return 0
   } catch (error) {
     view.close()

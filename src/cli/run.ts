@@ -30,6 +30,8 @@ export interface RunFlags {
   logDir?: string
   /** What to type to go on, where it is not `trinity run`. */
   command?: string
+  /** The same with another value of a key of the configuration. */
+  commandWith?: (key: string, value: number) => string
   /** Another way to say what names keys of the configuration. */
   words?: (text: string) => string
   /** The same for problems of the configuration. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createProgram } from './program.js'
-import { optionsOf, rememberFlags, typed } from './suggestion.js'
+import { optionsOf, rememberFlags, typed, withSetting } from './suggestion.js'
 
 const LOCAL = '/project/node_modules/.bin/trinity'
 
@@ -43,4 +43,9 @@ it('knows every command', () => {
   for (const name of createProgram(() => {}).commands.map((command) => command.name())) {
     expect(typed(`trinity ${name} x`, LOCAL)).toMatch(`npx trinity ${name}`)
   }
+})
+
+it('an override replaces an earlier one of the same key', () => {
+  expect(withSetting(['a.b=1', 'a.bc=2'], 'a.b', 3)).toEqual(['a.bc=2', 'a.b=3'])
+  expect(withSetting(undefined, 'a.b', 3)).toEqual(['a.b=3'])
 })

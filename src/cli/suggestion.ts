@@ -58,6 +58,11 @@ export function optionsOf({ config, pluginDir = [], set = [] }: SharedFlags): st
   return quoted(words)
 }
 
+/** Overrides with another value of one key, which stands there once. */
+export function withSetting(set: readonly string[] | undefined, key: string, value: number): string[] {
+  return [...(set ?? []).filter((one) => one.split('=', 1)[0].trim() !== key), `${key}=${value}`]
+}
+
 /** Words as a shell reads them. */
 export function quoted(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')

@@ -6,7 +6,7 @@ import { usePlugins } from '../plugin/use.js'
 import { localModel } from '../run/local-model.js'
 import type { ExitCode } from './print.js'
 import { run } from './run.js'
-import { quoted } from './suggestion.js'
+import { commandOf, withValue } from './train-command.js'
 import { inOptions, problemInOptions, words } from './train-words.js'
 
 export interface TrainFlags {
@@ -50,34 +50,18 @@ export async function train(file: string, flags: TrainFlags): Promise<ExitCode> 
     return 0
   }
   const { set, fresh, yes, dryRun } = flags
-  const command = `trinity train ${quoted([file, ...optionsOf(flags)])}`
+  const command = commandOf(file, flags)
+  const commandWith = (key: string, value: number) => commandOf(file, withValue(flags, key, value))
   const logDir = join('checkpoints', 'agents', flags.name ?? workflow, 'log')
   const config = `train ${basename(file)}`
   try {
     return await run({
-      ...{ config, logDir, text, command, words, pluginDir: [file], set, fresh, yes, dryRun },
+      ...{ config, logDir, text, command, commandWith, words, pluginDir: [file], set, fresh, yes, dryRun },
       problemWords: problemInOptions,
     })
   } catch (error) {
     throw inOptions(error, config)
   }
-}
-
-/** What was asked for, to be typed again. */
-function optionsOf({
-  data,
-  model,
-  set = [],
-  print: _,
-  fresh: __,
-  yes: ___,
-  dryRun: ____,
-  ...rest
-}: TrainFlags): string[] {
-  const others = Object.entries(rest).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, String(value)],
-  )
-  return ['--data', data, '--model', model, ...others, ...set.flatMap((one) => ['--set', one])]
 }
 
 function chosen(added: readonly string[], asked: string | undefined, file: string): string {

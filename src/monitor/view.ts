@@ -30,6 +30,6 @@ export interface RunSummary {
   readonly bestEval?: { readonly step: number; readonly metric: string; readonly score: number }
   /** Directory of the last weights, if any were saved. */
   readonly checkpoint?: string
-  /** What to run next. */
+  /** What to run next: a command, and after three blanks what it does. */
   readonly next?: readonly string[]
 }

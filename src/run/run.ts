@@ -1,3 +1,4 @@
+import { shortPath } from '../base/file/short-path.js'
 import { isWrongUse, noteBeforeFirstStep } from '../base/wrong-use.js'
 import { type BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Resolved, ResolvedStage } from '../config/index.js'
@@ -24,6 +25,8 @@ export interface RunOptions {
   readonly engineNamed?: (stage: number) => boolean
   /** The command that goes on, for people. */
   readonly command?: string
+  /** The same with another value of a key, such as a later end. */
+  readonly commandWith?: (key: string, value: number) => string
   /** When the run was asked for, as `performance.now()` says it; default now. */
   readonly began?: number
 }
@@ -91,18 +94,32 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
   const last = ended[ended.length - 1]
   const end = ended.every((one) => one.end === 'before') ? 'before' : last.end
   const summary = await summarize(stages[ended.length - 1], end, last.steps, begun, options.command, bestOf)
+  if (end === 'before')
+    summary.next.unshift(longer(stages, options), `${options.command ?? COMMAND} --fresh   starts over`)
   view.end(end === 'before' ? { ...summary, changed: changes } : summary)
   return { end, steps: last.steps, stages: ended, summary }
 }
 
-async function failed(
-  stage: ResolvedStage,
-  taken: StepsTaken,
-  begun: number,
-  command = 'trinity run',
-): Promise<RunSummary> {
+const COMMAND = 'trinity run'
+
+/** The command that trains twice as long, as it is set now. */
+function longer(stages: readonly ResolvedStage[], { command = COMMAND, commandWith }: RunOptions): string {
+  const { buffer, trainer } = stages[stages.length - 1].config
+  const ownSteps = trainer.total_steps === buffer.total_steps ? null : trainer.total_steps
+  const [key, value] = ownSteps
+    ? (['trainer.total_steps', ownSteps] as const)
+    : buffer.total_steps
+      ? (['buffer.total_steps', buffer.total_steps] as const)
+      : (['buffer.total_epochs', buffer.total_epochs] as const)
+  // of several stages, the last goes on
+  const place = stages.length > 1 ? `stages[${stages.length - 1}].${key}` : key
+  const typed = commandWith?.(place, 2 * value) ?? `${command} --set '${place}=${2 * value}'`
+  return `${typed}   trains twice as long, as it is set now`
+}
+
+async function failed(stage: ResolvedStage, taken: StepsTaken, begun: number, command = COMMAND): Promise<RunSummary> {
   const summary = await summarize(stage, 'finished', taken.last, begun, command)
-  const next = [`${stage.config.log.save_dir}   has the details`]
+  const next = [`${shortPath(stage.config.log.save_dir ?? '')}   has the details`]
   const saved = summary.checkpoint === undefined ? 'starts again' : 'resumes from the last checkpoint'
   // what stopped it before it had done anything would stop it again
   if (taken.count > 0) next.push(`${command}   ${saved}`)
@@ -114,18 +131,14 @@ async function summarize(
   end: StageEnd['end'],
   steps: number,
   begun: number,
-  command = 'trinity run',
+  command = COMMAND,
   own?: BestEval,
-): Promise<RunSummary> {
+): Promise<RunSummary & { next: string[] }> {
   const checkpoints = await Checkpoints.open({ dir: config.checkpoint_job_dir })
   const best = own ?? (await checkpoints.bestEval())
   const weights = await checkpoints.newestWeights()
   const next: string[] = []
   if (end === 'stopped') next.push(`${command}   resumes from here`)
-  else if (end === 'before') {
-    const limit = config.buffer.total_steps ? 'buffer.total_steps' : 'buffer.total_epochs'
-    next.push(`${command} --set ${limit}=…   trains longer, as it is set now`, `${command} --fresh   starts over`)
-  }
   if (weights) next.push(...(await useWeights(weights.path, config.trainer.trainer_type)))
   const brief = (one: { step: number; metric: string; score: number }) => ({
     step: one.step,

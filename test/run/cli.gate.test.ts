@@ -75,7 +75,8 @@ describe('trinity run', { timeout: 120_000 }, () => {
     }
     const stopped = await run('interrupted', [], seen, { KILL_TEST_HOLD: hold })
     expect(stopped.code).toBe(0)
-    expect(stopped.stdout).toContain('to resume: npx trinity run -c offset0.yaml --plugin-dir plugins')
+    expect(stopped.stdout).toMatch(/next +npx trinity run -c offset0\.yaml --plugin-dir plugins .* resumes from here/)
+    expect(stopped.stdout.match(/npx trinity run/g)).toHaveLength(1)
     expect((await run('interrupted')).code).toBe(0)
     const [expected, found] = [resultOf(join(dir, 'reference')), resultOf(join(dir, 'interrupted'))]
     // The checkpoint of the step at which it was stopped is one more.

@@ -91,6 +91,12 @@ describe('mode both', () => {
     await bench.run({ name, 'buffer.total_steps': 2 })
     const again = await bench.run({ name, 'buffer.total_steps': 2 })
     expect(again).toMatchObject({ end: 'before', steps: 2 })
+    const commandWith = (key: string, value: number) => `trinity run --set ${key}=${value}`
+    const { summary } = await bench.run({ name, 'buffer.total_steps': 2 }, { commandWith })
+    expect(summary.next?.slice(0, 2)).toEqual([
+      'trinity run --set buffer.total_steps=4   trains twice as long, as it is set now',
+      'trinity run --fresh   starts over',
+    ])
     expect(again.view.phases).toEqual([])
     const more = await bench.run({ name, 'buffer.total_steps': 5 })
     expect(more).toMatchObject({ end: 'finished', steps: 5 })

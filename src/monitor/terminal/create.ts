@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import { redact } from '../../base/secret/index.js'
 import { visible } from '../../base/terminal/visible.js'
+import { widthOf } from '../../base/terminal/width.js'
 import { wrap } from '../../base/terminal/wrap.js'
 import type { Experience } from '../../experience/index.js'
 import type { RunSummary, RunView } from '../view.js'
@@ -136,8 +137,14 @@ class View implements RunView {
     for (const { label, text } of summaryLines(summary)) {
       const color = label === 'done' ? green : label === 'failed' ? red : cyan
       // whole, so that commands and paths can be copied
-      this.#write(`${bold(color(label.padEnd(INDENT - 1)))} ${this.#shown(text)}`)
+      this.#write(`${bold(color(label.padEnd(INDENT - 1)))} ${this.#fitted(this.#shown(text))}`)
     }
+  }
+
+  /** What a command does stands below it where both do not fit into a line. */
+  #fitted(text: string): string {
+    if (INDENT + widthOf(text) < (this.#stream.columns ?? Number.POSITIVE_INFINITY)) return text
+    return text.replace(/ {3}(?! )/, `\n${' '.repeat(INDENT + 2)}`)
   }
 
   close(): void {

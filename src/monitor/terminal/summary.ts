@@ -1,3 +1,4 @@
+import { shortPath } from '../../base/file/short-path.js'
 import type { RunSummary } from '../view.js'
 import { duration, figure } from './number.js'
 
@@ -23,7 +24,7 @@ export function summaryLines(summary: RunSummary): { label: string; text: string
       text: `${bestEval.metric}: ${from}best ${figure(bestEval.score)} (step ${bestEval.step})`,
     })
   }
-  if (checkpoint !== undefined) lines.push({ label: 'weights', text: checkpoint })
+  if (checkpoint !== undefined) lines.push({ label: 'weights', text: shortPath(checkpoint) })
   next.forEach((command, i) => void lines.push({ label: i === 0 ? 'next' : '', text: command }))
   return lines
 }

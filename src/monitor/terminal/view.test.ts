@@ -100,6 +100,18 @@ describe('plain lines', () => {
     ])
   })
 
+  it('puts what a command does below it where both do not fit into a line', () => {
+    const command = `trinity run -c ${'x'.repeat(40)}.yaml`
+    const lines = (columns: number) => {
+      const stream = new Screen(columns)
+      const view = createView({ stream, isTTY: false, isColored: false })
+      view.end({ ok: true, steps: 2, seconds: 1, next: [`${command}   resumes from here`] })
+      return stream.text.trimEnd().split('\n').slice(1)
+    }
+    expect(lines(120)).toEqual([`next     ${command}   resumes from here`])
+    expect(lines(80)).toEqual([`next     ${command}`, '           resumes from here'])
+  })
+
   it('says that nothing was done, where a run ended before its first step', () => {
     const { stream, view } = screen()
     view.end({ ok: false, steps: 0, seconds: 2 })
