@@ -24,7 +24,10 @@ export interface RunSummary {
   readonly isOld?: boolean
   /** What has changed since then, a line each. */
   readonly changed?: readonly string[]
+  /** In all, with those of earlier runs of the job. */
   readonly steps: number
+  /** Those of this run, where it is known. */
+  readonly now?: number
   readonly seconds: number
   readonly firstEval?: { readonly step: number; readonly metric: string; readonly score: number }
   readonly bestEval?: { readonly step: number; readonly metric: string; readonly score: number }

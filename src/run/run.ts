@@ -1,7 +1,7 @@
 import { shortPath } from '../base/file/short-path.js'
 import { isWrongUse, noteBeforeFirstStep } from '../base/wrong-use.js'
 import { type BestEval, Checkpoints } from '../checkpoint/index.js'
-import type { Resolved, ResolvedStage } from '../config/index.js'
+import { type Resolved, type ResolvedStage, trainsIn } from '../config/index.js'
 import { type OpenEngine, openEngine } from '../engine/registry.js'
 import { openMonitor } from '../monitor/open.js'
 import type { RunSummary } from '../monitor/view.js'
@@ -59,6 +59,7 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
   let bestOf: BestEval | undefined
   const changes: string[] = []
   const ended: { name: string | null; end: StageEnd['end']; steps: number }[] = []
+  let now: number | undefined
   for (const [i, stage] of stages.entries()) {
     await meta?.begin(i)
     if (stages.length > 1) view.phase('run', `stage ${i + 1} of ${stages.length}: ${stage.name}`)
@@ -79,6 +80,8 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
         began: (i === 0 ? options.began : undefined) ?? performance.now(),
       })
       ended.push({ name: stage.name, end, steps })
+      // where nothing is trained, steps are not its own
+      now = trainsIn(stage.config.mode) && end !== 'before' ? taken.count : undefined
       bestOf = best
       changes.push(...changed)
     } catch (error) {
@@ -93,7 +96,8 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
   }
   const last = ended[ended.length - 1]
   const end = ended.every((one) => one.end === 'before') ? 'before' : last.end
-  const summary = await summarize(stages[ended.length - 1], end, last.steps, begun, options.command, bestOf)
+  const found = await summarize(stages[ended.length - 1], end, last.steps, begun, options.command, bestOf)
+  const summary = { ...found, now }
   if (end === 'before')
     summary.next.unshift(longer(stages, options), `${options.command ?? COMMAND} --fresh   starts over`)
   view.end(end === 'before' ? { ...summary, changed: changes } : summary)
@@ -123,7 +127,7 @@ async function failed(stage: ResolvedStage, taken: StepsTaken, begun: number, co
   const saved = summary.checkpoint === undefined ? 'starts again' : 'resumes from the last checkpoint'
   // what stopped it before it had done anything would stop it again
   if (taken.count > 0) next.push(`${command}   ${saved}`)
-  return { ...summary, ok: false, steps: taken.last, next }
+  return { ...summary, ok: false, steps: taken.last, now: taken.count, next }
 }
 
 async function summarize(

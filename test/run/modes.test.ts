@@ -99,7 +99,7 @@ describe('mode both', () => {
     ])
     expect(again.view.phases).toEqual([])
     const more = await bench.run({ name, 'buffer.total_steps': 5 })
-    expect(more).toMatchObject({ end: 'finished', steps: 5 })
+    expect(more).toMatchObject({ end: 'finished', steps: 5, summary: { steps: 5, now: 3 } })
     expect(bench.metrics('trainer', name).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5])
   })
 

@@ -6,13 +6,13 @@ const MOST_CHANGES = 8
 
 /** The last words of a run as lines: how it ended, what it reached, where the weights are, what to do now. */
 export function summaryLines(summary: RunSummary): { label: string; text: string }[] {
-  const { ok, stopped, isOld, changed = [], steps, seconds, firstEval, bestEval, checkpoint, next = [] } = summary
+  const { ok, stopped, isOld, changed = [], steps, now, seconds, firstEval, bestEval, checkpoint, next = [] } = summary
   const label = ok ? (stopped ? 'stopped' : 'done') : 'failed'
   const text = isOld
-    ? `nothing to do: this run already finished after ${figure(steps)} steps`
+    ? `nothing to do: this run already finished after ${stepsOf(steps)}`
     : steps === 0 && label !== 'done'
       ? `before a step was done, after ${duration(seconds)}`
-      : `${figure(steps)} steps in ${duration(seconds)}`
+      : `${stepsOf(steps)}${ofThemNow(steps, now)} in ${duration(seconds)}`
   const lines = [{ label, text }]
   const shown = changed.length > MOST_CHANGES ? [...changed.slice(0, MOST_CHANGES), '…'] : changed
   shown.forEach((change, i) => void lines.push({ label: i === 0 ? 'changed' : '', text: change }))
@@ -27,4 +27,13 @@ export function summaryLines(summary: RunSummary): { label: string; text: string
   if (checkpoint !== undefined) lines.push({ label: 'weights', text: shortPath(checkpoint) })
   next.forEach((command, i) => void lines.push({ label: i === 0 ? 'next' : '', text: command }))
   return lines
+}
+
+function stepsOf(count: number): string {
+  return `${figure(count)} ${count === 1 ? 'step' : 'steps'}`
+}
+
+/** An earlier run has done the others. */
+function ofThemNow(steps: number, now = steps): string {
+  return now < steps ? `, ${now === 0 ? 'none' : figure(now)} of them now,` : ''
 }

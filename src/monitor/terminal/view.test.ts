@@ -112,6 +112,22 @@ describe('plain lines', () => {
     expect(lines(80)).toEqual([`next     ${command}`, '           resumes from here'])
   })
 
+  it('counts a single step as one, and tells the steps of this run from those of earlier ones', () => {
+    const { stream, view } = screen()
+    view.end({ ok: true, steps: 1, seconds: 2 })
+    view.end({ ok: true, steps: 7, now: 7, seconds: 2 })
+    view.end({ ok: true, steps: 7, now: 2, seconds: 2 })
+    view.end({ ok: true, stopped: true, steps: 7, now: 0, seconds: 2 })
+    view.end({ ok: true, isOld: true, steps: 1, seconds: 2 })
+    expect(stream.text.trimEnd().split('\n')).toEqual([
+      'done     1 step in 2 s',
+      'done     7 steps in 2 s',
+      'done     7 steps, 2 of them now, in 2 s',
+      'stopped  7 steps, none of them now, in 2 s',
+      'done     nothing to do: this run already finished after 1 step',
+    ])
+  })
+
   it('says that nothing was done, where a run ended before its first step', () => {
     const { stream, view } = screen()
     view.end({ ok: false, steps: 0, seconds: 2 })
