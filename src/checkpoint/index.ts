@@ -13,3 +13,4 @@ export type {
 } from './checkpoint.js'
 export { Checkpoints, type CheckpointsOptions } from './checkpoints.js'
 export type { JobIdentity } from './identity.js'
+export { stepsOnDisk } from './layout.js'

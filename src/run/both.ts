@@ -9,6 +9,7 @@ import { makeExplorer } from './explorer.js'
 import { horizonOf } from './horizon.js'
 import type { Job, ModeEnd } from './job.js'
 import { openAuxiliary, openBase, openSamplers, openTrained } from './models.js'
+import { noteResume } from './other-settings.js'
 import { openPipeline } from './pipeline.js'
 import { cutOf, loadSamplers, snapshotOf, startSamplers, stepOf } from './resume.js'
 import { runSides } from './sides.js'
@@ -122,7 +123,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   monitors.explorer.rewind(mark?.step ?? -1)
   monitors.trainer.rewind(saved?.step ?? -1)
   await checkpoints.discardAfter(saved?.step ?? 0)
-  if (saved) note(`resumes from step ${saved.step}: ${saved.dir}`)
+  if (saved) noteResume(saved, job.otherSettings, note)
 
   closers.add(
     watchStalls({ reasons: async () => [...sync.waiting(), ...(await bufferWaits(buffer))], seconds: STALL_S, note }),

@@ -29,6 +29,8 @@ export interface Job {
   /** Absent with the monitor 'none'. */
   readonly spans?: SpanFile
   readonly startup: Startup
+  /** What the newest checkpoint was made with and this run is not, in words. */
+  readonly otherSettings: readonly string[]
   note(text: string): void
 }
 

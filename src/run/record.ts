@@ -8,6 +8,7 @@ import { isRunMark, runMark } from '../checkpoint/job-mark.js'
 import { MARKS } from '../checkpoint/layout.js'
 import type { Config } from '../config/index.js'
 import { concealed } from '../config/secret.js'
+import type { Settings } from './changed.js'
 import { forward } from './forward.js'
 import type { ProgressView } from './job.js'
 
@@ -24,6 +25,8 @@ export interface RunRecord {
   readonly file?: string
   /** As it was resolved, without secrets. */
   readonly config: Config
+  /** What the newest checkpoint was made with when this process began, where it is known. */
+  readonly before?: Settings
   /** Steps that a role will make in all, where known. */
   readonly expects: Readonly<Record<string, number>>
   /** What its engines plan of device memory, in words; none: they plan nothing. */
@@ -36,8 +39,8 @@ export interface RunRecord {
 }
 
 /**
- * Writes `.trinity/run-<kind>.json` for people and tools that look at a run. No run reads it, so one that cannot be
- * written is nobody's concern.
+ * Writes `.trinity/run-<kind>.json` for people and tools that look at a run. A run reads it only to say what is set
+ * differently now, so one that cannot be written is nobody's concern.
  */
 export class RunRecorder {
   readonly #path: string
@@ -45,11 +48,11 @@ export class RunRecorder {
   #writing: Promise<void> = Promise.resolve()
   #planning: Promise<void> = Promise.resolve()
 
-  constructor(dir: string, config: Config, now = new Date(), file?: string) {
+  constructor(dir: string, config: Config, now = new Date(), file?: string, before?: Settings) {
     const kind = config.mode === 'explore' || config.mode === 'serve' ? config.explorer.name : config.mode
     this.#path = join(dir, MARKS, runMark(kind))
     const about = { pid: process.pid, host: hostname(), began: now.toISOString(), file: file && resolve(file) }
-    this.#record = { ...about, config: concealed(config), expects: {} }
+    this.#record = { ...about, config: concealed(config), before, expects: {} }
     this.#write({})
   }
 

@@ -12,6 +12,7 @@ import { SPANS, SpanFile } from '../monitor/span/span-file.js'
 import { hasTasks, runTaskPipeline } from '../pipeline/task-pipeline.js'
 import { runBench } from './bench.js'
 import { runBoth } from './both.js'
+import { settingsOf } from './changed.js'
 import { type Closers, withClosers } from './closers.js'
 import { withDataJuicer } from './data-juicer.js'
 import { runExplore } from './explore.js'
@@ -20,6 +21,7 @@ import { jobName } from './job-name.js'
 import { FinishMarker } from './marker.js'
 import { memoryOf } from './memory.js'
 import { newestModel } from './newest-model.js'
+import { otherSettings, settingsOfCheckpoint } from './other-settings.js'
 import { RunRecorder } from './record.js'
 import { runServe } from './serve.js'
 import { Startup } from './startup.js'
@@ -88,7 +90,8 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
     const marker = new FinishMarker(checkpoints, config)
     const ends = config.mode !== 'bench' && config.mode !== 'serve'
     const before = ends ? await marker.read() : undefined
-    const record = new RunRecorder(dir, config, new Date(), context.file)
+    const made = await settingsOfCheckpoint(dir)
+    const record = new RunRecorder(dir, config, new Date(), context.file, made)
     record.plan(memoryOf(config, undefined).then(({ lines }) => lines))
     if (before !== undefined) {
       await record.end('before')
@@ -108,6 +111,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
         ...context,
         view: startup.watch(record.watch(view)),
         startup,
+        otherSettings: made ? otherSettings(made, settingsOf(config)) : [],
         config: ready,
         startFrom,
         checkpoints,

@@ -9,6 +9,7 @@ import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
 import type { Job, ModeEnd } from './job.js'
 import { endedEarlier } from './marker.js'
 import { openBase, openTrained, type TrainedModels } from './models.js'
+import { noteResume } from './other-settings.js'
 import { bufferWaits, STALL_S, watchStalls } from './stall.js'
 
 /** The trainer alone: on a data set, or on what explorers of other processes put into a database. */
@@ -50,7 +51,7 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   if (saved) await trainer.resume(saved, stop.now)
   monitor.rewind(saved?.step ?? -1)
   await checkpoints.discardAfter(saved?.step ?? 0)
-  if (saved) note(`resumes from step ${saved.step}: ${saved.dir}`)
+  if (saved) noteResume(saved, job.otherSettings, note)
   closers.add(watchStalls({ reasons: () => bufferWaits(buffer), seconds: STALL_S, note }))
   // The others hear of this process only now: what a killed one had left too much is gone.
   const run = async () => (await trainer.run(stop.now, stop.gentle)) === 'stopped'

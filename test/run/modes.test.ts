@@ -111,6 +111,21 @@ describe('mode both', () => {
   })
 })
 
+describe('a run that goes on with other settings', () => {
+  it('says once which', async () => {
+    await bench.run({ name, 'buffer.total_steps': 2 })
+    const change = { 'algorithm.optimizer.lr': 1e-3, 'buffer.batch_size': 1 }
+    const { view } = await bench.run({ name, ...change, 'buffer.total_steps': 3 })
+    const said = view.notes.filter((note) => note.includes('→'))
+    expect(said).toEqual([expect.stringMatching(/^settings changed since then: /)])
+    expect(said[0]).toMatch(/algorithm\.optimizer\.lr \S+ → 0\.001/)
+    expect(said[0]).toMatch(/buffer\.batch_size \d+ → 1/)
+    expect(said[0].match(/→/g)).toHaveLength(2)
+    const same = await bench.run({ name, ...change, 'buffer.total_steps': 4 })
+    expect(same.view.notes.filter((note) => note.includes('→'))).toEqual([])
+  })
+})
+
 describe('a stop', () => {
   it('lets the step end, saves, and the same run goes on with the same numbers', async () => {
     await bench.run({ name })
