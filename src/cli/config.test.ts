@@ -56,6 +56,7 @@ describe('trinity config check', () => {
 
   it('takes --set', async () => {
     expect((await output(() => configCheck([good], { set: ['buffer.batch_size=0'] }))).code).toBe(2)
+    await expect(configCheck([good], { set: ['foo'] })).rejects.toMatchObject({ code: 'cli/usage', path: '--set' })
   })
 })
 

@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs'
 import pc from 'picocolors'
 import { readConfig } from '../config/index.js'
 import { usePlugins } from '../plugin/use.js'
 import { type Checked, checkConfigs } from '../run/check.js'
 import type { ExitCode } from './print.js'
 import { problemLines, remarkLines } from './problem.js'
+import { writeOutput } from './write-output.js'
 
 export interface CheckOptions {
   pluginDir?: string[]
@@ -44,7 +44,7 @@ export async function configDocs(options: PrintFlags): Promise<ExitCode> {
 }
 
 function write(text: string, { output }: PrintFlags): ExitCode {
-  if (output) writeFileSync(output, text)
+  if (output) writeOutput(output, text)
   else process.stdout.write(text)
   return 0
 }

@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { stringify } from 'yaml'
 import { TrinityError } from '../base/error.js'
+import { isPluginFile } from '../plugin/files.js'
 import { usePlugins } from '../plugin/use.js'
 import { localModel } from '../run/local-model.js'
 import type { ExitCode } from './print.js'
 import { run } from './run.js'
+import { quoted } from './suggestion.js'
 import { commandOf, withValue } from './train-command.js'
 import { inOptions, problemInOptions, words } from './train-words.js'
 
@@ -37,6 +39,15 @@ export async function train(file: string, flags: TrainFlags): Promise<ExitCode> 
     throw new TrinityError('cli/no-file', `there is no file '${file}'`, {
       path: file,
       hint: 'give the file that calls agent(...); docs/agents.md begins with one',
+    })
+  }
+  if (statSync(file).isFile() && !isPluginFile(file)) {
+    const isYaml = /\.ya?ml$/i.test(file)
+    throw new TrinityError('cli/agent', `${file} is no agent file: .ts, .mts, .js or .mjs`, {
+      path: file,
+      hint: isYaml
+        ? `a configuration runs with: trinity run --config ${quoted([file])}`
+        : 'give the file that calls agent(...)',
     })
   }
   const { workflows } = await import('../workflow/registry.js')

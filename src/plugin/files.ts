@@ -13,6 +13,9 @@ export function pluginDirs(option?: string | readonly string[], env: NodeJS.Proc
 const PLUGIN = /\.(ts|mts|js|mjs)$/
 const NOT_PLUGIN = /^[_.]|\.d\.m?ts$|\.(test|spec)\.\w+$/
 
+/** Whether a file's name is that of code that can be loaded. */
+export const isPluginFile = (path: string): boolean => PLUGIN.test(path)
+
 /**
  * The plugins of a directory in the order of their names; files with a leading `_` are for the others to import. A file
  * stands for itself.

@@ -38,7 +38,8 @@ function attempt<T>(work: () => T): { value: T } | { error: TrinityError } {
   try {
     return { value: work() }
   } catch (error) {
-    if (!(error instanceof TrinityError)) throw error
+    // what is wrong with the command stands in none of the files
+    if (!(error instanceof TrinityError) || error.code.startsWith('cli/')) throw error
     return { error }
   }
 }
