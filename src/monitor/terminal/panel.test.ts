@@ -51,3 +51,12 @@ it('shows what matters first where there are few rows', () => {
   expect(shown(12)).toMatch(/^best .*said → said/m)
   expect(shown(24)).toMatch(/^time .*rollouts 100 %/m)
 })
+
+it('explains the shades of a bar only where there is one', () => {
+  const time = (width: number) =>
+    panelLines(boardOf(4, 1, 'said'), 'p/n', 0, { width, rows: 40, colors: pc.createColors(false), now: 5000 }).find(
+      (line) => line.startsWith('time'),
+    )
+  expect(time(120)).toBe(`time      explorer ${'█'.repeat(24)}  █ rollouts 100 %`)
+  expect(time(79)).toBe('time      explorer   rollouts 100 %')
+})

@@ -147,10 +147,9 @@ function timeLines(board: Board, { width, colors, now }: PanelPlace): string[] {
     const bar = shares.slice(0, SHADES.length).map(({ share }, i): Span => {
       return [SHADES[i].repeat(Math.round(share * picture)), paints[i]]
     })
-    const words = shares.map(({ kind, share }, i): Span[] => [
-      [SHADES[i] ?? ' ', paints[i] ?? dim],
-      ` ${visibleLine(kind)} ${percent(share)}`,
-    ])
+    // the signs explain the bar: without one they would explain nothing
+    const sign = (i: number): Span[] => (picture > 0 ? [[SHADES[i] ?? ' ', paints[i] ?? dim], ' '] : [])
+    const words = shares.map(({ kind, share }, i): Span[] => [...sign(i), `${visibleLine(kind)} ${percent(share)}`])
     // the largest shares that fit
     return packed([[[padTo(role.name, INDENT - 1), dim], ...bar], ...words], width - INDENT).slice(0, 1)
   })

@@ -208,8 +208,8 @@ describe('live view', () => {
       'entropy 1.23                             tokens/s 300',
       '',
       `${'▁'.repeat(38)}   ${'▁'.repeat(38)}`,
-      'time      explorer   █ rollouts 100 %',
-      '          trainer    █ training 100 %',
+      'time      explorer   rollouts 100 %',
+      '          trainer    training 100 %',
     ])
     view.end({ ok: false, steps: 5, seconds: 20 })
     view.close()
