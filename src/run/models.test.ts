@@ -13,6 +13,7 @@ async function asked(keys: Record<string, unknown>, fails = false): Promise<stri
   const config = withKeys({
     'algorithm.algorithm_type': 'grpo',
     'model.model_path': fixture('tiny-llama'),
+    'model.max_model_len': 64,
     'trainer.trainer_type': 'native',
     'explorer.rollout_model.engine_type': 'native',
     ...keys,
@@ -42,4 +43,24 @@ it('one that cannot be opened is told where it is needed, and none stays open', 
     'closed',
     'failed',
   ])
+})
+
+it('refuses sequences that the model is too short for, before an engine is started', async () => {
+  const config = withKeys({
+    'algorithm.algorithm_type': 'grpo',
+    'model.model_path': fixture('tiny-llama'),
+    'model.max_model_len': 129,
+    'trainer.trainer_type': 'native',
+    'explorer.rollout_model.engine_type': 'native',
+  })
+  const openEngine = () => Promise.reject(new Error('an engine was started'))
+  const { signal } = new AbortController()
+  const opening = withClosers((closers) =>
+    openBase({ config, startFrom: null, openEngine, engineNamed: true, view, signal, closers }),
+  )
+  await expect(opening).rejects.toMatchObject({
+    code: 'config/max-model-len',
+    message: 'sequences of 129 tokens, but the model takes 128 at most',
+    path: 'model.max_model_len',
+  })
 })
