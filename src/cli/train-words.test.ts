@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TrinityError } from '../base/error.js'
+import { isWrongUse, noteBeforeFirstStep } from '../base/wrong-use.js'
 import { ConfigError } from '../config/index.js'
 import { inOptions, words } from './train-words.js'
 
@@ -28,6 +29,14 @@ describe('the words of trinity train', () => {
     })
     const other = new RangeError('buffer.batch_size')
     expect(inOptions(other, 'train a.ts')).toBe(other)
+  })
+
+  it('leave the exit code as it was: it depends on when data were found to be bad', () => {
+    const late = new TrinityError('data/malformed', 'not valid JSON')
+    expect(isWrongUse(inOptions(late, 'train a.ts'))).toBe(false)
+    const early = new TrinityError('data/malformed', 'not valid JSON')
+    noteBeforeFirstStep(early)
+    expect(isWrongUse(inOptions(early, 'train a.ts'))).toBe(true)
   })
 
   it('name the option of a problem, and no place in a file that there is not', () => {

@@ -1,4 +1,5 @@
 import { TrinityError } from '../base/error.js'
+import { isWrongUse, noteBeforeFirstStep } from '../base/wrong-use.js'
 import { ConfigError, type Problem } from '../config/index.js'
 
 /** Options of `trinity train`, and the keys that they stand for. */
@@ -49,7 +50,10 @@ export function inOptions(error: unknown, file: string): unknown {
   if (!(error instanceof TrinityError) || error.constructor !== TrinityError) return error
   const { code, message, path, key, hint, cause } = error
   const said = (one: string | undefined) => (one === undefined ? undefined : words(one))
-  return new TrinityError(code, words(message), { path: said(path), key, hint: said(hint), cause })
+  const same = new TrinityError(code, words(message), { path: said(path), key, hint: said(hint), cause })
+  // the exit code depends on when it was found
+  if (isWrongUse(error)) noteBeforeFirstStep(same)
+  return same
 }
 
 const escaped = (text: string) => text.replace(/[.[\]]/g, '\\$&')
