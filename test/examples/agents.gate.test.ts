@@ -76,7 +76,7 @@ describe('an agent that knows nothing of training', { timeout: 600_000 }, () => 
     expect(example.series('agents/two', 'explorer', 'experience_pipeline/experience_count')).toEqual([8, 8, 8])
     expect(example.series('agents/two', 'trainer', 'sample/model_version_drift/max')).toEqual([0, 0, 0])
     const again = await trinity(dir, ['train', file, ...given, ...more, '--lr', '1e-3'])
-    expect(again.stdout).toMatch(/nothing to do[\s\S]*--lr: 0.00001 → 0.001[\s\S]*--steps …[\s\S]*--fresh/)
+    expect(again.stdout).toMatch(/nothing to do[\s\S]*--lr: 0.00001 → 0.001[\s\S]*--steps 6 [\s\S]*--fresh/)
     const few = await trinity(dir, ['train', file, ...given, '--batch', '2000', '--name', 'few'])
     expect(few.stderr).toMatch(/1000 tasks do not fill one batch of 2000[\s\S]*set --batch to 1000 or less, or --steps/)
   })
