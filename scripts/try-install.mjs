@@ -129,7 +129,7 @@ function createProject(name, scratch, env) {
   const folder = join(scratch, `${name}-create`)
   mkdirSync(folder)
   const [command, ...args] = creates[name]
-  must(`${name} create`, command, [...args, '--have', 'data', '--where', 'cpu'], { cwd: folder, env })
+  must(`${name} create`, command, [...args, '--have', 'nothing', '--where', 'cpu'], { cwd: folder, env })
   const cwd = join(folder, 'made')
   must(`${name} install`, command, ['install'], { cwd, env })
   const tested = must(`${name} run test`, command, ['run', 'test'], { cwd, env })
