@@ -1,8 +1,8 @@
 import { relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { fileURLToPath } from 'node:url'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
+import { PACKAGE_ROOT } from '../base/package-root.js'
 import {
   type Answers,
   type Asker,
@@ -21,14 +21,12 @@ export interface InitOptions extends Given {
   package?: string
 }
 
-const packageRoot = fileURLToPath(new URL('../../', import.meta.url))
-
 /** `trinity init`: a small project that trains at once. Asks what was not said, where there is somebody to ask. */
 export async function init(folder: string | undefined, options: InitOptions): Promise<ExitCode> {
   const { package: dependency = `^${packageVersion()}`, ...given } = options
   const dir = resolve(folder ?? defaultFolder(process.cwd()))
   const answers = await whoAnswers((ask) => answersOf(given, ask))
-  await writeProject(dir, await projectFiles(answers, { dir, dependency }), packageRoot)
+  await writeProject(dir, await projectFiles(answers, { dir, dependency }), PACKAGE_ROOT)
   process.stdout.write(`${nextSteps(relative(process.cwd(), dir), answers)}\n`)
   return 0
 }

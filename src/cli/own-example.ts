@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const packageRoot = fileURLToPath(new URL('../../', import.meta.url))
+import { join } from 'node:path'
+import { shortPath } from '../base/file/short-path.js'
+import { PACKAGE_ROOT } from '../base/package-root.js'
 
 /**
  * A path that is read, as somebody typed it. The docs name `examples/…`, which is there in a checkout; elsewhere it is taken from
@@ -10,10 +9,9 @@ const packageRoot = fileURLToPath(new URL('../../', import.meta.url))
  */
 export function ownExample(path: string): string {
   if (!/^(\.\/)?examples\//.test(path) || existsSync(path)) return path
-  const own = join(packageRoot, path)
+  const own = join(PACKAGE_ROOT, path)
   if (!existsSync(own)) return path
-  const shown = relative(process.cwd(), own)
-  const found = shown.startsWith('..') ? own : shown
+  const found = shortPath(own)
   process.stderr.write(`note     ${path} is taken from the package: ${found}\n`)
   return found
 }

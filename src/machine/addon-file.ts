@@ -1,10 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { fallback, findPrebuilt } from '../../native/prebuilt.mjs'
-
-/** The folder that holds package.json: the same from src/ and from dist/. */
-export const PACKAGE_ROOT = fileURLToPath(new URL('../../', import.meta.url))
+import { PACKAGE_ROOT } from '../base/package-root.js'
 
 /** Where scripts/build-native.mjs puts what it compiles. */
 export function builtAddon(root: string = PACKAGE_ROOT): string {

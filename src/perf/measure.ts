@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { messageOf, TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
+import { forward } from '../monitor/forward.js'
 import { MetricsFile } from '../monitor/metrics-file.js'
 import type { RunView } from '../monitor/view.js'
 import type { PerfModule, PerfReport } from './report.js'
@@ -27,7 +28,7 @@ export async function measure(measured: Measured): Promise<PerfReport> {
   const begun = performance.now()
   let working: number | undefined
   const view: RunView = {
-    ...forwarded(measured.view),
+    ...forward(measured.view),
     phase(role, what) {
       if (role !== 'model') working ??= performance.now()
       measured.view.phase(role, what)
@@ -71,18 +72,6 @@ function stepsOf(dir: string): Record<string, number>[] {
   return rows('explorer')
     .filter(({ metrics }) => 'rollout/finished_task_count' in metrics)
     .map(({ step, metrics }) => ({ step, ...trained.get(step), ...metrics }))
-}
-
-function forwarded(view: RunView): RunView {
-  return {
-    expect: (role, steps) => view.expect?.(role, steps),
-    phase: (role, what) => view.phase(role, what),
-    metrics: (role, step, metrics) => view.metrics(role, step, metrics),
-    examples: (role, step, experiences) => view.examples?.(role, step, experiences),
-    note: (text) => view.note(text),
-    end: (summary) => view.end(summary),
-    close: () => view.close(),
-  }
 }
 
 function wordsOf(error: unknown): string {

@@ -22,9 +22,12 @@ function flat(key: string, value: unknown): [string, unknown][] {
 /** What has another value now, in words. */
 export function changed(before: Settings, now: Settings): string[] {
   const keys = new Set([...Object.keys(before), ...Object.keys(now)])
-  const text = (value: unknown) => (value === undefined ? 'unset' : JSON.stringify(value))
   return [...keys].flatMap((key) => {
-    const [was, is] = [text(before[key]), text(now[key])]
+    const [was, is] = [settingText(before[key]), settingText(now[key])]
     return was === is ? [] : [`${key}: ${was} → ${is}`]
   })
+}
+
+export function settingText(value: unknown): string {
+  return value === undefined ? 'unset' : JSON.stringify(value)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { shortPath } from '../base/file/short-path.js'
 import { type SavedCheckpoint, stepsOnDisk } from '../checkpoint/index.js'
 import { trainsIn } from '../config/index.js'
-import { type Settings, settingsOf } from './changed.js'
+import { type Settings, settingsOf, settingText } from './changed.js'
 import { type RunRecord, readRecords } from './record.js'
 
 /** The settings that the newest checkpoint of a job was made with, by what its processes have written down. */
@@ -47,7 +47,7 @@ const GIVEN = /\[|args\./
 export function otherSettings(before: Settings, now: Settings): string[] {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter((key) => {
     const isKnown = GIVEN.test(key) || (Object.hasOwn(before, key) && Object.hasOwn(now, key))
-    return isKnown && !UNTOLD.test(key) && text(before[key]) !== text(now[key])
+    return isKnown && !UNTOLD.test(key) && settingText(before[key]) !== settingText(now[key])
   })
   const follows = (key: string) => {
     // a model behind rollouts takes what the model has
@@ -55,11 +55,9 @@ export function otherSettings(before: Settings, now: Settings): string[] {
     const leaders = FOLLOWERS.filter(([pattern]) => pattern.test(key)).flatMap(([, all]) => all)
     return [...leaders, ...(own === key ? [] : [own])].some((one) => one !== key && keys.includes(one))
   }
-  return keys.filter((key) => !follows(key)).map((key) => `${key} ${text(before[key])} → ${text(now[key])}`)
-}
-
-function text(value: unknown): string {
-  return value === undefined ? 'unset' : JSON.stringify(value)
+  return keys
+    .filter((key) => !follows(key))
+    .map((key) => `${key} ${settingText(before[key])} → ${settingText(now[key])}`)
 }
 
 const MOST = 8

@@ -8,8 +8,8 @@ import { isRunMark, runMark } from '../checkpoint/job-mark.js'
 import { MARKS } from '../checkpoint/layout.js'
 import type { Config } from '../config/index.js'
 import { concealed } from '../config/secret.js'
+import { forward } from '../monitor/forward.js'
 import type { Settings } from './changed.js'
-import { forward } from './forward.js'
 import type { ProgressView } from './job.js'
 
 /** How a run ended: `before` is one that found everything done. */

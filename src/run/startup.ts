@@ -1,4 +1,5 @@
 import type { Logger } from '../base/log/logger.js'
+import { forward } from '../monitor/forward.js'
 import type { ProgressView } from './job.js'
 
 /** Whose phases come before anything is sampled. */
@@ -26,7 +27,7 @@ export class Startup {
       if (role === ROLE && !this.#told) this.#parts.push({ name: what, at: this.#now() })
       view.phase(role, what)
     }
-    return { ...view, phase }
+    return { ...forward(view), phase }
   }
 
   /** Something is sampled now; only the first time counts. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { forward } from './forward.js'
+import { forward } from '../monitor/forward.js'
 import { StepsTaken } from './steps-taken.js'
 
 const nobody = { phase: () => {}, metrics: () => {}, note: () => {}, end: () => {}, close: () => {} }

@@ -1,5 +1,5 @@
 import { type Config, trainsIn } from '../config/index.js'
-import { forward } from './forward.js'
+import { forward } from '../monitor/forward.js'
 import type { ProgressView } from './job.js'
 
 /** The steps that a stage takes in this process: of the trainer, or of the explorer where nothing is trained. */

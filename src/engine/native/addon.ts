@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { messageOf, TrinityError } from '../../base/error.js'
-import { type AddonFile, addonHint, findAddon, findWasm, PACKAGE_ROOT } from '../../machine/addon-file.js'
+import { PACKAGE_ROOT } from '../../base/package-root.js'
+import { type AddonFile, addonHint, findAddon, findWasm } from '../../machine/addon-file.js'
 
 /** A model that lives in the addon. Opaque: only the addon's functions take it. */
 export interface NativeHandle {

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
-import { type AddonFile, addonHint, findAddon, findWasm, PACKAGE_ROOT } from '../addon-file.js'
+import { PACKAGE_ROOT } from '../../base/package-root.js'
+import { type AddonFile, addonHint, findAddon, findWasm } from '../addon-file.js'
 import type { Check } from './check.js'
 import type { Host } from './host.js'
 

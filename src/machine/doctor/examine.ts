@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../../base/error.js'
-import { PACKAGE_ROOT } from '../addon-file.js'
+import { PACKAGE_ROOT } from '../../base/package-root.js'
 import { findPython } from '../python/find.js'
 import { checkAddon } from './addon.js'
 import { blocks, type Check, type Report, SECTIONS, type Section } from './check.js'

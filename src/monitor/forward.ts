@@ -1,7 +1,7 @@
-import type { ProgressView } from './job.js'
+import type { RunView } from './view.js'
 
 /** A view that hands everything on, for somebody who wants to listen to a part of it. */
-export function forward(view: ProgressView): ProgressView {
+export function forward(view: RunView): RunView {
   return {
     expect: (role, steps) => view.expect?.(role, steps),
     phase: (role, what) => view.phase(role, what),
