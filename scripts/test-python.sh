@@ -18,6 +18,6 @@ if [ ! -x .venv/bin/python ]; then
   "$python" -m venv .venv
 fi
 .venv/bin/pip install --quiet torch==2.13.0 transformers==5.22.2 safetensors==0.8.0 numpy==2.4.6 \
-  mypy==2.4.1 math-verify==0.9.0 tensorboard==2.21.0 gymnasium==1.4.0 \
+  triton==3.6.0 mypy==2.4.1 math-verify==0.9.0 tensorboard==2.21.0 gymnasium==1.4.0 \
   openai==3.49.0 requests==2.34.2 httpx==0.28.1 "$@"
 .venv/bin/python -c 'import torch, transformers; print("torch", torch.__version__, "transformers", transformers.__version__)'

@@ -13,7 +13,7 @@ import { openOurs } from './ours.mjs'
 
 export const title = 'Rollouts beside vLLM'
 export const about =
-  'seconds of rollouts, vLLM, and the bound of the device (--only=batch,turns,…; --small without a GPU; --alone without vLLM)'
+  'seconds of rollouts, vLLM, and the bound of the device (--only=batch,turns,…; --once: ours before vLLM only; --alone without vLLM; --small without a GPU)'
 
 const torch = fileURLToPath(new URL('../torch/', import.meta.url))
 const began = performance.now()
@@ -33,7 +33,7 @@ export async function run(options = []) {
         shape,
         chosen.filter((one) => one.shape === shape),
         folder,
-        options.includes('--alone'),
+        { alone: options.includes('--alone'), once: options.includes('--once') },
       )
     } finally {
       rmSync(folder, { recursive: true, force: true })
@@ -41,7 +41,7 @@ export async function run(options = []) {
   }
 }
 
-async function measure(shape, work, folder, alone) {
+async function measure(shape, work, folder, { alone, once }) {
   python('make.py', shape, folder)
   say(`${shape}: the model is made`)
   const ceilings = JSON.parse(python('ceilings.py', folder, [...new Set(work.map(rowsOf))].join(',')))
@@ -65,6 +65,8 @@ async function measure(shape, work, folder, alone) {
       work,
       (one, seconds) => found.get(one).theirs.push(seconds),
     )
+  }
+  if (!alone && !once) {
     await side(
       'ours',
       () => openOurs(folder),

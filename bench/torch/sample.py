@@ -68,7 +68,7 @@ def start(runner: Runner, prompts: list[np.ndarray], given: list[dict], cut: int
         if cut:
             runner.prefill([Chunk(slot, prompt[:cut], 0)], False, 0)
     runner.prefill([Chunk(i, p[cut:], cut, [i]) for i, p in enumerate(prompts)], False, 0)
-    runner.write_rows(list(range(len(prompts))))
+    runner.write_rows(list(range(len(prompts))), [])
 
 
 def check_invariance(decoder: Decoder) -> str:
@@ -120,7 +120,7 @@ class Bench:
         order = noise.permutation(batch * pages)
         slots, columns = np.divmod(np.arange(batch * pages), pages)
         runner.write_tables(np.stack([slots, columns, order]))
-        runner.write_rows(list(range(batch)))
+        runner.write_rows(list(range(batch)), [])
         return runner
 
     def speed(self, batch: int, exact: bool, steps: int = 64, limited: bool = False) -> float:

@@ -7,10 +7,15 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from transformers import AutoModelForCausalLM
 
+from tests.models import small_config
 from trinity_torch.exact import back
-from trinity_torch.sampler import draw, experts, fused, limits, paged, product, shape
+from trinity_torch.sampler import cache, draw, experts, flash, fused, limits, paged, product, shape
+from trinity_torch.sampler.common import Group
+from trinity_torch.sampler.decoder import Decoder
 from trinity_torch.sampler.kernels import INTERPRETED
+from trinity_torch.sampler.runner import Chunk, Runner
 from trinity_torch.sampler.shape import Shaping
 
 if INTERPRETED:
@@ -168,6 +173,42 @@ def check_attention(device: str, dtype: torch.dtype, tolerance: float, window: i
     assert max(lengths) <= 18 * page
 
 
+def check_flash(device: str, dtype: torch.dtype, tolerance: float, window: int = 0, cap: float = 0.0) -> None:
+    """Attention that need not be exact: new tokens of sequences that share pages and of some that do not, and prompts."""
+    torch.manual_seed(0)
+    heads, kv, size, page, group = 6, 2, 24, 32, 3
+    keys, values = (torch.randn(60, kv, page, size, device=device, dtype=dtype) for _ in range(2))
+    pages = torch.randperm(60)
+    tables = torch.stack([torch.cat([pages[:5], pages[5 + 7 * i : 12 + 7 * i]]) for i in range(6)]).int()
+    # nobody in the fourth row; the fifth begins as the first do and is in no group
+    slots, counts = [0, 3, 1, 0, 4, 2], [1, 1, 1, 0, 1, 1]
+    positions = [200, 160, 383, 5, 170, 10]
+    integers = lambda x: torch.tensor(x, dtype=torch.int32)  # noqa: E731
+    tiles = paged.Tiles(integers(slots), integers(range(6)), integers(counts), integers(positions), 1)
+    q = torch.randn(6, heads, size, device=device, dtype=dtype)
+    wanted = paged.attend_plain(q.cpu(), keys.cpu(), values.cpu(), tables, tiles, 0.2, window, cap)
+    there = paged.Tiles(*(x.to(device) for x in (tiles.slot, tiles.first, tiles.count, tiles.position)), 1)
+    some = [0, 1, 2, 4, 5]
+    many = flash.members(group)
+    rows = torch.full((3, many), -1, dtype=torch.int32)
+    rows[1, :3] = integers([2, 0, 1])
+    common = flash.Common(*(x.to(device) for x in (integers([160, 160, 160, 0, 0, 0]), integers([0, 1, 0]), integers([0, 160, 0]), rows)))
+    tables = tables.to(device)
+    for own, more, shares in ((1, 0, None), (3, 0, None), (8, 0, None), (1, 1, common), (2, 5, common)):
+        room = torch.full((6, own + more, heads, size + 2), float("nan"), device=device)
+        pieces = flash.Pieces(own, more, room)
+        found = flash.attend_tokens(q, keys, values, tables, there, 0.2, pieces, shares, window, cap)
+        near(f"new tokens in {own} + {more} pieces", found[some], wanted[some], tolerance)
+    longest = flash.prompt_tokens(group)
+    sizes = [longest, longest, longest - 3]
+    q = torch.randn(sum(sizes), heads, size, device=device, dtype=dtype)
+    starts = [0, 77, 64]
+    tiles = paged.Tiles(integers([0, 1, 2]), integers([0, longest, 2 * longest]), integers(sizes), integers(starts), longest)
+    wanted = paged.attend_plain(q.cpu(), keys.cpu(), values.cpu(), tables.cpu(), tiles, 0.2, window, cap)
+    there = paged.Tiles(*(x.to(device) for x in (tiles.slot, tiles.first, tiles.count, tiles.position)), longest)
+    near("prompts", flash.attend_prompts(q, keys, values, tables, there, 0.2, window, cap), wanted, tolerance)
+
+
 def exponents(q: Tensor, keys: Tensor, pages: Tensor, length: int, scale: float) -> Tensor:
     """Of one query, for each head the logarithm of the sum over all keys."""
     held = keys[pages.long()].transpose(1, 2).flatten(0, 1)[:length].float()
@@ -280,6 +321,31 @@ def check_limits(device: str) -> None:
     assert all((found[i] != wanted[i]).sum() <= 1 and rows[i][6] != rows[0][6] for i in wrong), f"rows {wrong}"
 
 
+def check_common_steps(device: str) -> None:
+    """Decode steps of sequences that share pages give the same log-probs, read once or for each."""
+    torch.manual_seed(0)
+    hf: Any = AutoModelForCausalLM.from_config(small_config(256), dtype=torch.float32).to(device).eval()
+    for p in hf.parameters():
+        p.data += torch.randn_like(p) * 0.05
+    prompt = np.random.default_rng(0).integers(1, 200, 2 * cache.PAGE + 7)
+    runner = Runner(Decoder(hf, 256, False), 8, 4, graphs=device != "cpu")
+    assert runner.attending.can_share
+    # two pages of the prompt are everybody's, the last is copied
+    pages = np.asarray([[0, 1, 2], [0, 1, 3], [0, 1, 4]])
+    runner.write_tables(np.stack([np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3), pages.flatten()]))
+    runner.write_state([0], [settings(length=len(prompt) - 1)])
+    runner.prefill([Chunk(0, prompt, 0, [0])], False, 0)
+    runner.copy_pages([2, 2], [3, 4])
+    found = []
+    for groups in ([], [Group(0, 2 * cache.PAGE, [0, 1, 2])]):
+        runner.write_state([0, 1, 2], [settings(token=5, length=len(prompt), seed_low=slot) for slot in range(3)])
+        runner.write_rows([0, 1, 2], groups)
+        steps = [runner.decode(3, 100, False, 0).read() for _ in range(2)]
+        found.append((np.stack([s[0] for s in steps]), np.stack([s[1] for s in steps])))
+    assert (found[0][0] == found[1][0]).all(), "other tokens with pages in common"
+    near("log-probs with pages in common", torch.tensor(found[0][1]), torch.tensor(found[1][1]), 1e-4)
+
+
 def check_all(device: str, dtype: torch.dtype, tolerance: float) -> None:
     check_fused(device, dtype, tolerance)
     check_backward(device, dtype, tolerance)
@@ -288,5 +354,9 @@ def check_all(device: str, dtype: torch.dtype, tolerance: float) -> None:
     check_attention(device, dtype, tolerance)
     check_attention(device, dtype, tolerance, window=40)
     check_attention(device, dtype, tolerance, window=40, cap=0.7)
+    check_flash(device, dtype, tolerance)
+    check_flash(device, dtype, tolerance, window=40)
+    check_flash(device, dtype, tolerance, window=190, cap=0.7)
     check_draw(device)
     check_limits(device)
+    check_common_steps(device)

@@ -15,7 +15,7 @@ from torch import Tensor
 from ..network import softmax
 from . import limits
 from . import shape as shapes
-from .kernels import fast, tl, triton
+from .kernels import INTERPRETED, early, fast, tl, triton, wait_for_last
 
 # Fields of a row of `state` (int32; those marked f hold the bits of a float32). The kernels have the numbers.
 TOKEN, LENGTH, MADE, GREEDY, INVERSE_T, TOP_K, TOP_P, MIN_P, PENALTY = range(9)  # f: INVERSE_T, TOP_P, MIN_P, PENALTY
@@ -51,11 +51,11 @@ def draw(
         limits.search(shaped, state, slots, from_rows, bounds)
     _race[(count, CHUNKS)](
         logits, shaped, state, slots, rows, bounds, parts, vocabulary, triton.cdiv(vocabulary, CHUNKS * 2048) * 2048,
-        WIDTH=WIDTH, SHAPED=needs != 0, LIMITED=limited, CHUNKS=CHUNKS, BLOCK=2048, num_warps=4,
+        WIDTH=WIDTH, SHAPED=needs != 0, LIMITED=limited, CHUNKS=CHUNKS, BLOCK=2048, QUICK=not INTERPRETED, num_warps=4, **early(),
     )  # fmt: skip
     _finish[(count,)](
         parts, state, shaping.used, slots, out, count, vocabulary, WIDTH=WIDTH, RESHAPED=needs != 0 or limited,
-        COUNTED=bool(needs & shapes.USED), CHUNKS=CHUNKS, num_warps=1,
+        COUNTED=bool(needs & shapes.USED), CHUNKS=CHUNKS, num_warps=1, **early(),
     )  # fmt: skip
 
 
@@ -143,11 +143,23 @@ def philox_plain(low: Tensor, high: Tensor, counters: list[Tensor]) -> list[Tens
 
 
 if triton is not None:
+
+    @triton.jit
+    def quick_log(x, QUICK: tl.constexpr):
+        """Within 2e-7, by one instruction: what noise is made of need not be more exact."""
+        if QUICK:
+            two = tl.inline_asm_elementwise("lg2.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
+            return two * 0.6931471805599453
+        else:
+            return tl.log(x)
+
     @triton.jit
     def _race(
         logits, shaped, state, slots, rows, bounds, parts, vocabulary, length,
         WIDTH: tl.constexpr, SHAPED: tl.constexpr, LIMITED: tl.constexpr, CHUNKS: tl.constexpr, BLOCK: tl.constexpr,
+        QUICK: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
+        wait_for_last(PDL)
         draw = tl.program_id(0)
         chunk = tl.program_id(1)
         slot = tl.load(slots + draw).to(tl.int64)
@@ -204,7 +216,7 @@ if triton is not None:
                     u = (bits.to(tl.uint32, bitcast=True).to(tl.float32) + 0.5) * 2.3283064365386963e-10
                     u = tl.minimum(u, 0.99999994)
                     small = u * (1.0 + u * (0.5 + u * 0.3333333333333333))
-                    score = zy - tl.log(tl.where(u < 0.01, small, -tl.log(1.0 - u)))
+                    score = zy - quick_log(tl.where(u < 0.01, small, -quick_log(1.0 - u, QUICK)), QUICK)
                 wins = score > best
                 best = tl.where(wins, score, best)
                 winner = tl.where(wins, at, winner)
@@ -233,7 +245,9 @@ if triton is not None:
     def _finish(
         parts, state, used, slots, out, count, vocabulary,
         WIDTH: tl.constexpr, RESHAPED: tl.constexpr, COUNTED: tl.constexpr, CHUNKS: tl.constexpr,
+        PDL: tl.constexpr,
     ):  # fmt: skip
+        wait_for_last(PDL)
         draw = tl.program_id(0)
         slot = tl.load(slots + draw).to(tl.int64)
         if slot >= 0:

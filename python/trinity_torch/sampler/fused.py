@@ -10,7 +10,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .kernels import fast, power, tl, triton
+from .kernels import early, fast, power, tl, triton, wait_for_last
+
+# Heads of a token that a program turns.
+HEADS = 16
 
 
 def total(parts: Tensor, dtype: torch.dtype) -> Tensor:
@@ -27,7 +30,7 @@ def norm(x: Tensor, weight: Tensor, eps: float, unit: float = 0.0) -> Tensor:
         return norm_plain(x, weight, eps, unit)
     out = torch.empty_like(x)
     width = x.shape[1]
-    _norm[(x.shape[0],)](x, x, weight, out, x.shape[0], width, 1, eps, unit, ADD=False, BLOCK=power(width), num_warps=4)
+    _norm[(x.shape[0],)](x, x, weight, out, x.shape[0], width, 1, eps, unit, ADD=False, BLOCK=power(width), num_warps=4, **early())
     return out
 
 
@@ -39,7 +42,7 @@ def add_norm(parts: Tensor, residual: Tensor, weight: Tensor, eps: float, unit: 
     tokens, width = residual.shape
     out = torch.empty_like(residual)
     _norm[(tokens,)](
-        parts, residual, weight, out, tokens, width, parts.shape[0], eps, unit, ADD=True, BLOCK=power(width), num_warps=4
+        parts, residual, weight, out, tokens, width, parts.shape[0], eps, unit, ADD=True, BLOCK=power(width), num_warps=4, **early()
     )
     return out
 
@@ -55,7 +58,7 @@ def gated(parts: Tensor, dtype: torch.dtype, gelu: bool = False) -> Tensor:
     if not fast(parts):
         return gated_plain(parts, dtype, gelu)
     out = torch.empty(tokens, width // 2, dtype=dtype, device=parts.device)
-    _gated[(tokens, triton.cdiv(width // 2, 1024))](parts, out, tokens, width // 2, count, GELU=gelu, BLOCK=1024, num_warps=4)
+    _gated[(tokens, triton.cdiv(width // 2, 1024))](parts, out, tokens, width // 2, count, GELU=gelu, BLOCK=1024, num_warps=4, **early())
     return out
 
 
@@ -90,11 +93,11 @@ def rope_write(
         return rope_write_plain(parts, bias, q_norm, k_norm, eps, turn, positions, places, keys, values, heads, unit)
     out = torch.empty(tokens, heads, size, dtype=keys.dtype, device=keys.device)
     none = keys
-    _rope_write[(tokens, heads + 2 * kv)](
+    _rope_write[(tokens, triton.cdiv(heads + 2 * kv, HEADS))](
         parts, none if bias is None else bias, none if q_norm is None else q_norm, none if k_norm is None else k_norm,
         cos, sin, positions, places, keys, values, out, eps, unit, tokens, width, count, heads, kv,
         PAGE=page, SIZE=size, PAIRS=cos.shape[1], HALF=power(cos.shape[1]), REST=power(max(1, size - 2 * cos.shape[1])),
-        BIAS=bias is not None, NORM=q_norm is not None, num_warps=1,
+        BIAS=bias is not None, NORM=q_norm is not None, HEADS=HEADS, num_warps=4, **early(),
     )  # fmt: skip
     return out
 
@@ -156,7 +159,8 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 if triton is not None:
 
     @triton.jit
-    def _norm(x, residual, weight, out, tokens, width, parts, eps, unit, ADD: tl.constexpr, BLOCK: tl.constexpr):
+    def _norm(x, residual, weight, out, tokens, width, parts, eps, unit, ADD: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr):
+        wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
         at = tl.arange(0, BLOCK)
         inside = at < width
@@ -177,7 +181,8 @@ if triton is not None:
         tl.store(out + here, (v * scale * (unit + w)).to(out.dtype.element_ty), mask=inside)
 
     @triton.jit
-    def _gated(x, out, tokens, width, parts, GELU: tl.constexpr, BLOCK: tl.constexpr):
+    def _gated(x, out, tokens, width, parts, GELU: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr):
+        wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
         at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
         inside = at < width
@@ -201,75 +206,88 @@ if triton is not None:
     def _rope_write(
         x, bias, q_norm, k_norm, cos, sin, positions, places, keys, values, out, eps, unit, tokens, width, parts, heads, kv,
         PAGE: tl.constexpr, SIZE: tl.constexpr, PAIRS: tl.constexpr, HALF: tl.constexpr, REST: tl.constexpr, BIAS: tl.constexpr,
-        NORM: tl.constexpr,
+        NORM: tl.constexpr, HEADS: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
+        wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
-        head = tl.program_id(1)
+        # some heads at a time: first those of queries, then those of keys and of values
+        head = tl.program_id(1) * HEADS + tl.arange(0, HEADS)
+        there = head < heads + 2 * kv
         half: tl.constexpr = PAIRS
         whole: tl.constexpr = 2 * PAIRS == SIZE
         at = tl.arange(0, HALF)
-        inside = at < half
+        inside = there[:, None] & (at < half)[None, :]
         # what is behind the pairs
         more = tl.arange(0, REST)
-        left = more < SIZE - 2 * PAIRS
-        here = x + token * width + head * SIZE + at
-        a = tl.load(here, mask=inside, other=0.0).to(tl.float32)
-        b = tl.load(here + half, mask=inside, other=0.0).to(tl.float32)
-        for part in range(1, parts):
-            here += tl.cast(tokens, tl.int64) * width
+        left = there[:, None] & (more < SIZE - 2 * PAIRS)[None, :]
+        first = (head * SIZE)[:, None] + at[None, :]
+        a = tl.zeros([HEADS, HALF], tl.float32)
+        b = tl.zeros([HEADS, HALF], tl.float32)
+        for part in range(0, parts):
+            here = x + (tl.cast(part, tl.int64) * tokens + token) * width + first
             a += tl.load(here, mask=inside, other=0.0).to(tl.float32)
             b += tl.load(here + half, mask=inside, other=0.0).to(tl.float32)
         a = a.to(out.dtype.element_ty).to(tl.float32)
         b = b.to(out.dtype.element_ty).to(tl.float32)
+        behind = (head * SIZE)[:, None] + 2 * half + more[None, :]
         if not whole:
-            here = x + token * width + head * SIZE + 2 * half + more
-            z = tl.load(here, mask=left, other=0.0).to(tl.float32)
-            for part in range(1, parts):
-                here += tl.cast(tokens, tl.int64) * width
+            z = tl.zeros([HEADS, REST], tl.float32)
+            for part in range(0, parts):
+                here = x + (tl.cast(part, tl.int64) * tokens + token) * width + behind
                 z += tl.load(here, mask=left, other=0.0).to(tl.float32)
             z = z.to(out.dtype.element_ty).to(tl.float32)
             if BIAS:
-                z += tl.load(bias + head * SIZE + 2 * half + more, mask=left, other=0.0).to(tl.float32)
+                z += tl.load(bias + behind, mask=left, other=0.0).to(tl.float32)
                 z = z.to(out.dtype.element_ty).to(tl.float32)
         if BIAS:
-            a += tl.load(bias + head * SIZE + at, mask=inside, other=0.0).to(tl.float32)
-            b += tl.load(bias + head * SIZE + half + at, mask=inside, other=0.0).to(tl.float32)
+            a += tl.load(bias + first, mask=inside, other=0.0).to(tl.float32)
+            b += tl.load(bias + first + half, mask=inside, other=0.0).to(tl.float32)
             a = a.to(out.dtype.element_ty).to(tl.float32)
             b = b.to(out.dtype.element_ty).to(tl.float32)
-        if head < heads + kv:
-            if NORM:
-                squares = tl.sum(a * a, 0) + tl.sum(b * b, 0)
-                if not whole:
-                    squares += tl.sum(z * z, 0)
-                scale = tl.rsqrt(squares / SIZE + eps)
-                weight = k_norm
-                if head < heads:
-                    weight = q_norm
-                a = a * scale * (unit + tl.load(weight + at, mask=inside, other=0.0).to(tl.float32))
-                b = b * scale * (unit + tl.load(weight + half + at, mask=inside, other=0.0).to(tl.float32))
-                if not whole:
-                    z = z * scale * (unit + tl.load(weight + 2 * half + more, mask=left, other=0.0).to(tl.float32))
-                a = a.to(out.dtype.element_ty).to(tl.float32)
-                b = b.to(out.dtype.element_ty).to(tl.float32)
-            position = tl.load(positions + token).to(tl.int64)
-            c = tl.load(cos + position * half + at, mask=inside, other=0.0).to(tl.float32)
-            s = tl.load(sin + position * half + at, mask=inside, other=0.0).to(tl.float32)
-            a, b = a * c - b * s, b * c + a * s
-        if head < heads:
-            base = out + (token * heads + head) * SIZE
-            tl.store(base + at, a.to(out.dtype.element_ty), mask=inside)
-            tl.store(base + half + at, b.to(out.dtype.element_ty), mask=inside)
+        turned = (head < heads + kv)[:, None]
+        if NORM:
+            squares = tl.sum(a * a, 1) + tl.sum(b * b, 1)
             if not whole:
-                tl.store(base + 2 * half + more, z.to(out.dtype.element_ty), mask=left)
-        else:
-            place = tl.load(places + token).to(tl.int64)
-            if place >= 0:
-                chosen = (head - heads) % kv
-                base = keys
-                if head >= heads + kv:
-                    base = values
-                base += (((place // PAGE) * kv + chosen) * PAGE + place % PAGE) * SIZE
-                tl.store(base + at, a.to(out.dtype.element_ty), mask=inside)
-                tl.store(base + half + at, b.to(out.dtype.element_ty), mask=inside)
-                if not whole:
-                    tl.store(base + 2 * half + more, z.to(out.dtype.element_ty), mask=left)
+                squares += tl.sum(z * z, 1)
+            scale = tl.rsqrt(squares / SIZE + eps)[:, None]
+            mine = (head < heads)[:, None]
+            weight = tl.where(mine, tl.load(q_norm + at, mask=at < half, other=0.0)[None, :], tl.load(k_norm + at, mask=at < half, other=0.0)[None, :])
+            normed = a * scale * (unit + weight.to(tl.float32))
+            a = tl.where(turned, normed.to(out.dtype.element_ty).to(tl.float32), a)
+            weight = tl.where(
+                mine, tl.load(q_norm + half + at, mask=at < half, other=0.0)[None, :], tl.load(k_norm + half + at, mask=at < half, other=0.0)[None, :]
+            )
+            normed = b * scale * (unit + weight.to(tl.float32))
+            b = tl.where(turned, normed.to(out.dtype.element_ty).to(tl.float32), b)
+            if not whole:
+                tail = more < SIZE - 2 * PAIRS
+                weight = tl.where(
+                    mine,
+                    tl.load(q_norm + 2 * half + more, mask=tail, other=0.0)[None, :],
+                    tl.load(k_norm + 2 * half + more, mask=tail, other=0.0)[None, :],
+                )
+                z = tl.where(turned, z * scale * (unit + weight.to(tl.float32)), z)
+        position = tl.load(positions + token).to(tl.int64)
+        c = tl.load(cos + position * half + at, mask=at < half, other=0.0).to(tl.float32)[None, :]
+        s = tl.load(sin + position * half + at, mask=at < half, other=0.0).to(tl.float32)[None, :]
+        a, b = tl.where(turned, a * c - b * s, a), tl.where(turned, b * c + a * s, b)
+        # queries go out, keys and values into their page
+        queries = (head < heads)[:, None]
+        to = out + (token * heads + head)[:, None] * SIZE
+        tl.store(to + at[None, :], a.to(out.dtype.element_ty), mask=inside & queries)
+        tl.store(to + half + at[None, :], b.to(out.dtype.element_ty), mask=inside & queries)
+        place = tl.load(places + token).to(tl.int64)
+        page = ((place // PAGE) * kv + (head - heads) % kv) * PAGE + place % PAGE
+        for_keys = (place >= 0) & (head >= heads) & (head < heads + kv)
+        for_values = (place >= 0) & (head >= heads + kv)
+        to = page[:, None] * SIZE
+        tl.store(keys + to + at[None, :], a.to(out.dtype.element_ty), mask=inside & for_keys[:, None])
+        tl.store(keys + to + half + at[None, :], b.to(out.dtype.element_ty), mask=inside & for_keys[:, None])
+        tl.store(values + to + at[None, :], a.to(out.dtype.element_ty), mask=inside & for_values[:, None])
+        tl.store(values + to + half + at[None, :], b.to(out.dtype.element_ty), mask=inside & for_values[:, None])
+        if not whole:
+            to_rest = page[:, None] * SIZE + 2 * half + more[None, :]
+            here = out + (token * heads + head)[:, None] * SIZE + 2 * half + more[None, :]
+            tl.store(here, z.to(out.dtype.element_ty), mask=left & queries)
+            tl.store(keys + to_rest, z.to(out.dtype.element_ty), mask=left & for_keys[:, None])
+            tl.store(values + to_rest, z.to(out.dtype.element_ty), mask=left & for_values[:, None])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
+import torch
 from torch import Tensor
 
 try:
@@ -17,6 +19,18 @@ except ImportError:  # the CPU build of PyTorch comes without it
 INTERPRETED = triton is not None and os.environ.get("TRITON_INTERPRET") == "1"
 
 
+
+@cache
+def early() -> dict[str, bool]:
+    """
+    How kernels are started: where the device can, while the one before them still runs. Each waits for that one before it reads
+    what it has written.
+    """
+    able = triton is not None and not INTERPRETED and torch.cuda.is_available() and torch.cuda.get_device_capability() >= (9, 0)
+    able = able and hasattr(getattr(tl.extra, "cuda", None), "gdc_wait")
+    return {"PDL": able, **({"launch_pdl": True} if able else {})}
+
+
 def fast(x: Tensor) -> bool:
     return triton is not None and (x.is_cuda or INTERPRETED)
 
@@ -24,3 +38,13 @@ def fast(x: Tensor) -> bool:
 def power(n: int, least: int = 1) -> int:
     """The next power of two."""
     return max(least, 1 << (n - 1).bit_length())
+
+
+if triton is not None:
+
+    @triton.jit
+    def wait_for_last(PDL: tl.constexpr):
+        """The next kernel may start; this one goes on when the last one has ended."""
+        if PDL:
+            tl.extra.cuda.gdc_launch_dependents()
+            tl.extra.cuda.gdc_wait()

@@ -21,6 +21,8 @@ class Places:
         self.resumed: deque[Sequence] = deque()  # begun, but without pages: they go first
         self.fresh: deque[Sequence] = deque()
         self.slots = list(range(size - 1, -1, -1))
+        # how often somebody got pages
+        self.joined = 0
         # page by slot and column: not on the device yet
         self._tables: dict[tuple[int, int], int] = {}
 
@@ -134,6 +136,7 @@ class Places:
 
     def _join(self, sequence: Sequence) -> None:
         sequence.state = "running"
+        self.joined += 1
         sequence.slot = self.slots.pop()
         self.running.append(sequence)
         self._note_pages(sequence, 0)

@@ -13,14 +13,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .kernels import INTERPRETED, fast, tl, triton
+from .kernels import INTERPRETED, early, fast, tl, triton
 
 # This many programs fill a device: the cuts need not be spread.
 ENOUGH = 120
 # Tiles of tokens that are computed together before the next ones: what they read stays in the device's cache.
 GROUP = 1024
-# Up to this many tokens the products below are faster than the library's, where a weight is cut.
-FEW = 64
+# Up to this many tokens the products below are faster than the library's: any, and those with a weight that is cut.
+VERY_FEW, FEW = 16, 64
+# Columns of its rows that a program asks the memory for before it waits for what it multiplies them with.
+AHEAD = 512
 
 
 def cuts(rows: int, columns: int) -> int:
@@ -33,8 +35,8 @@ def cuts(rows: int, columns: int) -> int:
 
 def parts(x: Tensor, weight: Tensor, exact: bool) -> Tensor:
     """x · weightᵀ as [parts, tokens, rows], to be added up."""
-    few = x.shape[0] <= FEW and x.dtype == torch.bfloat16 and cuts(*weight.shape) > 1
-    if fast(x) and (exact or few):
+    few = x.shape[0] <= VERY_FEW or (x.shape[0] <= FEW and cuts(*weight.shape) > 1)
+    if fast(x) and (exact or (few and x.dtype == torch.bfloat16)):
         return product(x, weight)
     return (one_by_one(x, weight) if exact and not x.is_cuda else x @ weight.t())[None]
 
@@ -75,7 +77,7 @@ def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: 
     length = triton.cdiv(columns, pieces * 128) * 128
     given: dict[str, Any] = dict(
         FOLD=fold, GROUP=GROUP, TALL=tall, WIDE=wide, DEEP=deep, EXACT="ieee" if x.dtype == torch.float32 else "tf32",
-        num_warps=warps, num_stages=stages,
+        AHEAD=AHEAD if columns % 8 == 0 else 0, num_warps=warps, num_stages=stages, **early(),
     )  # fmt: skip
     _product[grid](weight, x, out, tokens, rows, columns, pieces, length, **given)
     return out
@@ -105,6 +107,7 @@ if triton is not None:
     def _product(
         weight, x, out, tokens, rows, columns, pieces, length,
         FOLD: tl.constexpr, GROUP: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, EXACT: tl.constexpr,
+        AHEAD: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
         # the weight stands on the left: its 64 rows and more always fill the same instruction, however few tokens there are
         across = tl.cdiv(tokens, WIDE)
@@ -123,6 +126,17 @@ if triton is not None:
         last = first + 1
         if FOLD:
             last = pieces
+        if PDL:
+            tl.extra.cuda.gdc_launch_dependents()
+            if AHEAD > 0:
+                ahead = tl.minimum(AHEAD, tl.minimum(columns, last * length) - first * length)
+                in_bytes = tl.maximum(ahead * (weight.dtype.element_ty.primitive_bitwidth // 8), 16)
+                from_here = weight + tl.minimum(row, rows - 1).to(tl.int64) * columns + first * length
+                tl.inline_asm_elementwise(
+                    "cp.async.bulk.prefetch.L2.global [$1], $2; mov.u32 $0, 0;", "=r,l,r",
+                    [from_here.to(tl.int64), tl.zeros([TALL], tl.int32) + in_bytes], dtype=tl.int32, is_pure=False, pack=1,
+                )  # fmt: skip
+            tl.extra.cuda.gdc_wait()
         total = tl.zeros([TALL, WIDE], tl.float32)
         for piece in range(first, last):
             sums = tl.zeros([TALL, WIDE], tl.float32)

@@ -12,10 +12,13 @@ import torch
 from torch import Tensor
 
 from ..network import softmax
-from . import draw, paged
+from . import draw
+from .attending import Attending
 from .cache import PAGE, Shape
+from .common import Group
 from .decoder import Decoder
-from .kernels import fast, tl, triton
+from .kernels import early, fast, tl, triton, wait_for_last
+from .paged import Tiles
 from .pool import Pool
 from .shape import Shaping
 
@@ -70,11 +73,12 @@ class Runner:
         self.each = torch.arange(slots, dtype=torch.int32, device=device)
         self.out = torch.zeros(3, slots, dtype=torch.int32, device=device)
         self.logits: Tensor | None = None
-        self._graphs: dict[tuple[int, bool, bool, int], torch.cuda.CUDAGraph] = {}
+        self._graphs: dict[tuple[int, bool, bool, bool, int], torch.cuda.CUDAGraph] = {}
         self.shaping = Shaping(decoder.vocabulary, device, self.put, self._forget)
         self.graphs = graphs and device.type == "cuda"
         self._pool = torch.cuda.graph_pool_handle() if self.graphs else None
-        self._room: Tensor | None = None
+        self.attending = Attending(decoder, self.tables, slots, self.put)
+        self._shared = False
 
     # what the host writes
 
@@ -90,10 +94,13 @@ class Runner:
         three = self.put(entries)
         self.tables.index_put_((three[0].long(), three[1].long()), three[2])
 
-    def write_rows(self, slots: list[int]) -> None:
-        """The sequences of the decode steps that follow."""
+    def write_rows(self, slots: list[int], groups: list[Group]) -> None:
+        """The sequences of the decode steps that follow, and which of them have their beginning in common."""
         self.rows[: len(slots)] = self.put(slots)
         self.rows[len(slots) :] = -1
+        self._shared = bool(groups)
+        if groups:
+            self.attending.share(groups)
 
     def copy_pages(self, sources: list[int], targets: list[int]) -> None:
         two = self.put(np.asarray([sources, targets])).long()
@@ -105,58 +112,40 @@ class Runner:
     def decode(self, count: int, longest: int, limited: bool, needs: int, keep_logits: bool = False) -> Result:
         """One token for each of the first `count` rows; `longest`: of their contexts, with the new token."""
         if not self.graphs or keep_logits:
-            self.logits = self._decode(count, None, limited, needs)
+            self.logits = self._decode(count, False, self._shared, limited, needs)
             return self._result(count)
         batch = next(size for size in (*LADDER, self.slots) if size >= count)
         batch = min(batch, self.slots)
-        apart = self.lanes(batch) > 1 and -(-longest // paged.SPAN) <= paged.ROOM // batch
-        key = (batch, apart, limited, needs)
+        key = (batch, self.attending.apart(batch, longest), self._shared, limited, needs)
         if key not in self._graphs:
             self._graphs[key] = self._capture(*key)
         self._graphs[key].replay()
         return self._result(count, self.out_of(batch))
 
-    def lanes(self, batch: int) -> int:
-        """Programs that share the context of a sequence, so that few sequences fill the device as well."""
-        return max(1, min(64, 1024 // (batch * self.decoder.kv)))
-
     def out_of(self, batch: int) -> Tensor:
         return self.out.view(-1)[: 3 * batch].view(3, batch)
 
-    def _capture(self, batch: int, apart: bool, limited: bool, needs: int) -> torch.cuda.CUDAGraph:
-        room = None
-        if apart:
-            if self._room is None:
-                self._room = torch.empty(
-                    paged.ROOM * self.decoder.heads * (self.decoder.size + 2), dtype=torch.float32, device=self.device
-                )
-            spans = paged.ROOM // batch
-            room = self._room[: batch * spans * self.decoder.heads * (self.decoder.size + 2)]
-            room = room.view(batch, spans, self.decoder.heads, self.decoder.size + 2)
+    def _capture(self, batch: int, apart: bool, shared: bool, limited: bool, needs: int) -> torch.cuda.CUDAGraph:
         # a first run outside, with nobody in it, compiles what has to be compiled
         rows = self.rows.clone()
         self.rows.fill_(-1)
-        self._decode(batch, room, limited, needs)
+        self._decode(batch, apart, shared, limited, needs)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
-            self._decode(batch, room, limited, needs)
+            self._decode(batch, apart, shared, limited, needs)
         self.rows.copy_(rows)
         return graph
 
-    def _decode(self, batch: int, room: Tensor | None, limited: bool, needs: int) -> Tensor:
+    def _decode(self, batch: int, apart: bool, shared: bool, limited: bool, needs: int) -> Tensor:
         ids, positions, places, counts = begin(self.rows[:batch], self.state, self.tables)
         rows = self.rows[:batch]
-        tiles = paged.Tiles(rows, self.each[:batch], counts, positions, 1)
-        lanes = self.lanes(batch)
+        tiles = Tiles(rows, self.each[:batch], counts, positions, 1)
+        attention = self.attending.tokens(batch, tiles, apart, shared)
 
         def attend(i: int, qkv: Tensor) -> Tensor:
             keys, values = self.keys[i], self.values[i]
-            q = self.decoder.queries(i, qkv, positions, places, keys, values)
-            window = self.decoder.layers[i].window
-            return paged.attend(
-                q, keys, values, self.tables, tiles, self.decoder.scale, room, lanes, window, self.decoder.cap
-            ).flatten(1)
+            return attention(i, self.decoder.queries(i, qkv, positions, places, keys, values), keys, values)
 
         logits = self.decoder.logits(self.decoder.body(ids, attend))
         out = self.out_of(batch)
@@ -171,8 +160,7 @@ class Runner:
         sizes = np.asarray([len(c.tokens) for c in chunks], dtype=np.int32)
         slots = np.asarray([c.slot for c in chunks], dtype=np.int32)
         firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
-        # without kernels there is no need for tiles
-        per_tile = paged.tile_tokens(self.decoder.heads // self.decoder.kv) if fast(self.keys) else self._most(sizes)
+        per_tile = self.attending.tile_tokens(sizes)
         tiles_of = -(-sizes // per_tile)
         owner = np.repeat(np.arange(len(chunks)), tiles_of)
         offset = (np.arange(len(owner)) - np.repeat(np.cumsum(tiles_of) - tiles_of, tiles_of)) * per_tile
@@ -185,15 +173,11 @@ class Runner:
         ids, positions, slot = flat
         where = self.tables[slot.long(), (positions // PAGE).long()] * PAGE + positions % PAGE
         four = self.put(tile)
-        tiles = paged.Tiles(four[0], four[1], four[2], four[3], per_tile)
+        attention = self.attending.prompts(Tiles(four[0], four[1], four[2], four[3], per_tile))
 
         def attend(i: int, qkv: Tensor) -> Tensor:
             keys, values = self.keys[i], self.values[i]
-            q = self.decoder.queries(i, qkv, positions, where, keys, values)
-            window = self.decoder.layers[i].window
-            return paged.attend(
-                q, keys, values, self.tables, tiles, self.decoder.scale, window=window, cap=self.decoder.cap
-            ).flatten(1)
+            return attention(i, self.decoder.queries(i, qkv, positions, where, keys, values), keys, values)
 
         hidden = self.decoder.body(ids.long(), attend)
         ending = [i for i, c in enumerate(chunks) if c.draws]
@@ -211,10 +195,6 @@ class Runner:
         result = self._result(count, out)
         result.scores = scores
         return result
-
-    def _most(self, sizes: np.ndarray) -> int:
-        """Tokens of a tile without kernels. There the shape of a product decides its bits: one that is to be exact has one shape."""
-        return 1 if self.decoder.exact else int(sizes.max())
 
     def _scores(self, hidden: Tensor, chunks: list[Chunk], firsts: np.ndarray) -> Tensor | None:
         """Log-probs of known next tokens, all chunks one after the other; on the host, and rare: it is waited for."""
@@ -249,7 +229,7 @@ class Runner:
 
     def use(self, decoder: Decoder) -> None:
         """The same kind of model in other memory."""
-        self.decoder = decoder
+        self.decoder = self.attending.decoder = decoder
         self._forget()
 
     def _forget(self) -> None:
@@ -263,7 +243,7 @@ def begin(rows: Tensor, state: Tensor, tables: Tensor) -> tuple[Tensor, Tensor, 
     """Ids, positions and places of the new tokens, and 1 where there is a sequence."""
     if fast(rows):
         out = torch.empty(4, rows.numel(), dtype=torch.int32, device=rows.device)
-        _begin[(rows.numel(),)](rows, state, tables, out, rows.numel(), tables.stride(0), WIDTH=draw.WIDTH, PAGE=PAGE, num_warps=1)
+        _begin[(rows.numel(),)](rows, state, tables, out, rows.numel(), tables.stride(0), WIDTH=draw.WIDTH, PAGE=PAGE, num_warps=1, **early())
         return out[0], out[1], out[2], out[3]
     real = rows >= 0
     held = state[rows.clamp(min=0).long()]
@@ -277,7 +257,8 @@ def begin(rows: Tensor, state: Tensor, tables: Tensor) -> tuple[Tensor, Tensor, 
 if triton is not None:
 
     @triton.jit
-    def _begin(rows, state, tables, out, count, stride, WIDTH: tl.constexpr, PAGE: tl.constexpr):
+    def _begin(rows, state, tables, out, count, stride, WIDTH: tl.constexpr, PAGE: tl.constexpr, PDL: tl.constexpr):
+        wait_for_last(PDL)
         i = tl.program_id(0)
         slot = tl.load(rows + i).to(tl.int64)
         real = slot >= 0

@@ -16,11 +16,13 @@ import numpy as np
 from ..errors import WorkerError
 from . import shape
 from .cache import PAGE
+from .common import groups_of
 from .places import Places
 from .runner import Chunk, Result, Runner
 from .sequence import Job, Sequence
 
-# Prompt tokens of one step: many when nobody waits for a next token, few enough not to be felt much when somebody does.
+# Prompt tokens of one step: many when nobody waits for a next token or more requests wait than run, otherwise few enough not
+# to be felt much.
 PREFILL_ALONE, PREFILL_BESIDE = 8192, 2048
 
 
@@ -52,7 +54,8 @@ class Scheduler:
         self.held = False
         self.prompt_tokens = self.cached_tokens = self.sampled_tokens = 0
         self._under_way: deque[Launch] = deque()
-        self._rows: list[int] = []
+        # the rows of the last decode step, and who had joined by then
+        self._rows: tuple[list[int], int] = ([], 0)
 
     @property
     def drained(self) -> bool:
@@ -113,7 +116,7 @@ class Scheduler:
         self._under_way.clear()
         self.places.take_tables()
         self.places.clear()
-        self._rows = []
+        self._rows = ([], 0)
 
     # new tokens
 
@@ -143,9 +146,11 @@ class Scheduler:
             sequence.launched += 1
             longest = max(longest, sequence.computed)
         rows = [sequence.slot for sequence in drawers]
-        if rows != self._rows:
-            self.runner.write_rows(rows)
-            self._rows = rows
+        if (rows, self.places.joined) != self._rows:
+            attending = self.runner.attending
+            groups = groups_of(drawers, attending.members, attending.worth) if attending.can_share else []
+            self.runner.write_rows(rows, groups)
+            self._rows = (rows, self.places.joined)
         top = any(sequence.top is not None for sequence in drawers)
         result = self.runner.decode(len(rows), longest, limited, needs, keep_logits=top)
         self._under_way.append(Launch(drawers, result, [], self._top(drawers, list(range(len(drawers))))))
@@ -192,7 +197,8 @@ class Scheduler:
     # prompts
 
     def _prefill(self, beside: bool) -> bool:
-        budget = PREFILL_BESIDE if beside else PREFILL_ALONE
+        crowded = self.places.waiting > len(self.places.running)
+        budget = PREFILL_BESIDE if beside and not crowded else PREFILL_ALONE
         chunks: list[Chunk] = []
         drawers: list[Sequence] = []
         scored: list[tuple[Job, int, int]] = []

@@ -1,0 +1,345 @@
+"""
+Attention over pages, as fast as it goes. Where bits must not depend on the batch, paged.py serves instead.
+
+The keys that a query sees are cut into even pieces, as many as fill the device; what the pieces give is joined. Keys that several
+sequences begin with are read once for all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from .kernels import INTERPRETED, early, power, tl, triton, wait_for_last
+from .paged import LOG2E, Tiles
+
+
+class Pace(NamedTuple):
+    """Keys that a program takes at a time, stages of its pipeline, warps."""
+
+    keys: int
+    stages: int
+    warps: int
+
+
+# Of one new token, of what sequences share, of a prompt.
+SINGLE, SHARED, PROMPT = Pace(64, 3, 2), Pace(64, 3, 4), Pace(64, 2, 4)
+# Rows (tokens x heads) of a tile of a prompt, and of sequences that share something.
+PROMPT_ROWS, SHARED_ROWS = 128, 64
+# Programs that fill the device, and that leave it evenly.
+PROGRAMS = 1024
+# Bytes of a layer that sequences must have in common for it to be worth while.
+WORTH = 300e6
+
+
+def prompt_tokens(group: int) -> int:
+    """Tokens of a prompt that one tile takes."""
+    return max(1, (32 if INTERPRETED else PROMPT_ROWS) // group)
+
+
+def members(group: int) -> int:
+    """Sequences that one tile takes, of those that share something."""
+    return min(16, SHARED_ROWS // group)
+
+
+@dataclass
+class Common:
+    """
+    What sequences begin with in common. `tokens` [batch]: of each, 0 for nothing. For each group of them: `slot`, whose
+    table of pages is read, `length`, 0 where there is no group, and `rows` [groups, members] of the batch, -1 for nobody.
+    """
+
+    tokens: Tensor
+    slot: Tensor
+    length: Tensor
+    rows: Tensor
+
+    def cut(self, batch: int) -> Common:
+        """Of the first rows of a batch, where all groups are."""
+        groups = max(1, batch // 2)
+        return Common(self.tokens[:batch], self.slot[:groups], self.length[:groups], self.rows[:groups])
+
+
+@dataclass
+class Pieces:
+    """Into how many the keys of a sequence are cut, and those of a group; where their sums go until they are joined."""
+
+    own: int
+    common: int
+    room: Tensor | None
+
+    @staticmethod
+    def counts(batch: int, kv: int, common: bool) -> tuple[int, int]:
+        """A group has several sequences, so it is cut into more."""
+        each = batch * kv
+        return max(1, min(64, PROGRAMS // each)), max(1, min(32, 2 * PROGRAMS // each)) if common else 0
+
+    @staticmethod
+    def numbers(batch: int, heads: int, kv: int, size: int, common: bool) -> int:
+        """That `room` must hold."""
+        own, more = Pieces.counts(batch, kv, common)
+        return batch * (own + more) * heads * (size + 2) if own + more > 1 else 0
+
+    @staticmethod
+    def of(batch: int, heads: int, kv: int, size: int, common: bool, room: Tensor) -> Pieces:
+        own, more = Pieces.counts(batch, kv, common)
+        count = Pieces.numbers(batch, heads, kv, size, common)
+        return Pieces(own, more, room[:count].view(batch, own + more, heads, size + 2) if count else None)
+
+
+def attend_tokens(
+    q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float, pieces: Pieces,
+    common: Common | None = None, window: int = 0, cap: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """One new token for each sequence: q [batch, heads, size] → the same shape. The arguments are those of paged.attend."""
+    batch, heads, size = q.shape
+    kv, page = keys.shape[1:3]
+    group, wide = heads // kv, power(size, 16)
+    out = torch.empty_like(q)
+    room = out if pieces.room is None else pieces.room
+    inverse = scale * LOG2E * (2.0 / cap if cap else 1.0)
+    same = dict(CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, EXACT=exact(q), **early())
+    begins = tiles.position if common is None else common.tokens
+    lanes = pieces.own + pieces.common
+    if common is not None:
+        many = common.rows.shape[1]
+        _shared[(common.slot.numel(), kv, pieces.common)](
+            q, keys, values, tables, common.slot, common.length, common.rows, tiles.position, room,
+            inverse, tables.stride(0), lanes, pieces.own, kv, window, cap * LOG2E,
+            MEMBERS=many, ROWS=power(many * group, 16), KEYS=SHARED.keys, **same, **pace(SHARED, q),
+        )  # fmt: skip
+    _single[(batch, kv, pieces.own)](
+        q, keys, values, tables, tiles.slot, tiles.count, tiles.position, begins, out, room,
+        inverse, tables.stride(0), lanes, kv, window, cap * LOG2E,
+        COMMON=common is not None, APART=lanes > 1, ROWS=power(group, 16), KEYS=SINGLE.keys, **same, **pace(SINGLE, q),
+    )  # fmt: skip
+    if lanes > 1:
+        _join[(batch, heads)](
+            room, tiles.count, tiles.position, begins, out, heads, pieces.own, pieces.common, window,
+            COMMON=common is not None, WINDOW=window > 0, OWN_KEYS=SINGLE.keys, COMMON_KEYS=SHARED.keys, SIZE=size, WIDE=wide,
+            LANES=power(lanes), num_warps=1 if lanes <= 8 else 4, **early(),
+        )  # fmt: skip
+    return out
+
+
+def attend_prompts(
+    q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float, window: int = 0, cap: float = 0.0
+) -> Tensor:
+    """Tiles of at most `prompt_tokens` tokens."""
+    heads, size = q.shape[1:]
+    kv, page = keys.shape[1:3]
+    group = heads // kv
+    out = torch.empty_like(q)
+    _prompt[(len(tiles), kv)](
+        q, keys, values, tables, tiles.slot, tiles.first, tiles.count, tiles.position, out,
+        scale * LOG2E * (2.0 / cap if cap else 1.0), tables.stride(0), kv, window, cap * LOG2E,
+        CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=power(size, 16), PAGE=page,
+        ROWS=power(tiles.longest * group, 16), KEYS=PROMPT.keys, EXACT=exact(q), **pace(PROMPT, q),
+    )  # fmt: skip
+    return out
+
+
+def exact(q: Tensor) -> str:
+    return "ieee" if q.dtype == torch.float32 else "tf32"
+
+
+def pace(given: Pace, q: Tensor) -> dict[str, int]:
+    return {"num_warps": given.warps, "num_stages": given.stages if q.dtype != torch.float32 else 1}
+
+
+if triton is not None:
+
+    @triton.jit
+    def _over(
+        query, sees, table, begin, end, chosen, keys, values, scale, kv, window, cap, top, mass, sums,
+        MASKED: tl.constexpr, CAPPED: tl.constexpr, WINDOW: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr,
+        KEYS: tl.constexpr, EXACT: tl.constexpr,
+    ):  # fmt: skip
+        """Adds keys begin … end to the largest score, the sum of exponents and the weighted sum of values of each row."""
+        d = tl.arange(0, WIDE)
+        for start in range(begin, end, KEYS):
+            key = start + tl.arange(0, KEYS)
+            inside = key < end
+            page = tl.load(table + key // PAGE, mask=inside, other=0).to(tl.int64)
+            base = ((page * kv + chosen) * PAGE + key % PAGE) * SIZE
+            k_there, v_there = inside[None, :], inside[:, None]
+            if WIDE != SIZE:
+                k_there = k_there & (d < SIZE)[:, None]
+                v_there = v_there & (d < SIZE)[None, :]
+            k = tl.load(keys + base[None, :] + d[:, None], mask=k_there, other=0.0)
+            v = tl.load(values + base[:, None] + d[None, :], mask=v_there, other=0.0)
+            s = tl.dot(query, k, input_precision=EXACT) * scale
+            if CAPPED:
+                # tanh x is 1 - 2 / (e^2x + 1)
+                s = cap - 2.0 * cap / (tl.exp2(s) + 1.0)
+            if MASKED:
+                s = tl.where((key[None, :] <= sees[:, None]) & inside[None, :], s, float("-inf"))
+            if WINDOW:
+                s = tl.where(key[None, :] > sees[:, None] - window, s, float("-inf"))
+            higher = tl.maximum(top, tl.max(s, 1))
+            floor = tl.where(higher == float("-inf"), 0.0, higher)
+            p = tl.exp2(s - floor[:, None])
+            keep = tl.exp2(top - floor)
+            mass = mass * keep + tl.sum(p, 1)
+            sums = tl.dot(p.to(v.dtype), v, sums * keep[:, None], input_precision=EXACT)
+            top = higher
+        return top, mass, sums
+
+    @triton.jit
+    def _put(room, at, rows, sums, top, mass, SIZE: tl.constexpr, WIDE: tl.constexpr):
+        """The sums of a piece."""
+        d = tl.arange(0, WIDE)
+        to = room + at * (SIZE + 2)
+        tl.store(to[:, None] + d[None, :], sums, mask=rows[:, None] & (d < SIZE)[None, :])
+        tl.store(to + SIZE, top, mask=rows)
+        tl.store(to + SIZE + 1, mass, mask=rows)
+
+    @triton.jit
+    def _single(
+        q, keys, values, tables, slots, counts, positions, begins, out, room, scale, stride, lanes, kv, window, cap,
+        COMMON: tl.constexpr, APART: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, CAPPED: tl.constexpr, WINDOW: tl.constexpr,
+        GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, EXACT: tl.constexpr, PDL: tl.constexpr,
+    ):  # fmt: skip
+        wait_for_last(PDL)
+        one = tl.program_id(0)
+        chosen = tl.program_id(1)
+        lane = tl.program_id(2)
+        if tl.load(counts + one) > 0:
+            end = tl.load(positions + one) + 1
+            begin = 0
+            if COMMON:
+                begin = tl.load(begins + one)
+            if WINDOW:
+                begin = tl.maximum(begin, end - window)
+            piece = tl.cdiv(tl.cdiv(end - begin, KEYS), tl.num_programs(2)) * KEYS
+            begin += lane * piece
+            if begin < end:
+                table = tables + tl.load(slots + one).to(tl.int64) * stride
+                row = tl.arange(0, ROWS)
+                real = row < GROUP
+                head = chosen * GROUP + row
+                d = tl.arange(0, WIDE)
+                at = (one.to(tl.int64) * kv * GROUP + head)[:, None] * SIZE + d[None, :]
+                there = real[:, None] & (d < SIZE)[None, :]
+                query = tl.load(q + at, mask=there, other=0.0)
+                sees = tl.zeros([ROWS], tl.int32) + (end - 1)
+                top, mass, sums = _over(
+                    query, sees, table, begin, tl.minimum(end, begin + piece), chosen, keys, values, scale, kv, window, cap,
+                    tl.full([ROWS], float("-inf"), tl.float32), tl.zeros([ROWS], tl.float32), tl.zeros([ROWS, WIDE], tl.float32),
+                    True, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
+                )  # fmt: skip
+                if APART:
+                    _put(room, (one.to(tl.int64) * lanes + lane) * kv * GROUP + head, real, sums, top, mass, SIZE, WIDE)
+                else:
+                    found = sums / tl.where(real, mass, 1.0)[:, None]
+                    tl.store(out + at, found.to(out.dtype.element_ty), mask=there)
+
+    @triton.jit
+    def _shared(
+        q, keys, values, tables, slots, lengths, rows, positions, room, scale, stride, lanes, first, kv, window, cap,
+        MEMBERS: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, CAPPED: tl.constexpr, WINDOW: tl.constexpr,
+        GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, EXACT: tl.constexpr, PDL: tl.constexpr,
+    ):  # fmt: skip
+        wait_for_last(PDL)
+        here = tl.program_id(0)
+        chosen = tl.program_id(1)
+        lane = tl.program_id(2)
+        end = tl.load(lengths + here)
+        piece = tl.cdiv(tl.cdiv(end, KEYS), tl.num_programs(2)) * KEYS
+        begin = lane * piece
+        if begin < end:
+            table = tables + tl.load(slots + here).to(tl.int64) * stride
+            row = tl.arange(0, ROWS)
+            member = row // GROUP
+            one = tl.load(rows + here * MEMBERS + member, mask=member < MEMBERS, other=-1)
+            real = one >= 0
+            one = tl.where(real, one, 0).to(tl.int64)
+            head = chosen * GROUP + row % GROUP
+            d = tl.arange(0, WIDE)
+            at = (one * kv * GROUP + head)[:, None] * SIZE + d[None, :]
+            query = tl.load(q + at, mask=real[:, None] & (d < SIZE)[None, :], other=0.0)
+            sees = tl.load(positions + one)
+            # all of it lies before the new tokens; only the last keys of a page may lie behind the end
+            top, mass, sums = _over(
+                query, sees, table, begin, tl.minimum(end, begin + piece), chosen, keys, values, scale, kv, window, cap,
+                tl.full([ROWS], float("-inf"), tl.float32), tl.zeros([ROWS], tl.float32), tl.zeros([ROWS, WIDE], tl.float32),
+                True, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
+            )  # fmt: skip
+            _put(room, (one * lanes + first + lane) * kv * GROUP + head, real, sums, top, mass, SIZE, WIDE)
+
+    @triton.jit
+    def _join(
+        room, counts, positions, begins, out, heads, own, common, window,
+        COMMON: tl.constexpr, WINDOW: tl.constexpr, OWN_KEYS: tl.constexpr, COMMON_KEYS: tl.constexpr, SIZE: tl.constexpr,
+        WIDE: tl.constexpr, LANES: tl.constexpr, PDL: tl.constexpr,
+    ):  # fmt: skip
+        wait_for_last(PDL)
+        one = tl.program_id(0).to(tl.int64)
+        head = tl.program_id(1)
+        if tl.load(counts + one) > 0:
+            end = tl.load(positions + one) + 1
+            begin = 0
+            if COMMON:
+                begin = tl.load(begins + one)
+            before = begin
+            if WINDOW:
+                begin = tl.maximum(begin, end - window)
+            # pieces that there are, by the rules of those who computed them
+            lane = tl.arange(0, LANES)
+            piece = tl.cdiv(tl.cdiv(end - begin, OWN_KEYS), own) * OWN_KEYS
+            there = (lane < own) & (begin + lane * piece < end)
+            if COMMON:
+                piece = tl.cdiv(tl.cdiv(before, COMMON_KEYS), common) * COMMON_KEYS
+                there = there | ((lane >= own) & (lane < own + common) & ((lane - own) * piece < before))
+            d = tl.arange(0, WIDE)
+            at = room + ((one * (own + common) + lane) * heads + head) * (SIZE + 2)
+            top = tl.load(at + SIZE, mask=there, other=float("-inf"))
+            mass = tl.load(at + SIZE + 1, mask=there, other=0.0)
+            sums = tl.load(at[:, None] + d[None, :], mask=there[:, None] & (d < SIZE)[None, :], other=0.0)
+            share = tl.exp2(top - tl.max(top, 0))
+            found = tl.sum(sums * share[:, None], 0) / tl.sum(mass * share, 0)
+            tl.store(out + (one * heads + head) * SIZE + d, found.to(out.dtype.element_ty), mask=d < SIZE)
+
+    @triton.jit
+    def _prompt(
+        q, keys, values, tables, slots, firsts, counts, positions, out, scale, stride, kv, window, cap,
+        CAPPED: tl.constexpr, WINDOW: tl.constexpr, GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr,
+        ROWS: tl.constexpr, KEYS: tl.constexpr, EXACT: tl.constexpr,
+    ):  # fmt: skip
+        # the longest first: they end last
+        tile = tl.num_programs(0) - 1 - tl.program_id(0)
+        chosen = tl.program_id(1)
+        count = tl.load(counts + tile)
+        if count > 0:
+            position = tl.load(positions + tile)
+            table = tables + tl.load(slots + tile).to(tl.int64) * stride
+            row = tl.arange(0, ROWS)
+            token = row // GROUP
+            real = token < count
+            head = chosen * GROUP + row % GROUP
+            d = tl.arange(0, WIDE)
+            at = ((tl.load(firsts + tile).to(tl.int64) + token) * kv * GROUP + head)[:, None] * SIZE + d[None, :]
+            there = real[:, None] & (d < SIZE)[None, :]
+            query = tl.load(q + at, mask=there, other=0.0)
+            sees = position + token
+            begin = 0
+            if WINDOW:
+                begin = tl.maximum(0, position - window + 1) // KEYS * KEYS
+            # every row sees the keys before the tile's first token
+            middle = begin + (tl.maximum(position - begin, 0) // KEYS) * KEYS
+            top = tl.full([ROWS], float("-inf"), tl.float32)
+            mass = tl.zeros([ROWS], tl.float32)
+            sums = tl.zeros([ROWS, WIDE], tl.float32)
+            top, mass, sums = _over(
+                query, sees, table, begin, middle, chosen, keys, values, scale, kv, window, cap, top, mass, sums,
+                False, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
+            )  # fmt: skip
+            top, mass, sums = _over(
+                query, sees, table, middle, position + count, chosen, keys, values, scale, kv, window, cap, top, mass, sums,
+                True, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
+            )  # fmt: skip
+            found = sums / tl.where(real, mass, 1.0)[:, None]
+            tl.store(out + at, found.to(out.dtype.element_ty), mask=there)
