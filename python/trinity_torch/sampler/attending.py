@@ -72,7 +72,7 @@ class Attending:
             pieces = flash.Pieces.of(batch, heads, kv, size, shared, self._room_of(flash.Pieces.numbers(batch, heads, kv, size, shared)))
             common = self._common.cut(batch) if shared else None
             return lambda i, q, keys, values: flash.attend_tokens(
-                q, keys, values, tables, tiles, scale, pieces, common, layers[i].window, cap
+                q, keys, values, tables, tiles, scale, pieces, common, layers[i].window, cap, layers[i].o
             ).flatten(1)
         room = None
         if apart:

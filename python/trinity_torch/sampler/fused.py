@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .kernels import early, fast, power, tl, triton, wait_for_last
+from .kernels import ahead, early, fast, fetch, power, tl, triton, wait_for_last
 
 # Heads of a token that a program turns.
 HEADS = 16
@@ -30,19 +30,22 @@ def norm(x: Tensor, weight: Tensor, eps: float, unit: float = 0.0) -> Tensor:
         return norm_plain(x, weight, eps, unit)
     out = torch.empty_like(x)
     width = x.shape[1]
-    _norm[(x.shape[0],)](x, x, weight, out, x.shape[0], width, 1, eps, unit, ADD=False, BLOCK=power(width), num_warps=4, **early())
+    _norm[(x.shape[0],)](
+        x, x, weight, out, x.shape[0], width, eps, unit, x, 0, PARTS=1, ADD=False, BLOCK=power(width), num_warps=4, **early()
+    )
     return out
 
 
-def add_norm(parts: Tensor, residual: Tensor, weight: Tensor, eps: float, unit: float = 0.0) -> Tensor:
-    """Adds to `residual` in place, and gives the norm of the sum."""
+def add_norm(parts: Tensor, residual: Tensor, weight: Tensor, eps: float, unit: float = 0.0, following: Tensor | None = None) -> Tensor:
+    """Adds to `residual` in place, and gives the norm of the sum. `following`: the weight that it is multiplied with next."""
     if not fast(residual):
         residual += parts.sum(0).to(residual.dtype)
         return norm_plain(residual, weight, eps, unit)
     tokens, width = residual.shape
     out = torch.empty_like(residual)
     _norm[(tokens,)](
-        parts, residual, weight, out, tokens, width, parts.shape[0], eps, unit, ADD=True, BLOCK=power(width), num_warps=4, **early()
+        parts, residual, weight, out, tokens, width, eps, unit, PARTS=parts.shape[0], ADD=True, BLOCK=power(width), num_warps=4,
+        **ahead(following, tokens, weight), **early(),
     )
     return out
 
@@ -52,13 +55,19 @@ def norm_plain(x: Tensor, weight: Tensor, eps: float, unit: float = 0.0) -> Tens
     return (v * torch.rsqrt(v.square().mean(-1, keepdim=True) + eps) * (unit + weight.float())).to(x.dtype)
 
 
-def gated(parts: Tensor, dtype: torch.dtype, gelu: bool = False) -> Tensor:
-    """silu(gate) * up, where gate and up are the halves of the last dimension; `gelu`: that by tanh in place of silu."""
+def gated(parts: Tensor, dtype: torch.dtype, gelu: bool = False, following: Tensor | None = None) -> Tensor:
+    """
+    silu(gate) * up, where gate and up are the halves of the last dimension; `gelu`: that by tanh in place of silu. `following`:
+    the weight that it is multiplied with next.
+    """
     count, tokens, width = parts.shape
     if not fast(parts):
         return gated_plain(parts, dtype, gelu)
     out = torch.empty(tokens, width // 2, dtype=dtype, device=parts.device)
-    _gated[(tokens, triton.cdiv(width // 2, 1024))](parts, out, tokens, width // 2, count, GELU=gelu, BLOCK=1024, num_warps=4, **early())
+    _gated[(tokens, triton.cdiv(width // 2, 1024))](
+        parts, out, tokens, width // 2, PARTS=count, GELU=gelu, BLOCK=1024, num_warps=4,
+        **ahead(following, tokens, out), **early(),
+    )  # fmt: skip
     return out
 
 
@@ -95,8 +104,8 @@ def rope_write(
     none = keys
     _rope_write[(tokens, triton.cdiv(heads + 2 * kv, HEADS))](
         parts, none if bias is None else bias, none if q_norm is None else q_norm, none if k_norm is None else k_norm,
-        cos, sin, positions, places, keys, values, out, eps, unit, tokens, width, count, heads, kv,
-        PAGE=page, SIZE=size, PAIRS=cos.shape[1], HALF=power(cos.shape[1]), REST=power(max(1, size - 2 * cos.shape[1])),
+        cos, sin, positions, places, keys, values, out, eps, unit, tokens, width, heads, kv,
+        PARTS=count, PAGE=page, SIZE=size, PAIRS=cos.shape[1], HALF=power(cos.shape[1]), REST=power(max(1, size - 2 * cos.shape[1])),
         BIAS=bias is not None, NORM=q_norm is not None, HEADS=HEADS, num_warps=4, **early(),
     )  # fmt: skip
     return out
@@ -159,7 +168,11 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 if triton is not None:
 
     @triton.jit
-    def _norm(x, residual, weight, out, tokens, width, parts, eps, unit, ADD: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr):
+    def _norm(
+        x, residual, weight, out, tokens, width, eps, unit, ahead, ahead_bytes,
+        PARTS: tl.constexpr, ADD: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr,
+    ):  # fmt: skip
+        fetch(ahead, ahead_bytes, tl.program_id(0), tl.num_programs(0), PDL)
         wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
         at = tl.arange(0, BLOCK)
@@ -167,7 +180,7 @@ if triton is not None:
         here = token * width + at
         if ADD:
             v = tl.load(x + here, mask=inside, other=0.0).to(tl.float32)
-            for part in range(1, parts):
+            for part in tl.static_range(1, PARTS):
                 v += tl.load(x + tl.cast(part, tl.int64) * tokens * width + here, mask=inside, other=0.0).to(tl.float32)
             v = v.to(out.dtype.element_ty).to(tl.float32)
             v += tl.load(residual + here, mask=inside, other=0.0).to(tl.float32)
@@ -181,7 +194,9 @@ if triton is not None:
         tl.store(out + here, (v * scale * (unit + w)).to(out.dtype.element_ty), mask=inside)
 
     @triton.jit
-    def _gated(x, out, tokens, width, parts, GELU: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr):
+    def _gated(x, out, tokens, width, ahead, ahead_bytes, PARTS: tl.constexpr, GELU: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr):
+        program = tl.program_id(0) * tl.num_programs(1) + tl.program_id(1)
+        fetch(ahead, ahead_bytes, program, tl.num_programs(0) * tl.num_programs(1), PDL)
         wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
         at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -189,7 +204,7 @@ if triton is not None:
         here = x + token * 2 * width + at
         gate = tl.load(here, mask=inside, other=0.0).to(tl.float32)
         up = tl.load(here + width, mask=inside, other=0.0).to(tl.float32)
-        for part in range(1, parts):
+        for _ in tl.static_range(1, PARTS):
             here += tl.cast(tokens, tl.int64) * 2 * width
             gate += tl.load(here, mask=inside, other=0.0).to(tl.float32)
             up += tl.load(here + width, mask=inside, other=0.0).to(tl.float32)
@@ -204,8 +219,8 @@ if triton is not None:
 
     @triton.jit
     def _rope_write(
-        x, bias, q_norm, k_norm, cos, sin, positions, places, keys, values, out, eps, unit, tokens, width, parts, heads, kv,
-        PAGE: tl.constexpr, SIZE: tl.constexpr, PAIRS: tl.constexpr, HALF: tl.constexpr, REST: tl.constexpr, BIAS: tl.constexpr,
+        x, bias, q_norm, k_norm, cos, sin, positions, places, keys, values, out, eps, unit, tokens, width, heads, kv,
+        PARTS: tl.constexpr, PAGE: tl.constexpr, SIZE: tl.constexpr, PAIRS: tl.constexpr, HALF: tl.constexpr, REST: tl.constexpr, BIAS: tl.constexpr,
         NORM: tl.constexpr, HEADS: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
         wait_for_last(PDL)
@@ -223,7 +238,7 @@ if triton is not None:
         first = (head * SIZE)[:, None] + at[None, :]
         a = tl.zeros([HEADS, HALF], tl.float32)
         b = tl.zeros([HEADS, HALF], tl.float32)
-        for part in range(0, parts):
+        for part in tl.static_range(0, PARTS):
             here = x + (tl.cast(part, tl.int64) * tokens + token) * width + first
             a += tl.load(here, mask=inside, other=0.0).to(tl.float32)
             b += tl.load(here + half, mask=inside, other=0.0).to(tl.float32)
@@ -232,7 +247,7 @@ if triton is not None:
         behind = (head * SIZE)[:, None] + 2 * half + more[None, :]
         if not whole:
             z = tl.zeros([HEADS, REST], tl.float32)
-            for part in range(0, parts):
+            for part in tl.static_range(0, PARTS):
                 here = x + (tl.cast(part, tl.int64) * tokens + token) * width + behind
                 z += tl.load(here, mask=left, other=0.0).to(tl.float32)
             z = z.to(out.dtype.element_ty).to(tl.float32)

@@ -13,14 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .kernels import INTERPRETED, early, fast, tl, triton
+from .kernels import INTERPRETED, VERY_FEW, early, fast, tl, triton
 
 # This many programs fill a device: the cuts need not be spread.
 ENOUGH = 120
 # Tiles of tokens that are computed together before the next ones: what they read stays in the device's cache.
 GROUP = 1024
-# Up to this many tokens the products below are faster than the library's: any, and those with a weight that is cut.
-VERY_FEW, FEW = 16, 64
+# Up to this many tokens those of the products below are faster than the library's whose weight is cut; up to VERY_FEW all are.
+FEW = 64
 # Columns of its rows that a program asks the memory for before it waits for what it multiplies them with.
 AHEAD = 512
 
@@ -91,7 +91,7 @@ def shape_for(tokens: int) -> Shape:
     if INTERPRETED:
         return 64, 16, 64, 4, 2
     if tokens <= 16:
-        return 64, 16, 128, 4, 4
+        return 64, 16, 128, 4, 3
     if tokens <= 32:
         return 64, 32, 128, 4, 4
     if tokens <= 64:
