@@ -5,6 +5,8 @@ lies on the device, so the next step can start before the host has seen the last
 
 from __future__ import annotations
 
+import gc
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +22,7 @@ from .decoder import Decoder
 from .kernels import early, fast, tl, triton, wait_for_last
 from .paged import Tiles
 from .pool import Pool
+from .recorded import Kind, Recorded
 from .shape import Shaping
 
 LADDER = (1, 2, 4, 8, 16, 32, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
@@ -73,7 +76,7 @@ class Runner:
         self.each = torch.arange(slots, dtype=torch.int32, device=device)
         self.out = torch.zeros(3, slots, dtype=torch.int32, device=device)
         self.logits: Tensor | None = None
-        self._graphs: dict[tuple[int, bool, bool, bool, int], torch.cuda.CUDAGraph] = {}
+        self._recorded = Recorded(self._capture)
         self.shaping = Shaping(decoder.vocabulary, device, self.put, self._forget)
         self.graphs = graphs and device.type == "cuda"
         self._pool = torch.cuda.graph_pool_handle() if self.graphs else None
@@ -114,27 +117,38 @@ class Runner:
         if not self.graphs or keep_logits:
             self.logits = self._decode(count, False, self._shared, limited, needs)
             return self._result(count)
-        batch = next(size for size in (*LADDER, self.slots) if size >= count)
-        batch = min(batch, self.slots)
-        key = (batch, self.attending.apart(batch, longest), self._shared, limited, needs)
-        if key not in self._graphs:
-            self._graphs[key] = self._capture(*key)
-        self._graphs[key].replay()
+        batch = min(next(size for size in (*LADDER, self.slots) if size >= count), self.slots)
+        kind = Kind(self.attending.apart(batch, longest), self._shared, limited, needs)
+        found = self._recorded.find(batch, kind)
+        if found is None:
+            self._decode(batch, *kind)
+        else:
+            batch, graph = found
+            graph.replay()
         return self._result(count, self.out_of(batch))
 
     def out_of(self, batch: int) -> Tensor:
         return self.out.view(-1)[: 3 * batch].view(3, batch)
 
-    def _capture(self, batch: int, apart: bool, shared: bool, limited: bool, needs: int) -> torch.cuda.CUDAGraph:
+    def _capture(self, batch: int, kind: Kind) -> torch.cuda.CUDAGraph:
+        began = time.perf_counter()
         # a first run outside, with nobody in it, compiles what has to be compiled
         rows = self.rows.clone()
         self.rows.fill_(-1)
-        self._decode(batch, apart, shared, limited, needs)
+        self._decode(batch, *kind)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool):
-            self._decode(batch, apart, shared, limited, needs)
+        # memory that the garbage collector gives back meanwhile would spoil the recording
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            with torch.cuda.graph(graph, pool=self._pool):
+                self._decode(batch, *kind)
+        finally:
+            if collecting:
+                gc.enable()
         self.rows.copy_(rows)
+        print(f"recorded a decode step of {batch} in {time.perf_counter() - began:.2f} s", flush=True)
         return graph
 
     def _decode(self, batch: int, apart: bool, shared: bool, limited: bool, needs: int) -> Tensor:
@@ -233,8 +247,8 @@ class Runner:
         self._forget()
 
     def _forget(self) -> None:
-        """Records hold addresses: after a move they are made anew. The memory they shared went with the last of them."""
-        self._graphs.clear()
+        """Records hold addresses. The memory they shared went with the last of them."""
+        self._recorded.forget()
         if self.graphs:
             self._pool = torch.cuda.graph_pool_handle()
 

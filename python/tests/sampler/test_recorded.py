@@ -1,0 +1,63 @@
+"""Which recorded step serves a batch."""
+
+from __future__ import annotations
+
+import unittest
+
+from trinity_torch.sampler.recorded import BEFORE, Kind, Recorded
+
+PLAIN = Kind(False, False, False, 0)
+
+
+class Graph:
+    def __init__(self, batch: int, kind: Kind):
+        self.batch, self.kind = batch, kind
+
+    def replay(self) -> None:
+        raise AssertionError("nobody replays here")
+
+
+class Recordings(unittest.TestCase):
+    def setUp(self) -> None:
+        self.recorded = Recorded(Graph)
+
+    def ask(self, batch: int, times: int = 1, kind: Kind = PLAIN) -> int | None:
+        """The size of what serves the last of so many steps."""
+        found = None
+        for _ in range(times):
+            found = self.recorded.find(batch, kind)
+        if found is None:
+            return None
+        size, graph = found
+        self.assertEqual((graph.batch, graph.kind), (size, kind))
+        return size
+
+    def test_a_size_is_recorded_when_it_has_come_some_times(self):
+        self.assertIsNone(self.ask(64, BEFORE))
+        self.assertEqual(self.ask(64), 64)
+        self.assertEqual(len(self.recorded), 1)
+
+    def test_until_then_the_next_larger_one_serves(self):
+        for size in (512, 384):
+            self.ask(size, BEFORE + 1)
+        self.assertEqual(self.ask(320), 384)
+        self.assertEqual(self.ask(448), 512)
+        self.assertEqual(self.ask(320, BEFORE), 320)
+
+    def test_one_that_is_far_too_large_does_not(self):
+        self.ask(512, BEFORE + 1)
+        self.assertIsNone(self.ask(128))
+
+    def test_nor_one_of_another_kind(self):
+        self.ask(64, BEFORE + 1)
+        self.assertIsNone(self.ask(64, 1, PLAIN._replace(limited=True)))
+
+    def test_after_a_move_all_are_made_anew(self):
+        self.ask(64, BEFORE + 1)
+        self.recorded.forget()
+        self.assertEqual(len(self.recorded), 0)
+        self.assertIsNone(self.ask(64))
+
+
+if __name__ == "__main__":
+    unittest.main()
