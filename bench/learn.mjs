@@ -50,10 +50,16 @@ export async function run(options = []) {
       )
     }
     const all = Array.from({ length: seeds }, (_, i) => i + 1)
-    if (options.includes('--together')) await Promise.all(all.map(one))
-    else for (const seed of all) await one(seed)
+    if (options.includes('--together')) {
+      // one that fails does not take the others with it
+      const failed = (await Promise.allSettled(all.map(one))).flatMap(({ reason }) => reason ?? [])
+      for (const error of failed) console.log(error.message)
+      if (failed.length === seeds) throw failed[0]
+    } else for (const seed of all) await one(seed)
+    runs.here = runs.here.filter(Boolean)
+    runs.TRL = runs.TRL.filter(Boolean)
     console.log(`\n${TASKS} puzzles × ${ANSWERS} answers, ${steps} steps, rate ${LR}; ${engine} engine; ${versions}`)
-    report(runs, steps)
+    report(runs, steps, engine)
     if (kept) chart(folder, seeds)
   } finally {
     if (!kept) rmSync(folder, { recursive: true, force: true })
@@ -164,7 +170,7 @@ function chart(folder, seeds) {
   })
 }
 
-function report({ here, TRL }, steps) {
+function report({ here, TRL }, steps, engine) {
   const quarter = Math.floor(steps / 4)
   const parts = [0, 1, 2, 3].map((i) => [i * quarter, i === 3 ? steps : (i + 1) * quarter])
   const row = (what, of) => ({ what, here: spread(here.map(of)), TRL: spread(TRL.map(of)) })
@@ -178,9 +184,11 @@ function report({ here, TRL }, steps) {
     row('processor seconds', ({ cpu }) => cpu),
   ])
   console.log(`held-out right before: ${spread(here.map(({ before }) => before))}`)
-  console.log(
-    `× ${format(mean(TRL.map(({ cpu }) => cpu)) / mean(here.map(({ cpu }) => cpu)))} less processor time here`,
-  )
+  // where both compute on a GPU, or start workers, processor time says little
+  if (engine === 'native')
+    console.log(
+      `× ${format(mean(TRL.map(({ cpu }) => cpu)) / mean(here.map(({ cpu }) => cpu)))} less processor time here`,
+    )
 }
 
 function mean(values) {

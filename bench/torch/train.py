@@ -12,13 +12,13 @@ import statistics
 import time
 
 import torch
+from bound import PEAK, bound
 from shapes import SHAPES, config_of, network_of, parameters_of, rows_of
 from trinity_torch.network import cudnn_attention, head
+from trinity_torch.network.rows import Rows
 from trinity_torch.train.score_model import ScoreModel
 from trinity_torch.train.train_model import TrainModel
 from trinity_torch.world import World
-
-PEAK = 990e12
 
 
 def node(op: str, *operands: int, **more: object) -> dict:
@@ -73,6 +73,19 @@ def timed(work, repeats: int = 5) -> float:
     return statistics.median(times)
 
 
+def host_work(model: TrainModel, rows: Rows, tokens: int) -> float:
+    """
+    Seconds that the CPU itself takes to hand over a call: every pack alone, to a GPU that has nothing to do. In a whole call the
+    CPU also waits, for a free place in the GPU's queue.
+    """
+    seconds = 0.0
+    for chosen in rows.packs(tokens, False):
+        torch.cuda.synchronize()
+        found = model.forward_backward(rows.take(chosen), GRAPH, {"tokens": 1e6}, ["logprob"], "row", tokens, lambda: False)
+        seconds += found.seconds["launch"]
+    return seconds
+
+
 def ours(name: str, args: argparse.Namespace) -> None:
     shape = parameters_of(name)
     spec: dict = {"path": name, "gradientCheckpointing": args.checkpointing}
@@ -106,9 +119,12 @@ def ours(name: str, args: argparse.Namespace) -> None:
     found = []
     seconds = timed(lambda: found.append(step(next(turn))), args.repeats)
     launch = statistics.median(one.seconds["launch"] / one.seconds["compute"] for one in found)
+    # of the batch that the bound is asked for
+    first = statistics.median(one.seconds["compute"] for one in found[:: len(batches)])
     tokens = statistics.mean(int(rows.lengths.sum()) for rows in batches)
     packs = statistics.mean(len(rows.packs(args.tokens, False)) for rows in batches)
     peak = torch.cuda.max_memory_allocated()
+    host = statistics.mean(host_work(model, rows, args.tokens) for rows in batches) / seconds
     optim = timed(lambda: model.optim_step(1e-6, (0.9, 0.999), 1e-8, 0.01, 1.0), 3)
     import torch._dynamo as dynamo
 
@@ -120,7 +136,7 @@ def ours(name: str, args: argparse.Namespace) -> None:
                 "engine": "trinity", "shape": name, "tokens_per_s": round(rate),
                 "seconds": round(seconds, 3), "mfu": round(6 * shape * rate / PEAK, 4), "ms_per_micro": round(seconds / packs * 1e3, 1),
                 "fill": round(tokens / packs / args.tokens, 3), "optim_ms": round(optim * 1e3, 1),
-                "peak_gb": round(peak / 1e9, 1), "graphs": compiled, "warm_s": round(warm, 1), "launch": round(launch, 2), "lora": args.lora,
+                "peak_gb": round(peak / 1e9, 1), "graphs": compiled, "warm_s": round(warm, 1), "launch": round(launch, 2), "host": round(host, 3), "lora": args.lora,
                 "recordings": 0 if model.network.recordings is None else len(model.network.recordings),
                 "checkpointing": args.checkpointing,
             }
@@ -145,6 +161,9 @@ def ours(name: str, args: argparse.Namespace) -> None:
             step(1)
         pstats.Stats(found).sort_stats("tottime").print_stats(25)
     model.close()
+    if args.bound:
+        torch.cuda.empty_cache()
+        bound(name, batches[0], args.tokens, args.lora, first)
 
 
 def peer(name: str, compiled: bool, tokens: int) -> None:
@@ -301,6 +320,7 @@ if __name__ == "__main__":
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--host", action="store_true", help="where the time of the CPU goes")
     parser.add_argument("--peer", choices=["eager", "compiled"])
+    parser.add_argument("--bound", action="store_true", help="the parts of a step alone, added up")
     parser.add_argument("--ceilings", action="store_true")
     parser.add_argument("--accuracy", help="a shape, or the folder of a model")
     chosen = parser.parse_args()

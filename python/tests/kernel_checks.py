@@ -14,7 +14,7 @@ from trinity_torch.exact import back
 from trinity_torch.sampler import cache, draw, experts, flash, fused, limits, paged, product, shape
 from trinity_torch.sampler.common import Group
 from trinity_torch.sampler.decoder import Decoder
-from trinity_torch.sampler.kernels import INTERPRETED
+from trinity_torch.kernels import INTERPRETED
 from trinity_torch.sampler.runner import Chunk, Runner
 from trinity_torch.sampler.shape import Shaping
 

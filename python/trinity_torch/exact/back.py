@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..sampler.kernels import fast, power, tl, triton
+from ..kernels import fast, power, tl, triton
 
 # programs of the norm's kernel, each of which sums over its rows
 PROGRAMS = 528

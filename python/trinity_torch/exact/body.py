@@ -8,12 +8,12 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from ..errors import WorkerError
+from ..kernels import power
 from ..network import attention
 from ..network.rows import Pack
 from ..sampler import product
 from ..sampler.decoder import Decoder, Dense, modules
 from ..sampler.family import turns
-from ..sampler.kernels import power
 from .functions import AddNorm, Attend, Attention, Gate, Norm, Sink, Step
 from .layout import Layout, layout_of
 

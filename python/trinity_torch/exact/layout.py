@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ..kernels import fast
 from ..network.rows import Pack
 from ..sampler import paged
 from ..sampler.cache import PAGE
-from ..sampler.kernels import fast
 
 
 @dataclass

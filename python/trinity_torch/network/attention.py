@@ -39,7 +39,8 @@ def packed_attention(
     sequence group have T tokens each of the sequences that the bounds are of.
     """
     assert bounds is not None, "the model was called without the bounds of its sequences"
-    q, k, v = (x[0].transpose(0, 1) for x in (query, key, value))
+    # not x[0], whose way back would be a copy
+    q, k, v = (x.squeeze(0).transpose(0, 1) for x in (query, key, value))
     if sequence_group is not None:
         q, k, v = ulysses.to_heads(q, k, v, sequence_group)
     if softcap is not None:

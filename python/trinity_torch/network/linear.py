@@ -76,8 +76,12 @@ class LeadingLinear(nn.Linear):
     sizes: list[int]
     others: list[FollowingLinear]
 
+    def whole(self, x: Tensor) -> Tensor:
+        """The results of all, side by side."""
+        return _Product.apply(x, *self.joint, self.weight)
+
     def forward(self, x: Tensor) -> Tensor:
-        own, *parts = _Product.apply(x, *self.joint, self.weight).split(self.sizes, dim=-1)
+        own, *parts = self.whole(x).split(self.sizes, dim=-1)
         for other, part in zip(self.others, parts):
             other.ready = part
         return own
@@ -118,23 +122,6 @@ class SummingEmbedding(nn.Embedding):
         return _Lookup.apply(ids, self.weight, self.total, self.padding_idx)
 
 
-# modules of one parent that are always called in this order on the same input
-TOGETHER = (("q_proj", "k_proj", "v_proj"),)
-
-
-def groups(network: nn.Module, trained: set[Tensor]) -> list[list[nn.Linear]]:
-    """Linear modules of which one product can be made."""
-    found = []
-    for parent in network.modules():
-        for names in TOGETHER:
-            members = [getattr(parent, name, None) for name in names]
-            linear = [m for m in members if type(m) is nn.Linear and m.weight in trained]
-            biases = {m.bias is None or m.bias not in trained for m in linear}
-            if len(linear) == len(names) and len({m.in_features for m in linear}) == 1 and len(biases) == 1:
-                found.append(linear)
-    return found
-
-
 def joined(parameters: Sequence[Tensor]) -> Tensor:
     """One tensor with the rows of all of them: a view where they lie one after the other in memory, else a copy."""
     first = parameters[0].data
@@ -156,50 +143,3 @@ def join(parameters: Sequence[Tensor]) -> Tensor:
     for parameter, part in zip(parameters, whole.split([p.shape[0] for p in parameters])):
         parameter.data = part
     return whole
-
-
-def make_summing(network: nn.Module, params: Sequence[Tensor], together: bool) -> tuple[list[Tensor], set[Tensor]]:
-    """
-    Float32 sums for the gradients of these parameters, and which of them their modules now add to by themselves. With
-    `together` modules that take the same input become one product; their parameters must then stay where they are.
-    """
-    totals: dict[Tensor, Tensor] = {}
-    served: set[Tensor] = set()
-    for linear in groups(network, set(params)) if together else []:
-        weights = [m.weight for m in linear]
-        biases = [m.bias for m in linear if m.bias is not None]
-        sums = []
-        for members in (weights, biases):
-            total = torch.zeros_like(joined(members), dtype=torch.float32) if members else None
-            sums.append(total)
-            if total is not None:
-                totals.update(zip(members, total.split([p.shape[0] for p in members])))
-                served.update(members)
-        # Any: they are about to become other classes
-        lead: Any = linear[0]
-        others: list[Any] = list(linear[1:])
-        lead.__class__ = LeadingLinear
-        lead.joint = (join(weights), join(biases) if biases else None, *sums)
-        lead.sizes = [m.out_features for m in linear]
-        for other in others:
-            other.__class__ = FollowingLinear
-            other.ready = None
-        # a plain list: as modules they have their parent already
-        object.__setattr__(lead, "others", others)
-    for p in params:
-        if p not in totals:
-            totals[p] = torch.zeros_like(p, dtype=torch.float32)
-    for module in network.modules():
-        if type(module) is nn.Linear and module.weight in totals:
-            bias = module.bias
-            if bias is not None and bias not in totals:
-                continue
-            module.__class__ = SummingLinear
-            module.total = totals[module.weight]
-            module.bias_total = None if bias is None else totals[bias]
-            served |= {module.weight} if bias is None else {module.weight, bias}
-        elif type(module) is nn.Embedding and module.weight in totals and module.max_norm is None:
-            module.__class__ = SummingEmbedding
-            module.total = totals[module.weight]
-            served.add(module.weight)
-    return [totals[p] for p in params], served

@@ -7,11 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-try:
-    import triton
-    import triton.language as tl
-except ImportError:  # the CPU build of PyTorch comes without it
-    triton = None
+from ..kernels import fast, tl, triton
 
 
 class Scores(NamedTuple):
@@ -36,11 +32,13 @@ class Pulls(NamedTuple):
 
 
 def scores(logits: Tensor, targets: Tensor, inverse_temperature: Tensor) -> Scores:
-    if logits.is_cuda and triton is not None:
+    if fast(logits):
         rows = logits.shape[0]
         out = torch.empty(4, rows, dtype=torch.float32, device=logits.device)
         if rows:
-            _scores[(rows,)](logits, targets, inverse_temperature, out, rows, logits.shape[1], logits.stride(0), BLOCK=4096)
+            _scores[(rows,)](
+                logits, targets, inverse_temperature, out, rows, logits.shape[1], logits.stride(0), DEEP=8, WIDE=512, num_warps=4
+            )  # fmt: skip
         return Scores(out[0], out[1], out[2], out[3])
     z = logits.float() * inverse_temperature[:, None]
     partition = z.logsumexp(-1)
@@ -68,7 +66,7 @@ def backward(
     d_logprob, d_entropy, d_squares, d_others = pulls
     # of every log-prob of a row p·(its pull) goes off all tokens
     together = d_logprob if d_others is None else d_others.sum(1) + (0.0 if d_logprob is None else d_logprob)
-    if logits.is_cuda and triton is not None:
+    if fast(logits):
         out = torch.empty(logits.shape, dtype=dtype, device=logits.device)
         rows = logits.shape[0]
         if rows:
@@ -113,34 +111,38 @@ def _give(d: Tensor, ids: Tensor | None, d_others: Tensor | None, inverse_temper
 if triton is not None:
 
     @triton.jit
-    def _scores(logits, targets, inverse, out, rows, width, stride, BLOCK: tl.constexpr):
+    def _scores(logits, targets, inverse, out, rows, width, stride, DEEP: tl.constexpr, WIDE: tl.constexpr):
+        """
+        Every lane keeps sums of its own column, by the greatest number that it has seen, which it looks up once for DEEP numbers. In
+        powers of two, which the device has. The lowest number to begin with is finite: nothing is ever infinity less infinity.
+        """
         row = tl.program_id(0).to(tl.int64)
-        t = tl.load(inverse + row)
+        t = tl.load(inverse + row) * 1.4426950408889634
         base = logits + row * stride
-        top = tl.full([BLOCK], float("-inf"), tl.float32)
-        total = tl.zeros([BLOCK], tl.float32)
-        weighted = tl.zeros([BLOCK], tl.float32)
-        squares = tl.zeros([BLOCK], tl.float32)
-        for start in range(0, width, BLOCK):
-            at = start + tl.arange(0, BLOCK)
+        top = tl.full([WIDE], -1e30, tl.float32)
+        total = tl.zeros([WIDE], tl.float32)
+        weighted = tl.zeros([WIDE], tl.float32)
+        squares = tl.zeros([WIDE], tl.float32)
+        step = tl.arange(0, DEEP)[:, None] * WIDE + tl.arange(0, WIDE)[None, :]
+        for start in range(0, width, DEEP * WIDE):
+            at = start + step
             z = tl.load(base + at, mask=at < width, other=float("-inf")).to(tl.float32) * t
-            higher = tl.maximum(top, z)
-            some = higher > float("-inf")
-            keep = tl.where(some, tl.exp(top - higher), 1.0)
-            e = tl.where(some, tl.exp(z - higher), 0.0)
-            total = total * keep + e
-            weighted = weighted * keep + tl.where(e > 0, e * z, 0.0)
-            squares = squares * keep * keep + e * e
+            higher = tl.maximum(top, tl.max(z, 0))
+            keep = tl.exp2(top - higher)
+            e = tl.exp2(z - higher[None, :])
+            total = total * keep + tl.sum(e, 0)
+            weighted = weighted * keep + tl.sum(e * tl.maximum(z, -1e30), 0)
+            squares = squares * keep * keep + tl.sum(e * e, 0)
             top = higher
         most = tl.max(top, 0)
-        scale = tl.where(top > float("-inf"), tl.exp(top - most), 0.0)
+        scale = tl.exp2(top - most)
         mass = tl.sum(total * scale, 0)
-        partition = most + tl.log(mass)
+        partition = most + tl.log2(mass)
         target = tl.load(targets + row)
-        tl.store(out + row, tl.load(base + target).to(tl.float32) * t - partition)
-        tl.store(out + rows + row, partition - tl.sum(weighted * scale, 0) / mass)
+        tl.store(out + row, (tl.load(base + target).to(tl.float32) * t - partition) * 0.6931471805599453)
+        tl.store(out + rows + row, (partition - tl.sum(weighted * scale, 0) / mass) * 0.6931471805599453)
         tl.store(out + 2 * rows + row, tl.sum(squares * scale * scale, 0) / mass / mass)
-        tl.store(out + 3 * rows + row, partition)
+        tl.store(out + 3 * rows + row, partition * 0.6931471805599453)
 
     @triton.jit
     def _backward(

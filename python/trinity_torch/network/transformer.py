@@ -90,7 +90,7 @@ class Network(nn.Module):
             longest=pack.longest,
             sequence_group=pack.share.group if pack.share else None,
         )
-        return out.last_hidden_state[0]
+        return out.last_hidden_state.squeeze(0)
 
     def scored(self, pack: Pack) -> Tensor:
         """Of them, those that scores are taken from."""

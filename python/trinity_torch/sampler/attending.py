@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..kernels import fast
 from . import flash, paged
 from .common import Group
 from .decoder import Decoder
-from .kernels import fast
 from .paged import Tiles
 
 # From queries of layer i, its keys and its values to the attention's output [tokens, heads * size].
@@ -72,7 +72,7 @@ class Attending:
             pieces = flash.Pieces.of(batch, heads, kv, size, shared, self._room_of(flash.Pieces.numbers(batch, heads, kv, size, shared)))
             common = self._common.cut(batch) if shared else None
             return lambda i, q, keys, values: flash.attend_tokens(
-                q, keys, values, tables, tiles, scale, pieces, common, layers[i].window, cap, layers[i].o
+                q, keys, values, tables, tiles, scale, pieces, common, layers[i].window, cap
             ).flatten(1)
         room = None
         if apart:

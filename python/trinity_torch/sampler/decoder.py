@@ -54,11 +54,6 @@ class Layer:
     turn: str  # which rotation of queries and keys it has
     window: int  # tokens that it sees, its own included; 0: all
 
-    @property
-    def first_of_feed(self) -> Tensor | None:
-        """The weight that the feed-forward part begins with; experts are not known before."""
-        return self.fed.gate_up if isinstance(self.fed, Dense) else None
-
 
 # From [q; k; v] of a layer (by number) to the attention's output [tokens, heads * size].
 Attend = Callable[[int, Tensor], Tensor]
@@ -112,27 +107,25 @@ class Decoder:
         h = x if first is None else fused.norm(x, first, self.eps, self.unit)
         for i, layer in enumerate(self.layers):
             mixed = attend(i, product.parts(h, layer.qkv, self.exact))
-            h = self._add(self._sum(mixed, layer.o), x, layer.attention.after, layer.feed.before, layer.first_of_feed)
-            more = i + 1 < len(self.layers)
-            following = self.layers[i + 1].attention.before if more else self.last
-            weight = self.layers[i + 1].qkv if more else self.head
-            h = self._add(self._feed(h, layer.fed), x, layer.feed.after, following, weight)
+            h = self._add(self._sum(mixed, layer.o), x, layer.attention.after, layer.feed.before)
+            following = self.layers[i + 1].attention.before if i + 1 < len(self.layers) else self.last
+            h = self._add(self._feed(h, layer.fed), x, layer.feed.after, following)
         return h
 
     def _feed(self, h: Tensor, part: Dense | Experts) -> Tensor:
         if isinstance(part, Experts):
             return feed(h, part, self.exact)[None]
-        inner = fused.gated(product.parts(h, part.gate_up, self.exact), self.dtype, self.gelu, part.down)
+        inner = fused.gated(product.parts(h, part.gate_up, self.exact), self.dtype, self.gelu)
         return self._sum(inner, part.down)
 
-    def _add(self, parts: Tensor, x: Tensor, after: Tensor | None, following: Tensor | None, weight: Tensor | None) -> Tensor:
-        """Adds what a part of a layer gives, or its norm, to `x` in place; what the next part takes, and multiplies with `weight`."""
+    def _add(self, parts: Tensor, x: Tensor, after: Tensor | None, following: Tensor | None) -> Tensor:
+        """Adds what a part of a layer gives, or its norm, to `x` in place; what the next part takes."""
         if after is not None:
             parts = fused.norm(fused.total(parts, self.dtype), after, self.eps, self.unit)[None]
         if following is None:
             x += fused.total(parts, self.dtype)
             return x
-        return fused.add_norm(parts, x, following, self.eps, self.unit, weight)
+        return fused.add_norm(parts, x, following, self.eps, self.unit)
 
     def logits(self, hidden: Tensor) -> Tensor:
         if self.split is None:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ..kernels import INTERPRETED, early, fast, tl, triton, wait_for_last
 from ..network import softmax
 from . import limits
 from . import shape as shapes
-from .kernels import INTERPRETED, early, fast, tl, triton, wait_for_last
 
 # Fields of a row of `state` (int32; those marked f hold the bits of a float32). The kernels have the numbers.
 TOKEN, LENGTH, MADE, GREEDY, INVERSE_T, TOP_K, TOP_P, MIN_P, PENALTY = range(9)  # f: INVERSE_T, TOP_P, MIN_P, PENALTY

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..kernels import INTERPRETED, fast, tl, triton
 from . import fused, product
-from .kernels import INTERPRETED, fast, tl, triton
 
 
 @dataclass

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .kernels import INTERPRETED, ahead, early, fetch, power, tl, triton, wait_for_last
+from ..kernels import INTERPRETED, early, power, tl, triton, wait_for_last
 from .paged import LOG2E, Tiles
 
 
@@ -92,12 +92,9 @@ class Pieces:
 
 def attend_tokens(
     q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float, pieces: Pieces,
-    common: Common | None = None, window: int = 0, cap: float = 0.0, following: Tensor | None = None,
+    common: Common | None = None, window: int = 0, cap: float = 0.0,
 ) -> Tensor:  # fmt: skip
-    """
-    One new token for each sequence: q [batch, heads, size] → the same shape. The arguments are those of paged.attend; `following`:
-    the weight that the result is multiplied with.
-    """
+    """One new token for each sequence: q [batch, heads, size] → the same shape. The arguments are those of paged.attend."""
     batch, heads, size = q.shape
     kv, page = keys.shape[1:3]
     group, wide = heads // kv, power(size, 16)
@@ -123,7 +120,7 @@ def attend_tokens(
         _join[(batch, heads)](
             room, tiles.count, tiles.position, begins, out, heads, pieces.own, pieces.common, window,
             COMMON=common is not None, WINDOW=window > 0, OWN_KEYS=SINGLE.keys, COMMON_KEYS=SHARED.keys, SIZE=size, WIDE=wide,
-            LANES=power(lanes), num_warps=4, **ahead(following, batch, out), **early(),
+            LANES=power(lanes), num_warps=4, **early(),
         )  # fmt: skip
     return out
 
@@ -275,12 +272,10 @@ if triton is not None:
 
     @triton.jit
     def _join(
-        room, counts, positions, begins, out, heads, own, common, window, ahead, ahead_bytes,
+        room, counts, positions, begins, out, heads, own, common, window,
         COMMON: tl.constexpr, WINDOW: tl.constexpr, OWN_KEYS: tl.constexpr, COMMON_KEYS: tl.constexpr, SIZE: tl.constexpr,
         WIDE: tl.constexpr, LANES: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
-        program = tl.program_id(0) * tl.num_programs(1) + tl.program_id(1)
-        fetch(ahead, ahead_bytes, program, tl.num_programs(0) * tl.num_programs(1), PDL)
         wait_for_last(PDL)
         one = tl.program_id(0).to(tl.int64)
         head = tl.program_id(1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .kernels import ahead, early, fast, fetch, power, tl, triton, wait_for_last
+from ..kernels import early, fast, power, tl, triton, wait_for_last
 
 # Heads of a token that a program turns.
 HEADS = 16
@@ -31,21 +31,20 @@ def norm(x: Tensor, weight: Tensor, eps: float, unit: float = 0.0) -> Tensor:
     out = torch.empty_like(x)
     width = x.shape[1]
     _norm[(x.shape[0],)](
-        x, x, weight, out, x.shape[0], width, eps, unit, x, 0, PARTS=1, ADD=False, BLOCK=power(width), num_warps=4, **early()
+        x, x, weight, out, x.shape[0], width, eps, unit, PARTS=1, ADD=False, BLOCK=power(width), num_warps=4, **early()
     )
     return out
 
 
-def add_norm(parts: Tensor, residual: Tensor, weight: Tensor, eps: float, unit: float = 0.0, following: Tensor | None = None) -> Tensor:
-    """Adds to `residual` in place, and gives the norm of the sum. `following`: the weight that it is multiplied with next."""
+def add_norm(parts: Tensor, residual: Tensor, weight: Tensor, eps: float, unit: float = 0.0) -> Tensor:
+    """Adds to `residual` in place, and gives the norm of the sum."""
     if not fast(residual):
         residual += parts.sum(0).to(residual.dtype)
         return norm_plain(residual, weight, eps, unit)
     tokens, width = residual.shape
     out = torch.empty_like(residual)
     _norm[(tokens,)](
-        parts, residual, weight, out, tokens, width, eps, unit, PARTS=parts.shape[0], ADD=True, BLOCK=power(width), num_warps=4,
-        **ahead(following, tokens, weight), **early(),
+        parts, residual, weight, out, tokens, width, eps, unit, PARTS=parts.shape[0], ADD=True, BLOCK=power(width), num_warps=4, **early()
     )
     return out
 
@@ -55,19 +54,15 @@ def norm_plain(x: Tensor, weight: Tensor, eps: float, unit: float = 0.0) -> Tens
     return (v * torch.rsqrt(v.square().mean(-1, keepdim=True) + eps) * (unit + weight.float())).to(x.dtype)
 
 
-def gated(parts: Tensor, dtype: torch.dtype, gelu: bool = False, following: Tensor | None = None) -> Tensor:
-    """
-    silu(gate) * up, where gate and up are the halves of the last dimension; `gelu`: that by tanh in place of silu. `following`:
-    the weight that it is multiplied with next.
-    """
+def gated(parts: Tensor, dtype: torch.dtype, gelu: bool = False) -> Tensor:
+    """silu(gate) * up, where gate and up are the halves of the last dimension; `gelu`: that by tanh in place of silu."""
     count, tokens, width = parts.shape
     if not fast(parts):
         return gated_plain(parts, dtype, gelu)
     out = torch.empty(tokens, width // 2, dtype=dtype, device=parts.device)
     _gated[(tokens, triton.cdiv(width // 2, 1024))](
-        parts, out, tokens, width // 2, PARTS=count, GELU=gelu, BLOCK=1024, num_warps=4,
-        **ahead(following, tokens, out), **early(),
-    )  # fmt: skip
+        parts, out, tokens, width // 2, PARTS=count, GELU=gelu, BLOCK=1024, num_warps=4, **early()
+    )
     return out
 
 
@@ -169,10 +164,9 @@ if triton is not None:
 
     @triton.jit
     def _norm(
-        x, residual, weight, out, tokens, width, eps, unit, ahead, ahead_bytes,
+        x, residual, weight, out, tokens, width, eps, unit,
         PARTS: tl.constexpr, ADD: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
-        fetch(ahead, ahead_bytes, tl.program_id(0), tl.num_programs(0), PDL)
         wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
         at = tl.arange(0, BLOCK)
@@ -194,9 +188,7 @@ if triton is not None:
         tl.store(out + here, (v * scale * (unit + w)).to(out.dtype.element_ty), mask=inside)
 
     @triton.jit
-    def _gated(x, out, tokens, width, ahead, ahead_bytes, PARTS: tl.constexpr, GELU: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr):
-        program = tl.program_id(0) * tl.num_programs(1) + tl.program_id(1)
-        fetch(ahead, ahead_bytes, program, tl.num_programs(0) * tl.num_programs(1), PDL)
+    def _gated(x, out, tokens, width, PARTS: tl.constexpr, GELU: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr):
         wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
         at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .kernels import tl, triton
+from ..kernels import tl, triton
 
 # as in draw.py
 _INVERSE_T, _TOP_K, _TOP_P, _MIN_P, _GREEDY = 4, 5, 6, 7, 3

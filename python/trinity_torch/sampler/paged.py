@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .kernels import fast, power, tl, triton
+from ..kernels import fast, power, tl, triton
 
 SPAN = 256
 # keys that a program takes at a time, in a pipeline of so many stages

@@ -13,14 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .kernels import INTERPRETED, VERY_FEW, early, fast, tl, triton
+from ..kernels import INTERPRETED, early, fast, tl, triton
 
 # This many programs fill a device: the cuts need not be spread.
 ENOUGH = 120
 # Tiles of tokens that are computed together before the next ones: what they read stays in the device's cache.
 GROUP = 1024
-# Up to this many tokens those of the products below are faster than the library's whose weight is cut; up to VERY_FEW all are.
-FEW = 64
+# Up to this many tokens the products below are faster than the library's: all of them, and those whose weight is cut.
+VERY_FEW, FEW = 16, 64
 # Columns of its rows that a program asks the memory for before it waits for what it multiplies them with.
 AHEAD = 512
 

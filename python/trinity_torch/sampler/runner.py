@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..kernels import early, fast, tl, triton, wait_for_last
 from ..network import softmax
 from . import draw
 from .attending import Attending
 from .cache import PAGE, Shape
 from .common import Group
 from .decoder import Decoder
-from .kernels import early, fast, tl, triton, wait_for_last
 from .paged import Tiles
 from .pool import Pool
 from .recorded import Kind, Recorded

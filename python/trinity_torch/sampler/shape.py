@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .kernels import fast, tl, triton
+from ..kernels import fast, tl, triton
 
 # What a draw needs, as bits. A recorded step has the parts that one of its draws needs.
 BIAS, USED, BANS, MASK = 1, 2, 4, 8

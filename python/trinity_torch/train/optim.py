@@ -10,7 +10,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.optim.adam import adam
 
-from ..network.linear import make_summing
+from ..network.summing import make_summing
 from ..world import World
 from .offload import Piece, host_tensors, local, shuttle
 

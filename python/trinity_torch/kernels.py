@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,7 +19,6 @@ except ImportError:  # the CPU build of PyTorch comes without it
 INTERPRETED = triton is not None and os.environ.get("TRITON_INTERPRET") == "1"
 
 
-
 @cache
 def early() -> dict[str, bool]:
     """
@@ -30,19 +28,6 @@ def early() -> dict[str, bool]:
     able = triton is not None and not INTERPRETED and torch.cuda.is_available() and torch.cuda.get_device_capability() >= (9, 0)
     able = able and hasattr(getattr(tl.extra, "cuda", None), "gdc_wait")
     return {"PDL": able, **({"launch_pdl": True} if able else {})}
-
-
-# Bytes of a weight that a small kernel asks the memory for, for the product after it: about what arrives while it runs.
-AHEAD = 12 << 20
-# Rows of a batch up to which products ask for their weights themselves (product.py), and beyond which arithmetic binds them.
-VERY_FEW, MANY = 16, 256
-
-
-def ahead(weight: Tensor | None, rows: int, otherwise: Tensor) -> dict[str, Any]:
-    """The next product's weight for a kernel that can ask for it (`fetch`); `otherwise`: any tensor."""
-    if weight is None or not early()["PDL"] or not VERY_FEW < rows <= MANY or weight.data_ptr() % 16 != 0:
-        return {"ahead": otherwise, "ahead_bytes": 0}
-    return {"ahead": weight, "ahead_bytes": min(AHEAD, weight.nbytes) // 16 * 16}
 
 
 def fast(x: Tensor) -> bool:
@@ -62,16 +47,3 @@ if triton is not None:
         if PDL:
             tl.extra.cuda.gdc_launch_dependents()
             tl.extra.cuda.gdc_wait()
-
-    @triton.jit
-    def fetch(memory, size, program, programs, PDL: tl.constexpr):
-        """Brings `size` bytes into the device's cache, this program its share of them; nobody waits for it."""
-        if PDL:
-            if size > 0:
-                each = tl.cdiv(size, programs * 128 * 16) * 16
-                begin = (program * 128 + tl.arange(0, 128)) * each
-                begin = tl.where(begin < size, begin, 0)
-                tl.inline_asm_elementwise(
-                    "cp.async.bulk.prefetch.L2.global [$1], $2; mov.u32 $0, 0;", "=r,l,r",
-                    [memory.to(tl.int64) + begin, tl.minimum(each, size - begin)], dtype=tl.int32, is_pure=False, pack=1,
-                )  # fmt: skip
