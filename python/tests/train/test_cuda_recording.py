@@ -18,8 +18,11 @@ BUDGET = 256
 
 
 def opened(path: str, record: bool, compiled: bool = False, **spec: object) -> TrainModel:
-    options = {"dtype": "bfloat16", "compile": compiled, "record": record}
-    return open_model("train", {"path": path, **spec}, options, World.alone("cuda"))
+    """`record` False: the same packs and the same attention, by passes that are not recorded."""
+    options = {"dtype": "bfloat16", "compile": compiled, "record": True}
+    model = open_model("train", {"path": path, **spec}, options, World.alone("cuda"))
+    model.network.recordings._failed = not record
+    return model
 
 
 def learned(model: TrainModel, steps: int = 4) -> list[torch.Tensor]:

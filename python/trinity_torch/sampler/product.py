@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import INTERPRETED, early, fast, tl, triton
+from ..kernels import INTERPRETED, early, fast, tl, triton, wait_for_last
 
 # This many programs fill a device: the cuts need not be spread.
 ENOUGH = 120
@@ -21,8 +21,6 @@ ENOUGH = 120
 GROUP = 1024
 # Up to this many tokens the products below are faster than the library's: all of them, and those whose weight is cut.
 VERY_FEW, FEW = 16, 64
-# Columns of its rows that a program asks the memory for before it waits for what it multiplies them with.
-AHEAD = 512
 
 
 def cuts(rows: int, columns: int) -> int:
@@ -77,7 +75,7 @@ def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: 
     length = triton.cdiv(columns, pieces * 128) * 128
     given: dict[str, Any] = dict(
         FOLD=fold, GROUP=GROUP, TALL=tall, WIDE=wide, DEEP=deep, EXACT="ieee" if x.dtype == torch.float32 else "tf32",
-        AHEAD=AHEAD if columns % 8 == 0 else 0, num_warps=warps, num_stages=stages, **early(),
+        num_warps=warps, num_stages=stages, **early(),
     )  # fmt: skip
     _product[grid](weight, x, out, tokens, rows, columns, pieces, length, **given)
     return out
@@ -107,7 +105,7 @@ if triton is not None:
     def _product(
         weight, x, out, tokens, rows, columns, pieces, length,
         FOLD: tl.constexpr, GROUP: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, EXACT: tl.constexpr,
-        AHEAD: tl.constexpr, PDL: tl.constexpr,
+        PDL: tl.constexpr,
     ):  # fmt: skip
         # the weight stands on the left: its 64 rows and more always fill the same instruction, however few tokens there are
         across = tl.cdiv(tokens, WIDE)
@@ -126,17 +124,7 @@ if triton is not None:
         last = first + 1
         if FOLD:
             last = pieces
-        if PDL:
-            tl.extra.cuda.gdc_launch_dependents()
-            if AHEAD > 0:
-                ahead = tl.minimum(AHEAD, tl.minimum(columns, last * length) - first * length)
-                in_bytes = tl.maximum(ahead * (weight.dtype.element_ty.primitive_bitwidth // 8), 16)
-                from_here = weight + tl.minimum(row, rows - 1).to(tl.int64) * columns + first * length
-                tl.inline_asm_elementwise(
-                    "cp.async.bulk.prefetch.L2.global [$1], $2; mov.u32 $0, 0;", "=r,l,r",
-                    [from_here.to(tl.int64), tl.zeros([TALL], tl.int32) + in_bytes], dtype=tl.int32, is_pure=False, pack=1,
-                )  # fmt: skip
-            tl.extra.cuda.gdc_wait()
+        wait_for_last(PDL)
         total = tl.zeros([TALL, WIDE], tl.float32)
         for piece in range(first, last):
             sums = tl.zeros([TALL, WIDE], tl.float32)
