@@ -57,10 +57,10 @@ export interface EngineFacts {
   canRun?(facts: Facts, config: Config): boolean
   /** Its own name, like an alias, means the best other engine where it cannot run: files name it out of habit. */
   readonly replaceable?: boolean
-  /** How much `auto` likes it on this machine; 0 or absent: it is not chosen by itself. */
-  preference?(facts: Facts): number
-  /** Why it was chosen although it is not the fastest. */
-  why?(facts: Facts): string
+  /** How much `auto` likes it for this job on this machine; 0 or absent: it is not chosen by itself. */
+  preference?(facts: Facts, config: Config): number
+  /** Why it was chosen and not a GPU. */
+  why?(facts: Facts, config: Config): string
   /** Keys that it does not read, and in a few words why not: `uses no GPU`. */
   ignores?(config: Config): readonly IgnoredKeys[]
   /** A key of its own asks for it. */

@@ -168,7 +168,7 @@ function enginesText(
   for (const [i, one] of explores ? more.entries() : [])
     parts.push(`${one.name ?? `auxiliary ${i}`} ${one.model_path} on ${one.engine_type} × ${one.engine_num}`)
   if (trains) parts.push(`trainer ${config.trainer.trainer_type}`)
-  const why = [config.trainer.trainer_type, model.engine_type].map((name) => engines.find(name)?.why?.(facts))
+  const why = [config.trainer.trainer_type, model.engine_type].map((name) => engines.find(name)?.why?.(facts, config))
   return parts.join(', ') + (why.some(Boolean) ? ` (${why.find(Boolean)})` : '')
 }
 

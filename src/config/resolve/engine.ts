@@ -106,7 +106,7 @@ class Choice {
   }
 
   #likes(engine: EngineFacts): number {
-    return engine.preference?.(this.#scope.facts) ?? 0
+    return engine.preference?.(this.#scope.facts, this.#config) ?? 0
   }
 }
 

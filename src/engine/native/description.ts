@@ -3,6 +3,7 @@ import type { Caps } from '../contract.js'
 import type { EngineDescription } from '../description.js'
 import { tooLarge } from './fit.js'
 import { idleKeys, nativeOptions } from './options.js'
+import { isTiny } from './tiny.js'
 
 export const nativeCaps: Caps = {
   train: true,
@@ -31,8 +32,11 @@ export const native: EngineDescription = {
   gpus: 'plans',
   // a processor works at full speed from about this many tokens on; fewer leave it waiting between matrices
   leastTokens: 1024,
-  preference: () => 1,
-  why: ({ gpus }) => (gpus === 0 ? 'no GPU here' : 'no PyTorch environment here'),
+  preference: (facts, config) => (isTiny(config, facts) ? 3 : 1),
+  why(facts, config) {
+    if (facts.gpus === 0) return 'no GPU here'
+    return isTiny(config, facts) ? 'a GPU would be slower for so small a model' : 'no PyTorch environment here'
+  },
   ignores: idleKeys,
   refuses: tooLarge,
   longest: ({ maxPositions }) => maxPositions,
