@@ -11,6 +11,7 @@ from transformers import AutoModelForCausalLM
 
 from tests.models import small_config
 from trinity_torch.exact import back
+from trinity_torch.network import gate
 from trinity_torch.sampler import cache, draw, experts, flash, fused, limits, paged, product, shape
 from trinity_torch.sampler.common import Group
 from trinity_torch.sampler.decoder import Decoder
@@ -85,7 +86,7 @@ def check_backward(device: str, dtype: torch.dtype, tolerance: float) -> None:
             near("norm by its weight", found[1], wanted[1], tolerance)
     back.PROGRAMS = programs
     x, d = torch.randn(5, 2 * 1100, **here), torch.randn(5, 1100, **here)
-    near("gate back", back.gated(x, d), back.gated_plain(x.cpu(), d.cpu()), tolerance)
+    near("gate back", gate.gated_back(x, d), gate.back_plain(x.cpu(), d.cpu()), tolerance)
     for heads, kv, size in ((6, 2, 24), (4, 4, 64)):
         angles = torch.outer(torch.arange(64.0), torch.rand(size // 2))
         turn = (angles.cos().to(device, dtype), angles.sin().to(device, dtype))
@@ -199,7 +200,7 @@ def check_flash(device: str, dtype: torch.dtype, tolerance: float, window: int =
         pieces = flash.Pieces(own, more, room)
         found = flash.attend_tokens(q, keys, values, tables, there, 0.2, pieces, shares, window, cap)
         near(f"new tokens in {own} + {more} pieces", found[some], wanted[some], tolerance)
-    longest = flash.prompt_tokens(group)
+    longest = flash.prompt_tokens(group, size)
     sizes = [longest, longest, longest - 3]
     q = torch.randn(sum(sizes), heads, size, device=device, dtype=dtype)
     starts = [0, 77, 64]

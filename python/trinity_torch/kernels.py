@@ -30,6 +30,19 @@ def early() -> dict[str, bool]:
     return {"PDL": able, **({"launch_pdl": True} if able else {})}
 
 
+@cache
+def shared_memory() -> int:
+    """Bytes that a program may have beside its registers: 227 KiB on an H200, 99 on many others."""
+    if INTERPRETED:
+        return 1 << 30
+    return int(triton.runtime.driver.active.utils.get_device_properties(torch.cuda.current_device())["max_shared_mem"])
+
+
+def stages(most: int, stage: int, other: int, room: int) -> int:
+    """Of a pipeline each of whose stages but one holds `stage` bytes, beside `other`: as many as there is room for."""
+    return max(1, min(most, 1 + (room - other) // stage))
+
+
 def fast(x: Tensor) -> bool:
     return triton is not None and (x.is_cuda or INTERPRETED)
 

@@ -39,22 +39,6 @@ def norm_plain(
     return out.to(x.dtype), (given * unscaled).sum(0)
 
 
-def gated(x: Tensor, d: Tensor) -> Tensor:
-    """Of silu(gate) * up by both, which are the halves of the last dimension of x."""
-    if not fast(x):
-        return gated_plain(x, d)
-    tokens, width = d.shape
-    out = torch.empty_like(x)
-    _gated[(tokens, triton.cdiv(width, 1024))](x, d, out, width, BLOCK=1024, num_warps=4)
-    return out
-
-
-def gated_plain(x: Tensor, d: Tensor) -> Tensor:
-    gate, up = x.float().chunk(2, -1)
-    given, share = d.float(), torch.sigmoid(gate)
-    return torch.cat([given * up * share * (1.0 + gate * (1.0 - share)), given * gate * share], -1).to(x.dtype)
-
-
 def turned(d_q: Tensor, d_k: Tensor, d_v: Tensor, turn: tuple[Tensor, Tensor], positions: Tensor) -> Tensor:
     """From queries, keys and values [tokens, heads, size] back to [q; k; v] of each token, before they were turned."""
     if not fast(d_q):
@@ -103,21 +87,6 @@ if triton is not None:
             tl.store(out + here, found.to(out.dtype.element_ty), mask=inside)
             total += given * unscaled
         tl.store(sums + tl.cast(first, tl.int64) * width + at, total, mask=inside)
-
-    @triton.jit
-    def _gated(x, d, out, width, BLOCK: tl.constexpr):
-        token = tl.program_id(0).to(tl.int64)
-        at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-        inside = at < width
-        here = token * 2 * width + at
-        gate = tl.load(x + here, mask=inside, other=0.0).to(tl.float32)
-        up = tl.load(x + here + width, mask=inside, other=0.0).to(tl.float32)
-        given = tl.load(d + token * width + at, mask=inside, other=0.0).to(tl.float32)
-        share = 1.0 / (1.0 + tl.exp(-gate))
-        by_gate = given * up * share * (1.0 + gate * (1.0 - share))
-        by_up = given * gate * share
-        tl.store(out + here, by_gate.to(out.dtype.element_ty), mask=inside)
-        tl.store(out + here + width, by_up.to(out.dtype.element_ty), mask=inside)
 
     @triton.jit
     def _turned(

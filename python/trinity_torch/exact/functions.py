@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ..network import attention
+from ..network.gate import gated_back
 from ..network.linear import add_product
 from ..sampler import fused, paged, product
 from ..sampler.cache import PAGE
@@ -229,5 +230,5 @@ class Gate(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
         h, both = ctx.saved_tensors
         weight, sink = ctx.given
-        d = back.gated(both, grads[0].contiguous())
+        d = gated_back(both, grads[0])
         return d @ weight, None, None, *sink.product(d, h)

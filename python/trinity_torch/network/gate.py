@@ -37,7 +37,8 @@ def _gated_op(x: Tensor) -> Tensor:
     return out
 
 
-def _back_op(x: Tensor, d: Tensor) -> Tensor:
+def gated_back(x: Tensor, d: Tensor) -> Tensor:
+    """Of silu(gate) * up by both, side by side as in x."""
     if not fast(x):
         return back_plain(x, d)
     tokens, width = d.shape
@@ -53,7 +54,7 @@ _library = torch.library.Library("trinity", "FRAGMENT")
 _library.define("gated(Tensor x) -> Tensor")
 _library.define("gated_backward(Tensor x, Tensor d) -> Tensor")
 _library.impl("gated", _gated_op, "CompositeExplicitAutograd")
-_library.impl("gated_backward", _back_op, "CompositeExplicitAutograd")
+_library.impl("gated_backward", gated_back, "CompositeExplicitAutograd")
 _library.impl("gated", lambda x: x.new_empty(x.shape[0], x.shape[1] // 2), "Meta")
 _library.impl("gated_backward", lambda x, d: x.new_empty(x.shape), "Meta")
 

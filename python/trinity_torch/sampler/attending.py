@@ -85,7 +85,7 @@ class Attending:
     def tile_tokens(self, sizes: np.ndarray) -> int:
         """Of a prompt. Without kernels the shape of a product decides its bits: one that is to be exact has one shape."""
         if self.flash:
-            return flash.prompt_tokens(self.group)
+            return flash.prompt_tokens(self.group, self.decoder.size)
         if fast(self.tables):
             return paged.tile_tokens(self.group)
         return 1 if self.decoder.exact else int(sizes.max())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..kernels import fast, power, tl, triton
+from ..kernels import fast, power, shared_memory, stages, tl, triton
 
 SPAN = 256
 # keys that a program takes at a time, in a pipeline of so many stages
@@ -78,7 +78,9 @@ def attend(
         scale * LOG2E * (2.0 / cap if cap else 1.0), tables.stride(0), room.shape[1] if room is not None else 0, kv, window, cap * LOG2E,
         sums, sums.stride(0), sums.stride(1), LSE=lse is not None, CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=KEYS, SPAN=SPAN, APART=apart,
         EXACT="ieee" if q.dtype == torch.float32 else "tf32", num_warps=WARPS,
-        num_stages=STAGES if q.dtype != torch.float32 else 1,
+        num_stages=stages(STAGES, 2 * KEYS * wide * q.dtype.itemsize, rows * wide * q.dtype.itemsize, shared_memory())
+        if q.dtype != torch.float32
+        else 1,
     )  # fmt: skip
     if room is not None:
         _join[(len(tiles), heads)](

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import INTERPRETED, early, fast, tl, triton, wait_for_last
+from ..kernels import INTERPRETED, early, fast, shared_memory, stages, tl, triton, wait_for_last
 
 # This many programs fill a device: the cuts need not be spread.
 ENOUGH = 120
@@ -63,7 +63,7 @@ def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: 
     """`dtype`: of a sum that is whole; parts are float32."""
     tokens, columns = x.shape
     rows = weight.shape[0]
-    tall, wide, deep, warps, stages = shape or shape_for(tokens)
+    tall, wide, deep, warps, most = shape or shape_for(tokens)
     pieces = cuts(rows, columns)
     tiles = triton.cdiv(tokens, wide) * triton.cdiv(rows, tall)
     fold = pieces == 1 or tiles >= ENOUGH
@@ -75,7 +75,7 @@ def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: 
     length = triton.cdiv(columns, pieces * 128) * 128
     given: dict[str, Any] = dict(
         FOLD=fold, GROUP=GROUP, TALL=tall, WIDE=wide, DEEP=deep, EXACT="ieee" if x.dtype == torch.float32 else "tf32",
-        num_warps=warps, num_stages=stages, **early(),
+        num_warps=warps, num_stages=stages(most, (tall + wide) * deep * x.dtype.itemsize, 0, shared_memory()), **early(),
     )  # fmt: skip
     _product[grid](weight, x, out, tokens, rows, columns, pieces, length, **given)
     return out
