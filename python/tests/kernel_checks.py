@@ -200,7 +200,7 @@ def check_flash(device: str, dtype: torch.dtype, tolerance: float, window: int =
         pieces = flash.Pieces(own, more, room)
         found = flash.attend_tokens(q, keys, values, tables, there, 0.2, pieces, shares, window, cap)
         near(f"new tokens in {own} + {more} pieces", found[some], wanted[some], tolerance)
-    longest = flash.prompt_tokens(group, size)
+    longest = flash.prompt_tokens(group, size * q.element_size())
     sizes = [longest, longest, longest - 3]
     q = torch.randn(sum(sizes), heads, size, device=device, dtype=dtype)
     starts = [0, 77, 64]

@@ -158,6 +158,14 @@ def node(op: str, *operands: int, **more: object) -> dict:
     return {"op": op, **({"in": list(operands)} if operands else {}), **more}
 
 
+# of a critic whose values should be 0
+SQUARED = {
+    "version": 1,
+    "nodes": [{"op": "score", "name": "value"}, {"op": "mul", "in": [0, 0]}, {"op": "total", "in": [1]}],
+    "loss": 2,
+    "metrics": [],
+}
+
 # clipped policy gradient with a little entropy, as docs/loss-graph.md writes it
 CLIPPED = {
     "version": 1,

@@ -17,6 +17,8 @@ except ImportError:  # the CPU build of PyTorch comes without it
 
 # Triton's interpreter runs the kernels on the CPU: slowly, to test them
 INTERPRETED = triton is not None and os.environ.get("TRITON_INTERPRET") == "1"
+# kernels may hold instructions of NVIDIA's devices
+NVIDIA = triton is not None and not INTERPRETED and torch.version.hip is None
 
 
 @cache
@@ -25,7 +27,7 @@ def early() -> dict[str, bool]:
     How kernels are started: where the device can, while the one before them still runs. Each waits for that one before it reads
     what it has written.
     """
-    able = triton is not None and not INTERPRETED and torch.cuda.is_available() and torch.cuda.get_device_capability() >= (9, 0)
+    able = NVIDIA and torch.cuda.is_available() and torch.cuda.get_device_capability() >= (9, 0)
     able = able and hasattr(getattr(tl.extra, "cuda", None), "gdc_wait")
     return {"PDL": able, **({"launch_pdl": True} if able else {})}
 
@@ -60,3 +62,6 @@ if triton is not None:
         if PDL:
             tl.extra.cuda.gdc_launch_dependents()
             tl.extra.cuda.gdc_wait()
+
+else:
+    wait_for_last = None

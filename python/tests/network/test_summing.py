@@ -20,7 +20,7 @@ from trinity_torch.train.open import open_model
 from trinity_torch.train.train_model import TrainModel
 from trinity_torch.world import World
 
-from ..models import CLIPPED, FAMILIES, STRETCHED, batch, never, tiny
+from ..models import CLIPPED, FAMILIES, SQUARED, STRETCHED, batch, never, tiny
 
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # float32, and yet with masters of its own, so that modules sum up by themselves
@@ -45,11 +45,12 @@ def learned(model: TrainModel, steps: int = 2, count: int = 20, budget: int = 60
     found = {}
     for step in range(steps):
         rows = batch(count, seed=step)
-        result = model.forward_backward(rows, CLIPPED, {"tokens": 30.0}, ["logprob"], "row", budget, never)
-        found[f"{step} logprob"] = result.scores["logprob"]
+        graph, kind = (CLIPPED, "logprob") if model.kind == "lm" else (SQUARED, "value")
+        result = model.forward_backward(rows, graph, {"tokens": 30.0}, [kind], "row", budget, never)
+        found[f"{step} {kind}"] = result.scores[kind]
         found.update((f"{step} {name}", g.clone()) for name, g in zip(model.optimizer.names, model.optimizer.gradients()))
         model.optim_step(1e-2, (0.9, 0.999), 1e-8, 0.0, 1.0)
-    if model.lora:
+    if model.lora and model.kind == "lm":
         found["base"] = model.forward(batch(count), ["logprob"], False, budget, never)["logprob"]
     return found
 
@@ -132,8 +133,44 @@ class Adapters(Same):
         self.same(opened(path, APART, lora=lora), apart(path, APART, lora=lora))
 
     def test_a_critic(self) -> None:
-        model = opened(tiny("qwen2"), APART, lora=ADAPTER, head="value")
+        path = tiny("qwen2")
+        model = opened(path, APART, lora=ADAPTER, head="value")
         self.assertIn(LeadingLora, kinds(model))
+        self.same(model, apart(path, APART, lora=ADAPTER, head="value"))
+
+    def test_an_adapter_with_checkpointing(self) -> None:
+        path = tiny("qwen2")
+        given: dict[str, Any] = {"lora": ADAPTER, "gradientCheckpointing": True}
+        self.same(opened(path, APART, **given), apart(path, APART, **given))
+
+
+class Order(unittest.TestCase):
+    """The first module computes for the others, so it has to be called first, and on the same input."""
+
+    def test_modules_that_are_called_in_another_order_stay_apart(self) -> None:
+        class Otherwise(torch.nn.Module):
+            def forward(self, x: Tensor) -> Tensor:
+                return self.up_proj(x) * self.gate_proj(x)
+
+        class Across(torch.nn.Module):
+            def forward(self, x: Tensor, other: Tensor) -> Tensor:
+                return self.q_proj(x) + self.k_proj(other) + self.v_proj(other)
+
+        class Usual(torch.nn.Module):
+            def forward(self, x: Tensor) -> Tensor:
+                return self.gate_proj(x) * self.up_proj(x)
+
+        three, two = summing.TOGETHER
+        self.assertFalse(summing.in_order(Otherwise, two))
+        self.assertFalse(summing.in_order(Across, three))
+        self.assertTrue(summing.in_order(Usual, two))
+
+    def test_what_comes_behind_a_feed_forward_part_is_not_dropped(self) -> None:
+        from transformers.models.llama.modeling_llama import LlamaMLP
+        from transformers.models.seed_oss.modeling_seed_oss import SeedOssMLP
+
+        self.assertTrue(blocks._is_fed(LlamaMLP))
+        self.assertFalse(blocks._is_fed(SeedOssMLP))
 
 
 _compile = torch.nn.Module.compile

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from trinity_torch.sampler.cache import PAGE
-from trinity_torch.sampler.common import groups_of, shared_pages
+from trinity_torch.sampler.common import groups_of, narrowed, shared_pages
 
 
 def sequence(slot: int, pages: list[int], job: Any = None, prompt: int = 0) -> Any:
@@ -43,6 +43,15 @@ class Common(unittest.TestCase):
         drawers = [sequence(i, [1, 2, 10 + i]) for i in range(4)]
         self.assertEqual(groups_of(drawers, 10, lambda saved: saved >= 6 * PAGE + 1), [])
         self.assertEqual(len(groups_of(drawers, 10, lambda saved: saved >= 6 * PAGE)), 1)
+
+    def test_when_some_have_left_the_others_stay_together(self):
+        drawers = [sequence(i, [1, 2, 10 + i]) for i in range(4)] + [sequence(7, [50, 60]), sequence(8, [50, 61])]
+        groups = groups_of(drawers, 10, any_worth)
+        left = [drawers[i] for i in (1, 3, 4)]
+        (group,) = narrowed(groups, drawers, left, any_worth)
+        self.assertEqual((group.slot, group.tokens, sorted(group.rows)), (1, 2 * PAGE, [0, 1]))
+        self.assertEqual(narrowed(groups, drawers, left, lambda saved: saved > 2 * PAGE), [])
+        self.assertEqual(narrowed(groups, drawers, left[1:], any_worth), [])
 
     def test_the_page_that_is_written_is_never_shared(self):
         a, b = sequence(0, [1, 2, 3]), sequence(1, [1, 2, 3])

@@ -20,12 +20,13 @@ class Graph:
 class Recordings(unittest.TestCase):
     def setUp(self) -> None:
         self.recorded = Recorded(Graph)
+        self.fits = lambda size: True
 
     def ask(self, batch: int, times: int = 1, kind: Kind = PLAIN) -> int | None:
         """The size of what serves the last of so many steps."""
         found = None
         for _ in range(times):
-            found = self.recorded.find(batch, kind)
+            found = self.recorded.find(batch, kind, self.fits)
         if found is None:
             return None
         size, graph = found
@@ -47,6 +48,13 @@ class Recordings(unittest.TestCase):
     def test_one_that_is_far_too_large_does_not(self):
         self.ask(512, BEFORE + 1)
         self.assertIsNone(self.ask(128))
+
+    def test_nor_one_that_has_no_room(self):
+        self.ask(64, BEFORE + 1)
+        self.assertEqual(self.ask(48), 64)
+        self.fits = lambda size: size < 64
+        self.assertIsNone(self.ask(48))
+        self.assertEqual(self.ask(64), 64)
 
     def test_nor_one_of_another_kind(self):
         self.ask(64, BEFORE + 1)

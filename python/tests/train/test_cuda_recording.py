@@ -11,7 +11,7 @@ from trinity_torch.train.recording import BEFORE
 from trinity_torch.train.train_model import TrainModel
 from trinity_torch.world import World
 
-from ..models import CLIPPED, batch, never, tiny
+from ..models import CLIPPED, SQUARED, batch, never, tiny
 
 WIDE = {"hidden_size": 128, "intermediate_size": 256, "head_dim": 32}
 BUDGET = 256
@@ -35,14 +35,6 @@ def learned(model: TrainModel, steps: int = 4) -> list[torch.Tensor]:
         found += [torch.tensor(result.loss), result.scores[kind], *(g.cpu().clone() for g in model.optimizer.gradients())]
         model.optim_step(1e-2, (0.9, 0.999), 1e-8, 0.0, 1.0)
     return found + [p.detach().cpu() for p in model.network.parameters()]
-
-
-SQUARED = {
-    "version": 1,
-    "nodes": [{"op": "score", "name": "value"}, {"op": "mul", "in": [0, 0]}, {"op": "total", "in": [1]}],
-    "loss": 2,
-    "metrics": [],
-}
 
 
 @unittest.skipUnless(torch.cuda.is_available(), "no CUDA device")

@@ -28,7 +28,7 @@ class Fed:
 
     def forward(self: Any, x: Tensor) -> Tensor:
         both = self.gate_proj.whole(x)
-        return self.down_proj(gated(both.flatten(0, -2)).view(*x.shape[:-1], -1))
+        return self.down_proj(gated(both.flatten(0, -2)).unflatten(0, x.shape[:-1]))
 
 
 class Attends:
@@ -63,12 +63,19 @@ def take_whole(parent: nn.Module) -> None:
     found: type | None = None
     if hasattr(parent, "gate_proj"):
         silu = type(getattr(parent, "act_fn", None)).__name__ in SILU
-        found = Fed if silu and FED in inspect.getsource(kind.forward) else None
+        found = Fed if silu and _is_fed(kind) else None
     elif kind.__name__ in ATTENTION and _turns_whole_heads(parent.config):
         found = Attends
         parent.window = ATTENTION[kind.__name__](parent)
     if found is not None:
         parent.__class__ = _made(found, kind)
+
+
+def _is_fed(kind: Any) -> bool:
+    """It computes that and nothing behind it."""
+    text = "".join(inspect.getsource(kind.forward).split())
+    wanted = "".join(FED.split())
+    return text.endswith((f"return{wanted}", f"down_proj={wanted}returndown_proj"))
 
 
 def _turns_whole_heads(config: Any) -> bool:

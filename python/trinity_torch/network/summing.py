@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -23,8 +26,23 @@ def groups(network: nn.Module) -> Iterator[tuple[nn.Module, list[nn.Linear]]]:
         for names in TOGETHER:
             members = [getattr(parent, name, None) for name in names]
             linear: list[nn.Linear] = [m for m in members if m is not None and type(m) in (nn.Linear, LoraLinear)]
-            if len(linear) == len(names) and len({(m.in_features, m.bias is None) for m in linear}) == 1:
+            alike = len({(m.in_features, m.bias is None) for m in linear}) == 1
+            kind: Any = type(parent)
+            if len(linear) == len(names) and alike and in_order(kind, names):
                 yield parent, linear
+
+
+@cache
+def in_order(kind: Any, names: tuple[str, ...]) -> bool:
+    """A module of this kind calls them in this order on the same input: the first computes for the others."""
+    try:
+        text = inspect.getsource(kind.forward)
+    except (OSError, TypeError):
+        return False
+    calls = [re.search(rf"self\.{name}\((\w+)\)", text) for name in names]
+    found = [call for call in calls if call is not None]
+    places = [call.start() for call in found]
+    return len(found) == len(names) and places == sorted(places) and len({call[1] for call in found}) == 1
 
 
 def are_trained(linear: Sequence[nn.Linear], trained: set[Tensor]) -> bool:

@@ -69,15 +69,20 @@ class Attending:
         layers, scale, cap = decoder.layers, decoder.scale, decoder.cap
         heads, kv, size = decoder.heads, decoder.kv, decoder.size
         if self.flash:
-            pieces = flash.Pieces.of(batch, heads, kv, size, shared, self._room_of(flash.Pieces.numbers(batch, heads, kv, size, shared)))
+            whole, cut = (flash.Pieces.of(batch, heads, kv, size, one, self._room_of()) for one in (shared, False))
             common = self._common.cut(batch) if shared else None
-            return lambda i, q, keys, values: flash.attend_tokens(
-                q, keys, values, tables, tiles, scale, pieces, common, layers[i].window, cap
-            ).flatten(1)
+
+            def attend(i: int, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+                window = layers[i].window
+                # where a layer sees little, what sequences share may lie outside of it
+                pieces, shares = (whole, common) if window == 0 else (cut, None)
+                return flash.attend_tokens(q, keys, values, tables, tiles, scale, pieces, shares, window, cap).flatten(1)
+
+            return attend
         room = None
         if apart:
             spans = paged.ROOM // batch
-            room = self._room_of(batch * spans * heads * (size + 2)).view(batch, spans, heads, size + 2)
+            room = self._room_of()[: batch * spans * heads * (size + 2)].view(batch, spans, heads, size + 2)
         return lambda i, q, keys, values: paged.attend(
             q, keys, values, tables, tiles, scale, room, self.lanes(batch), layers[i].window, cap
         ).flatten(1)
@@ -85,7 +90,7 @@ class Attending:
     def tile_tokens(self, sizes: np.ndarray) -> int:
         """Of a prompt. Without kernels the shape of a product decides its bits: one that is to be exact has one shape."""
         if self.flash:
-            return flash.prompt_tokens(self.group, self.decoder.size)
+            return flash.prompt_tokens(self.group, self.decoder.size * self.decoder.dtype.itemsize)
         if fast(self.tables):
             return paged.tile_tokens(self.group)
         return 1 if self.decoder.exact else int(sizes.max())
@@ -97,7 +102,7 @@ class Attending:
             q, keys, values, tables, tiles, decoder.scale, window=decoder.layers[i].window, cap=decoder.cap
         ).flatten(1)
 
-    def _room_of(self, numbers: int) -> Tensor:
+    def _room_of(self) -> Tensor:
         """Memory that recorded steps share: it stays where it is, so it is as large as any of them needs."""
         if self._room is None:
             decoder = self.decoder
@@ -106,4 +111,4 @@ class Attending:
             if not self.flash:
                 most = paged.ROOM * decoder.heads * (decoder.size + 2)
             self._room = torch.empty(most, dtype=torch.float32, device=self.tables.device)
-        return self._room[:numbers]
+        return self._room

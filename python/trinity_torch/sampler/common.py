@@ -32,6 +32,17 @@ def groups_of(drawers: list[Sequence], members: int, worth: Callable[[int], bool
     return found if worth(sum(group.tokens * (len(group.rows) - 1) for group in found)) else []
 
 
+def narrowed(groups: list[Group], before: list[Sequence], drawers: list[Sequence], worth: Callable[[int], bool]) -> list[Group]:
+    """The groups of other rows, as far as their members still draw: nobody has joined since."""
+    rows = {id(sequence): row for row, sequence in enumerate(drawers)}
+    found = []
+    for group in groups:
+        left = [rows[id(before[row])] for row in group.rows if id(before[row]) in rows]
+        if len(left) > 1:
+            found.append(Group(drawers[left[0]].slot, group.tokens, left))
+    return found if worth(sum(group.tokens * (len(group.rows) - 1) for group in found)) else []
+
+
 def _cut(drawers: list[Sequence], rows: list[int], members: int) -> list[Group]:
     """Neighbors in the order of their pages have most in common: each joins the group before it where that saves more."""
     rows = sorted(rows, key=lambda row: drawers[row].pages)

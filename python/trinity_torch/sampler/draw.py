@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..kernels import INTERPRETED, early, fast, tl, triton, wait_for_last
+from ..kernels import NVIDIA, early, fast, tl, triton, wait_for_last
 from ..network import softmax
 from . import limits
 from . import shape as shapes
@@ -51,7 +51,7 @@ def draw(
         limits.search(shaped, state, slots, from_rows, bounds)
     _race[(count, CHUNKS)](
         logits, shaped, state, slots, rows, bounds, parts, vocabulary, triton.cdiv(vocabulary, CHUNKS * 2048) * 2048,
-        WIDTH=WIDTH, SHAPED=needs != 0, LIMITED=limited, CHUNKS=CHUNKS, BLOCK=2048, QUICK=not INTERPRETED, num_warps=4, **early(),
+        WIDTH=WIDTH, SHAPED=needs != 0, LIMITED=limited, CHUNKS=CHUNKS, BLOCK=2048, QUICK=NVIDIA, num_warps=4, **early(),
     )  # fmt: skip
     _finish[(count,)](
         parts, state, shaping.used, slots, out, count, vocabulary, WIDTH=WIDTH, RESHAPED=needs != 0 or limited,

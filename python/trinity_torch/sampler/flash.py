@@ -29,17 +29,17 @@ class Pace(NamedTuple):
 SINGLE, SHARED, PROMPT = Pace(64, 3, 2), Pace(64, 3, 4), Pace(64, 2, 4)
 # Rows (tokens x heads) of a tile of a prompt, and of sequences that share something.
 PROMPT_ROWS, SHARED_ROWS = 128, 64
-# Numbers of a head beyond which a tile of a prompt has half as many rows.
-WIDE = 128
+# Bytes of a head beyond which a tile of a prompt has half as many rows.
+WIDE = 256
 # Programs that fill the device, and that leave it evenly.
 PROGRAMS = 1024
 # Bytes of a layer that sequences must have in common for it to be worth while.
 WORTH = 300e6
 
 
-def prompt_tokens(group: int, size: int) -> int:
-    """Tokens of a prompt that one tile takes."""
-    rows = PROMPT_ROWS if size <= WIDE else PROMPT_ROWS // 2
+def prompt_tokens(group: int, head: int) -> int:
+    """Tokens of a prompt that one tile takes; `head`: bytes of one."""
+    rows = PROMPT_ROWS if head <= WIDE else PROMPT_ROWS // 2
     return max(1, (32 if INTERPRETED else rows) // group)
 
 
@@ -112,17 +112,17 @@ def attend_tokens(
         _shared[(common.slot.numel(), kv, pieces.common)](
             q, keys, values, tables, common.slot, common.length, common.rows, tiles.position, room,
             inverse, tables.stride(0), lanes, pieces.own, kv, window, cap * LOG2E,
-            MEMBERS=many, ROWS=power(many * group, 16), KEYS=SHARED.keys, **same, **pace(SHARED, q, many * group),
+            MEMBERS=many, ROWS=power(many * group, 16), KEYS=keys_of(SHARED, q), **same, **pace(SHARED, q, many * group),
         )  # fmt: skip
     _single[(batch, kv, pieces.own)](
         q, keys, values, tables, tiles.slot, tiles.count, tiles.position, begins, out, room,
         inverse, tables.stride(0), lanes, kv, window, cap * LOG2E,
-        COMMON=common is not None, APART=lanes > 1, ROWS=power(group, 16), KEYS=SINGLE.keys, **same, **pace(SINGLE, q, group),
+        COMMON=common is not None, APART=lanes > 1, ROWS=power(group, 16), KEYS=keys_of(SINGLE, q), **same, **pace(SINGLE, q, group),
     )  # fmt: skip
     if lanes > 1:
         _join[(batch, heads)](
             room, tiles.count, tiles.position, begins, out, heads, pieces.own, pieces.common, window,
-            COMMON=common is not None, WINDOW=window > 0, OWN_KEYS=SINGLE.keys, COMMON_KEYS=SHARED.keys, SIZE=size, WIDE=wide,
+            COMMON=common is not None, WINDOW=window > 0, OWN_KEYS=keys_of(SINGLE, q), COMMON_KEYS=keys_of(SHARED, q), SIZE=size, WIDE=wide,
             LANES=power(lanes), num_warps=4, **early(),
         )  # fmt: skip
     return out
@@ -140,7 +140,7 @@ def attend_prompts(
         q, keys, values, tables, tiles.slot, tiles.first, tiles.count, tiles.position, out,
         scale * LOG2E * (2.0 / cap if cap else 1.0), tables.stride(0), kv, window, cap * LOG2E,
         CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=power(size, 16), PAGE=page,
-        ROWS=power(tiles.longest * group, 16), KEYS=PROMPT.keys, EXACT=exact(q), **pace(PROMPT, q, tiles.longest * group),
+        ROWS=power(tiles.longest * group, 16), KEYS=keys_of(PROMPT, q), EXACT=exact(q), **pace(PROMPT, q, tiles.longest * group),
     )  # fmt: skip
     return out
 
@@ -149,15 +149,18 @@ def exact(q: Tensor) -> str:
     return "ieee" if q.dtype == torch.float32 else "tf32"
 
 
+def keys_of(given: Pace, q: Tensor) -> int:
+    return given.keys if q.dtype != torch.float32 else given.keys // 2
+
+
 def pace(given: Pace, q: Tensor, rows: int) -> dict[str, int]:
     """How a kernel with tiles of so many rows is started: with as many stages as fit."""
     if q.dtype == torch.float32:
         return {"num_warps": given.warps, "num_stages": 1}
     row = power(q.shape[-1], 16) * q.dtype.itemsize
-    return {
-        "num_warps": given.warps,
-        "num_stages": stages(given.stages, 2 * given.keys * row, power(rows, 16) * row, shared_memory()),
-    }
+    # queries, and how much each has of each key
+    other = power(rows, 16) * (row + given.keys * q.dtype.itemsize)
+    return {"num_warps": given.warps, "num_stages": stages(given.stages, 2 * given.keys * row, other, shared_memory())}
 
 
 if triton is not None:

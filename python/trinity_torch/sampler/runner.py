@@ -119,7 +119,7 @@ class Runner:
             return self._result(count)
         batch = min(next(size for size in (*LADDER, self.slots) if size >= count), self.slots)
         kind = Kind(self.attending.apart(batch, longest), self._shared, limited, needs)
-        found = self._recorded.find(batch, kind)
+        found = self._recorded.find(batch, kind, lambda size: self.attending.apart(size, longest) == kind.apart)
         if found is None:
             self._decode(batch, *kind)
         else:

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import WorkerError
 from . import shape
 from .cache import PAGE
-from .common import groups_of
+from .common import Group, groups_of, narrowed
 from .places import Places
 from .runner import Chunk, Result, Runner
 from .sequence import Job, Sequence
@@ -54,8 +54,10 @@ class Scheduler:
         self.held = False
         self.prompt_tokens = self.cached_tokens = self.sampled_tokens = 0
         self._under_way: deque[Launch] = deque()
-        # the rows of the last decode step, and who had joined by then
-        self._rows: tuple[list[int], int] = ([], 0)
+        # the sequences of the last decode step, how many had joined by then, and what they have in common
+        self._drawers: list[Sequence] = []
+        self._joined = -1
+        self._groups: list[Group] = []
 
     @property
     def drained(self) -> bool:
@@ -116,7 +118,7 @@ class Scheduler:
         self._under_way.clear()
         self.places.take_tables()
         self.places.clear()
-        self._rows = ([], 0)
+        self._joined = -1
 
     # new tokens
 
@@ -146,15 +148,23 @@ class Scheduler:
             sequence.launched += 1
             longest = max(longest, sequence.computed)
         rows = [sequence.slot for sequence in drawers]
-        if (rows, self.places.joined) != self._rows:
-            attending = self.runner.attending
-            groups = groups_of(drawers, attending.members, attending.worth) if attending.can_share else []
-            self.runner.write_rows(rows, groups)
-            self._rows = (rows, self.places.joined)
+        if drawers != self._drawers or self.places.joined != self._joined:
+            self._groups = self._common(drawers)
+            self.runner.write_rows(rows, self._groups)
+            self._drawers, self._joined = drawers, self.places.joined
         top = any(sequence.top is not None for sequence in drawers)
         result = self.runner.decode(len(rows), longest, limited, needs, keep_logits=top)
         self._under_way.append(Launch(drawers, result, [], self._top(drawers, list(range(len(drawers))))))
         return True
+
+    def _common(self, drawers: list[Sequence]) -> list[Group]:
+        """What they begin with in common. Looking for it takes a while: where some have only left, it is what it was."""
+        attending = self.runner.attending
+        if not attending.can_share:
+            return []
+        if self.places.joined == self._joined and set(drawers) <= set(self._drawers):
+            return narrowed(self._groups, self._drawers, drawers, attending.worth)
+        return groups_of(drawers, attending.members, attending.worth)
 
     def _begin_shape(self, sequence: Sequence) -> None:
         """What its draws need beside its state, as its tokens so far make it."""

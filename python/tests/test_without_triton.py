@@ -1,0 +1,21 @@
+"""The CPU build of PyTorch comes without Triton."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class WithoutTriton(unittest.TestCase):
+    def test_everything_that_opens_a_model_is_there(self):
+        code = "import sys; sys.modules['triton'] = None; import trinity_torch.train.open, trinity_torch.sampler.engine"
+        done = subprocess.run([sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+
+
+if __name__ == "__main__":
+    unittest.main()
