@@ -52,28 +52,11 @@ async function measure(shape, work, folder, { alone, once }) {
         .join(', '),
   )
   const found = new Map(work.map((one) => [one, { ours: [], theirs: [] }]))
-  await side(
-    'ours',
-    () => openOurs(folder),
-    work,
-    (one, seconds) => found.get(one).ours.push(seconds),
-  )
-  if (!alone) {
-    await side(
-      'vLLM',
-      () => openPeer(folder, work),
-      work,
-      (one, seconds) => found.get(one).theirs.push(seconds),
-    )
-  }
-  if (!alone && !once) {
-    await side(
-      'ours',
-      () => openOurs(folder),
-      work,
-      (one, seconds) => found.get(one).ours.push(seconds),
-    )
-  }
+  const into = (whose) => (one, seconds) => found.get(one)[whose].push(seconds)
+  const ours = () => side('ours', () => openOurs(folder), work, into('ours'))
+  await ours()
+  if (!alone) await side('vLLM', () => openPeer(folder, work), work, into('theirs'))
+  if (!alone && !once) await ours()
   report(shape, folder, found, ceilings)
 }
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 
 import torch
+from ceilings import copy_rate
 from shapes import config_of, parameters_of
 from torch import Tensor
 from trinity_torch.network import cudnn_attention, head
@@ -170,13 +171,6 @@ def memory(name: str, rank: int) -> dict[str, float]:
         "vocabulary": (4.0 + 4 + 2) * config.vocab_size,
         "embedding": 2.0 * 2 * h + (0.0 if rank else 10.0 * h),
     }
-
-
-def copy_rate() -> float:
-    """Bytes per second, read and written."""
-    a, b = (torch.empty(2**29, dtype=torch.int32, device="cuda") for _ in range(2))
-    # by a kernel: a plain copy in a graph is left to the copy engine, which is slower
-    return 2 * a.nbytes / replayed([lambda: torch.bitwise_not(a, out=b)])
 
 
 def bound(name: str, rows: Rows, budget: int, rank: int = 0, measured: float | None = None) -> dict[str, object]:

@@ -39,6 +39,7 @@ def seconds(work, repeats=5):
 
 
 def copy_rate():
+    """Bytes a second, read and written."""
     size = 2**32 if CUDA else 2**26
     source = torch.randint(0, 255, (size,), dtype=torch.uint8, device=DEVICE).view(torch.int32)
     target = torch.empty_like(source)

@@ -49,6 +49,11 @@ def fast(x: Tensor) -> bool:
     return triton is not None and (x.is_cuda or INTERPRETED)
 
 
+def precision(x: Tensor) -> str:
+    """Of the products of a kernel with such operands."""
+    return "ieee" if x.dtype == torch.float32 else "tf32"
+
+
 def power(n: int, least: int = 1) -> int:
     """The next power of two."""
     return max(least, 1 << (n - 1).bit_length())

@@ -50,18 +50,13 @@ class Attending:
             rows[i, : len(group.rows)] = group.rows
             tokens[group.rows] = group.tokens
         common = self._common
-        common.tokens.copy_(self.put(tokens), non_blocking=True)
-        common.slot.copy_(self.put(each[:, 0]), non_blocking=True)
-        common.length.copy_(self.put(each[:, 1]), non_blocking=True)
-        common.rows.copy_(self.put(rows), non_blocking=True)
+        for held, given in ((common.tokens, tokens), (common.slot, each[:, 0]), (common.length, each[:, 1]), (common.rows, rows)):
+            held.copy_(self.put(given))
 
     def apart(self, batch: int, longest: int) -> bool:
         """Whether spans are computed apart from each other, where the order of sums is fixed."""
-        return not self.flash and self.lanes(batch) > 1 and -(-longest // paged.SPAN) <= paged.ROOM // batch
-
-    def lanes(self, batch: int) -> int:
-        """Programs that share the context of a sequence, so that few sequences fill the device as well."""
-        return max(1, min(64, 1024 // (batch * self.decoder.kv)))
+        several = paged.lanes_of(batch, self.decoder.kv) > 1
+        return not self.flash and several and -(-longest // paged.SPAN) <= paged.ROOM // batch
 
     def tokens(self, batch: int, tiles: Tiles, apart: bool, shared: bool) -> Attention:
         """Of one new token each."""
@@ -69,22 +64,17 @@ class Attending:
         layers, scale, cap = decoder.layers, decoder.scale, decoder.cap
         heads, kv, size = decoder.heads, decoder.kv, decoder.size
         if self.flash:
-            whole, cut = (flash.Pieces.of(batch, heads, kv, size, one, self._room_of()) for one in (shared, False))
+            pieces = flash.Pieces.of(batch, heads, kv, size, shared, self._room_of())
             common = self._common.cut(batch) if shared else None
-
-            def attend(i: int, q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-                window = layers[i].window
-                # where a layer sees little, what sequences share may lie outside of it
-                pieces, shares = (whole, common) if window == 0 else (cut, None)
-                return flash.attend_tokens(q, keys, values, tables, tiles, scale, pieces, shares, window, cap).flatten(1)
-
-            return attend
-        room = None
+            return lambda i, q, keys, values: flash.attend_tokens(
+                q, keys, values, tables, tiles, scale, pieces, common, layers[i].window, cap
+            ).flatten(1)
+        lanes, room = paged.lanes_of(batch, kv), None
         if apart:
             spans = paged.ROOM // batch
             room = self._room_of()[: batch * spans * heads * (size + 2)].view(batch, spans, heads, size + 2)
         return lambda i, q, keys, values: paged.attend(
-            q, keys, values, tables, tiles, scale, room, self.lanes(batch), layers[i].window, cap
+            q, keys, values, tables, tiles, scale, room, lanes, layers[i].window, cap
         ).flatten(1)
 
     def tile_tokens(self, sizes: np.ndarray) -> int:
@@ -105,10 +95,10 @@ class Attending:
     def _room_of(self) -> Tensor:
         """Memory that recorded steps share: it stays where it is, so it is as large as any of them needs."""
         if self._room is None:
-            decoder = self.decoder
-            sizes = decoder.heads, decoder.kv, decoder.size
-            most = max(flash.Pieces.numbers(batch, *sizes, True) for batch in range(1, self.slots + 1))
-            if not self.flash:
-                most = paged.ROOM * decoder.heads * (decoder.size + 2)
+            heads, kv, size = self.decoder.heads, self.decoder.kv, self.decoder.size
+            if self.flash:
+                most = max(flash.Pieces.numbers(batch, heads, kv, size, True) for batch in range(1, self.slots + 1))
+            else:
+                most = paged.ROOM * heads * (size + 2)
             self._room = torch.empty(most, dtype=torch.float32, device=self.tables.device)
         return self._room

@@ -28,8 +28,7 @@ def groups_of(drawers: list[Sequence], members: int, worth: Callable[[int], bool
     most = sum((len(rows) - 1) * min(len(drawers[row].pages) for row in rows) for rows in alike.values())
     if not worth(most * PAGE):
         return []
-    found = [group for rows in alike.values() for group in _cut(drawers, rows, members)]
-    return found if worth(sum(group.tokens * (len(group.rows) - 1) for group in found)) else []
+    return _if_worth([group for rows in alike.values() for group in _cut(drawers, rows, members)], worth)
 
 
 def narrowed(groups: list[Group], before: list[Sequence], drawers: list[Sequence], worth: Callable[[int], bool]) -> list[Group]:
@@ -40,7 +39,11 @@ def narrowed(groups: list[Group], before: list[Sequence], drawers: list[Sequence
         left = [rows[id(before[row])] for row in group.rows if id(before[row]) in rows]
         if len(left) > 1:
             found.append(Group(drawers[left[0]].slot, group.tokens, left))
-    return found if worth(sum(group.tokens * (len(group.rows) - 1) for group in found)) else []
+    return _if_worth(found, worth)
+
+
+def _if_worth(groups: list[Group], worth: Callable[[int], bool]) -> list[Group]:
+    return groups if worth(sum(group.tokens * (len(group.rows) - 1) for group in groups)) else []
 
 
 def _cut(drawers: list[Sequence], rows: list[int], members: int) -> list[Group]:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import INTERPRETED, fast, tl, triton
+from ..kernels import INTERPRETED, fast, precision, tl, triton
 from . import fused, product
 
 
@@ -82,7 +82,7 @@ def grouped(x: Tensor, weights: Tensor, order: Order, rows: Tensor) -> Tensor:
     first = begins[expert] + (tile - torch.where(expert > 0, last[expert - 1], 0)) * wide
     end = torch.where(tile < last[-1], order.ends[expert], 0)
     out = torch.empty(pairs, width, dtype=x.dtype, device=x.device)
-    given: dict[str, Any] = dict(TALL=tall, WIDE=wide, DEEP=deep, EXACT="ieee" if x.dtype == torch.float32 else "tf32")
+    given: dict[str, Any] = dict(TALL=tall, WIDE=wide, DEEP=deep, EXACT=precision(x))
     _grouped[(tiles, triton.cdiv(width, tall))](
         x, weights, rows, expert, first, end, out, width, columns, **given, num_warps=4
     )

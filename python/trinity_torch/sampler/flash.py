@@ -13,8 +13,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..kernels import INTERPRETED, early, power, shared_memory, stages, tl, triton, wait_for_last
-from .paged import LOG2E, Tiles
+from ..kernels import INTERPRETED, early, power, precision, shared_memory, stages, tl, triton, wait_for_last
+from .paged import LOG2E, PROGRAMS, Tiles, lanes_of
 
 
 class Pace(NamedTuple):
@@ -31,8 +31,6 @@ SINGLE, SHARED, PROMPT = Pace(64, 3, 2), Pace(64, 3, 4), Pace(64, 2, 4)
 PROMPT_ROWS, SHARED_ROWS = 128, 64
 # Bytes of a head beyond which a tile of a prompt has half as many rows.
 WIDE = 256
-# Programs that fill the device, and that leave it evenly.
-PROGRAMS = 1024
 # Bytes of a layer that sequences must have in common for it to be worth while.
 WORTH = 300e6
 
@@ -77,8 +75,7 @@ class Pieces:
     @staticmethod
     def counts(batch: int, kv: int, common: bool) -> tuple[int, int]:
         """A group has several sequences, so it is cut into more."""
-        each = batch * kv
-        return max(1, min(64, PROGRAMS // each)), max(1, min(32, 2 * PROGRAMS // each)) if common else 0
+        return lanes_of(batch, kv), lanes_of(batch, kv, 32, 2 * PROGRAMS) if common else 0
 
     @staticmethod
     def numbers(batch: int, heads: int, kv: int, size: int, common: bool) -> int:
@@ -97,27 +94,32 @@ def attend_tokens(
     q: Tensor, keys: Tensor, values: Tensor, tables: Tensor, tiles: Tiles, scale: float, pieces: Pieces,
     common: Common | None = None, window: int = 0, cap: float = 0.0,
 ) -> Tensor:  # fmt: skip
-    """One new token for each sequence: q [batch, heads, size] → the same shape. The arguments are those of paged.attend."""
+    """
+    One new token for each sequence: q [batch, heads, size] → the same shape. The arguments are those of paged.attend. With a
+    `window` nothing is read in common: what sequences begin with may lie outside of it.
+    """
+    common = None if window else common
     batch, heads, size = q.shape
     kv, page = keys.shape[1:3]
     group, wide = heads // kv, power(size, 16)
     out = torch.empty_like(q)
     room = out if pieces.room is None else pieces.room
     inverse = scale * LOG2E * (2.0 / cap if cap else 1.0)
-    same = dict(CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, EXACT=exact(q), **early())
+    same = dict(CAPPED=cap > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, EXACT=precision(q), **early())
     begins = tiles.position if common is None else common.tokens
     lanes = pieces.own + pieces.common
     if common is not None:
         many = common.rows.shape[1]
         _shared[(common.slot.numel(), kv, pieces.common)](
             q, keys, values, tables, common.slot, common.length, common.rows, tiles.position, room,
-            inverse, tables.stride(0), lanes, pieces.own, kv, window, cap * LOG2E,
+            inverse, tables.stride(0), lanes, pieces.own, kv, cap * LOG2E,
             MEMBERS=many, ROWS=power(many * group, 16), KEYS=keys_of(SHARED, q), **same, **pace(SHARED, q, many * group),
         )  # fmt: skip
     _single[(batch, kv, pieces.own)](
         q, keys, values, tables, tiles.slot, tiles.count, tiles.position, begins, out, room,
         inverse, tables.stride(0), lanes, kv, window, cap * LOG2E,
-        COMMON=common is not None, APART=lanes > 1, ROWS=power(group, 16), KEYS=keys_of(SINGLE, q), **same, **pace(SINGLE, q, group),
+        COMMON=common is not None, APART=lanes > 1, WINDOW=window > 0, ROWS=power(group, 16), KEYS=keys_of(SINGLE, q), **same,
+        **pace(SINGLE, q, group),
     )  # fmt: skip
     if lanes > 1:
         _join[(batch, heads)](
@@ -140,13 +142,9 @@ def attend_prompts(
         q, keys, values, tables, tiles.slot, tiles.first, tiles.count, tiles.position, out,
         scale * LOG2E * (2.0 / cap if cap else 1.0), tables.stride(0), kv, window, cap * LOG2E,
         CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=power(size, 16), PAGE=page,
-        ROWS=power(tiles.longest * group, 16), KEYS=keys_of(PROMPT, q), EXACT=exact(q), **pace(PROMPT, q, tiles.longest * group),
+        ROWS=power(tiles.longest * group, 16), KEYS=keys_of(PROMPT, q), EXACT=precision(q), **pace(PROMPT, q, tiles.longest * group),
     )  # fmt: skip
     return out
-
-
-def exact(q: Tensor) -> str:
-    return "ieee" if q.dtype == torch.float32 else "tf32"
 
 
 def keys_of(given: Pace, q: Tensor) -> int:
@@ -164,6 +162,11 @@ def pace(given: Pace, q: Tensor, rows: int) -> dict[str, int]:
 
 
 if triton is not None:
+
+    @triton.jit
+    def _nothing(ROWS: tl.constexpr, WIDE: tl.constexpr):
+        """What `_over` begins with."""
+        return tl.full([ROWS], float("-inf"), tl.float32), tl.zeros([ROWS], tl.float32), tl.zeros([ROWS, WIDE], tl.float32)
 
     @triton.jit
     def _over(
@@ -226,7 +229,7 @@ if triton is not None:
             if COMMON:
                 begin = tl.load(begins + one)
             if WINDOW:
-                begin = tl.maximum(begin, end - window)
+                begin = tl.maximum(0, end - window)
             piece = tl.cdiv(tl.cdiv(end - begin, KEYS), tl.num_programs(2)) * KEYS
             begin += lane * piece
             if begin < end:
@@ -239,9 +242,9 @@ if triton is not None:
                 there = real[:, None] & (d < SIZE)[None, :]
                 query = tl.load(q + at, mask=there, other=0.0)
                 sees = tl.zeros([ROWS], tl.int32) + (end - 1)
+                top, mass, sums = _nothing(ROWS, WIDE)
                 top, mass, sums = _over(
-                    query, sees, table, begin, tl.minimum(end, begin + piece), chosen, keys, values, scale, kv, window, cap,
-                    tl.full([ROWS], float("-inf"), tl.float32), tl.zeros([ROWS], tl.float32), tl.zeros([ROWS, WIDE], tl.float32),
+                    query, sees, table, begin, tl.minimum(end, begin + piece), chosen, keys, values, scale, kv, window, cap, top, mass, sums,
                     True, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
                 )  # fmt: skip
                 if APART:
@@ -252,8 +255,8 @@ if triton is not None:
 
     @triton.jit
     def _shared(
-        q, keys, values, tables, slots, lengths, rows, positions, room, scale, stride, lanes, first, kv, window, cap,
-        MEMBERS: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, CAPPED: tl.constexpr, WINDOW: tl.constexpr,
+        q, keys, values, tables, slots, lengths, rows, positions, room, scale, stride, lanes, first, kv, cap,
+        MEMBERS: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, CAPPED: tl.constexpr,
         GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, EXACT: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
         wait_for_last(PDL)
@@ -276,10 +279,10 @@ if triton is not None:
             query = tl.load(q + at, mask=real[:, None] & (d < SIZE)[None, :], other=0.0)
             sees = tl.load(positions + one)
             # all of it lies before the new tokens; only the last keys of a page may lie behind the end
+            top, mass, sums = _nothing(ROWS, WIDE)
             top, mass, sums = _over(
-                query, sees, table, begin, tl.minimum(end, begin + piece), chosen, keys, values, scale, kv, window, cap,
-                tl.full([ROWS], float("-inf"), tl.float32), tl.zeros([ROWS], tl.float32), tl.zeros([ROWS, WIDE], tl.float32),
-                True, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
+                query, sees, table, begin, tl.minimum(end, begin + piece), chosen, keys, values, scale, kv, 0, cap, top, mass, sums,
+                True, CAPPED, False, SIZE, WIDE, PAGE, KEYS, EXACT,
             )  # fmt: skip
             _put(room, (one * lanes + first + lane) * kv * GROUP + head, real, sums, top, mass, SIZE, WIDE)
 
@@ -297,16 +300,15 @@ if triton is not None:
             begin = 0
             if COMMON:
                 begin = tl.load(begins + one)
-            before = begin
             if WINDOW:
-                begin = tl.maximum(begin, end - window)
+                begin = tl.maximum(0, end - window)
             # pieces that there are, by the rules of those who computed them
             lane = tl.arange(0, LANES)
             piece = tl.cdiv(tl.cdiv(end - begin, OWN_KEYS), own) * OWN_KEYS
             there = (lane < own) & (begin + lane * piece < end)
             if COMMON:
-                piece = tl.cdiv(tl.cdiv(before, COMMON_KEYS), common) * COMMON_KEYS
-                there = there | ((lane >= own) & (lane < own + common) & ((lane - own) * piece < before))
+                piece = tl.cdiv(tl.cdiv(begin, COMMON_KEYS), common) * COMMON_KEYS
+                there = there | ((lane >= own) & (lane < own + common) & ((lane - own) * piece < begin))
             d = tl.arange(0, WIDE)
             at = room + ((one * (own + common) + lane) * heads + head) * (SIZE + 2)
             top = tl.load(at + SIZE, mask=there, other=float("-inf"))
@@ -343,9 +345,7 @@ if triton is not None:
                 begin = tl.maximum(0, position - window + 1) // KEYS * KEYS
             # every row sees the keys before the tile's first token
             middle = begin + (tl.maximum(position - begin, 0) // KEYS) * KEYS
-            top = tl.full([ROWS], float("-inf"), tl.float32)
-            mass = tl.zeros([ROWS], tl.float32)
-            sums = tl.zeros([ROWS, WIDE], tl.float32)
+            top, mass, sums = _nothing(ROWS, WIDE)
             top, mass, sums = _over(
                 query, sees, table, begin, middle, chosen, keys, values, scale, kv, window, cap, top, mass, sums,
                 False, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..kernels import fast, power, shared_memory, stages, tl, triton
+from ..kernels import fast, power, precision, shared_memory, stages, tl, triton
 
 SPAN = 256
 # keys that a program takes at a time (fewer where a head has more than 256 bytes), in a pipeline of so many stages
 KEYS, STAGES, WARPS = 128, 4, 4
 # Rows (tokens x heads) of a tile. 16 is one instruction of the tensor cores, and what a new token needs.
 ROWS = 16
+# Programs that fill the device, and that leave it evenly.
+PROGRAMS = 1024
 # Spans of all sequences that can be computed apart from each other; beyond, one program joins them as it goes.
 ROOM = 8192
 # exponents are taken to the base of two
@@ -38,6 +40,11 @@ class Tiles:
 
     def __len__(self) -> int:
         return int(self.slot.numel())
+
+
+def lanes_of(batch: int, kv: int, most: int = 64, programs: int = PROGRAMS) -> int:
+    """Programs that share the context of a sequence, so that few sequences fill the device as well."""
+    return max(1, min(most, programs // (batch * kv)))
 
 
 def tile_tokens(group: int, rows: int = ROWS) -> int:
@@ -71,15 +78,15 @@ def attend(
     rows = power(tiles.longest * group, ROWS)
     out = torch.empty_like(q)
     apart = room is not None
-    head = power(size, 16) * q.dtype.itemsize
+    wide = power(size, 16)
+    head = wide * q.dtype.itemsize
     keys_at_once = max(16, min(KEYS, KEYS * 256 // head))
     sums = out if lse is None else lse
-    wide = power(size, 16)
     _attend[(len(tiles), kv, lanes if apart else 1)](
         q, keys, values, tables, tiles.slot, tiles.first, tiles.count, tiles.position, out, room if room is not None else out,
         scale * LOG2E * (2.0 / cap if cap else 1.0), tables.stride(0), room.shape[1] if room is not None else 0, kv, window, cap * LOG2E,
         sums, sums.stride(0), sums.stride(1), LSE=lse is not None, CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, ROWS=rows, KEYS=keys_at_once, SPAN=SPAN, APART=apart,
-        EXACT="ieee" if q.dtype == torch.float32 else "tf32", num_warps=WARPS,
+        EXACT=precision(q), num_warps=WARPS,
         num_stages=stages(STAGES, 2 * keys_at_once * head, rows * (head + keys_at_once * q.dtype.itemsize), shared_memory())
         if q.dtype != torch.float32
         else 1,

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..kernels import INTERPRETED, early, fast, shared_memory, stages, tl, triton, wait_for_last
+from ..kernels import INTERPRETED, early, fast, precision, shared_memory, stages, tl, triton, wait_for_last
 
 # This many programs fill a device: the cuts need not be spread.
 ENOUGH = 120
@@ -74,7 +74,7 @@ def product(x: Tensor, weight: Tensor, dtype: torch.dtype | None = None, shape: 
     grid = (tiles, 1 if fold else pieces)
     length = triton.cdiv(columns, pieces * 128) * 128
     given: dict[str, Any] = dict(
-        FOLD=fold, GROUP=GROUP, TALL=tall, WIDE=wide, DEEP=deep, EXACT="ieee" if x.dtype == torch.float32 else "tf32",
+        FOLD=fold, GROUP=GROUP, TALL=tall, WIDE=wide, DEEP=deep, EXACT=precision(x),
         num_warps=warps, num_stages=stages(most, (tall + wide) * deep * x.dtype.itemsize, 0, shared_memory()), **early(),
     )  # fmt: skip
     _product[grid](weight, x, out, tokens, rows, columns, pieces, length, **given)

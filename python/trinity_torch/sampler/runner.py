@@ -5,7 +5,6 @@ lies on the device, so the next step can start before the host has seen the last
 
 from __future__ import annotations
 
-import gc
 import time
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..capture import capturing
 from ..kernels import early, fast, tl, triton, wait_for_last
 from ..network import softmax
 from . import draw
@@ -138,15 +138,8 @@ class Runner:
         self._decode(batch, *kind)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
-        # memory that the garbage collector gives back meanwhile would spoil the recording
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            with torch.cuda.graph(graph, pool=self._pool):
-                self._decode(batch, *kind)
-        finally:
-            if collecting:
-                gc.enable()
+        with capturing(graph, self._pool):
+            self._decode(batch, *kind)
         self.rows.copy_(rows)
         print(f"recorded a decode step of {batch} in {time.perf_counter() - began:.2f} s", flush=True)
         return graph

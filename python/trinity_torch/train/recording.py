@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from ..capture import capturing
 from ..network import cudnn_attention
 from ..network.rows import Pack
 
@@ -41,10 +42,10 @@ class Recording:
         # where sequences begin is worked out inside the recording, from the bounds of the pack it is replayed for
         cudnn_attention.forget(embeds.device)
         try:
-            with torch.cuda.graph(self._forward, pool=pool):
+            with capturing(self._forward, pool):
                 hidden = network.hidden_of(self.pack, inputs_embeds=self.embeds)
             self.d_hidden = torch.empty_like(hidden)
-            with torch.cuda.graph(self._backward, pool=pool):
+            with capturing(self._backward, pool):
                 torch.autograd.backward(hidden, self.d_hidden)
         finally:
             cudnn_attention.forget(embeds.device)

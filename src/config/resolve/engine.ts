@@ -102,11 +102,9 @@ class Choice {
 
   #best(role: EngineRole): EngineFacts {
     const able = this.#scope.catalog.engines.all().filter(({ roles }) => roles.includes(role))
-    return able.reduce((best, one) => (this.#likes(one) > this.#likes(best) ? one : best))
-  }
-
-  #likes(engine: EngineFacts): number {
-    return engine.preference?.(this.#scope.facts, this.#config) ?? 0
+    // asked once each: an answer may take a look at the model
+    const likings = able.map((one) => one.preference?.(this.#scope.facts, this.#config) ?? 0)
+    return able[likings.indexOf(Math.max(...likings))]
   }
 }
 

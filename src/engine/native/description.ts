@@ -32,7 +32,7 @@ export const native: EngineDescription = {
   gpus: 'plans',
   // a processor works at full speed from about this many tokens on; fewer leave it waiting between matrices
   leastTokens: 1024,
-  preference: (facts, config) => (isTiny(config, facts) ? 3 : 1),
+  preference: (facts, config) => (facts.gpus > 0 && isTiny(config, facts) ? 3 : 1),
   why(facts, config) {
     if (facts.gpus === 0) return 'no GPU here'
     return isTiny(config, facts) ? 'a GPU would be slower for so small a model' : 'no PyTorch environment here'
