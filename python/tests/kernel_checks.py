@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, Qwen2Config
 
 from tests.models import small_config
 from trinity_torch.exact import back
 from trinity_torch.network import gate
 from trinity_torch.sampler import cache, draw, experts, flash, fused, limits, paged, product, shape
 from trinity_torch.sampler.common import Group
-from trinity_torch.sampler.decoder import Decoder
+from trinity_torch.sampler.decoder import Decoder, Pass
 from trinity_torch.kernels import INTERPRETED
 from trinity_torch.sampler.runner import Chunk, Runner
 from trinity_torch.sampler.shape import Shaping
@@ -322,6 +322,37 @@ def check_limits(device: str) -> None:
     assert all((found[i] != wanted[i]).sum() <= 1 and rows[i][6] != rows[0][6] for i in wrong), f"rows {wrong}"
 
 
+def check_few(device: str, dtype: torch.dtype, tolerance: float) -> None:
+    """Layers of few tokens by fewer kernels: hidden states, and what goes into the cache."""
+    torch.manual_seed(0)
+    for bias, counts in ((True, (1, 2, 16)), (False, (3, 33))):
+        config = Qwen2Config(
+            vocab_size=64, hidden_size=128, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, intermediate_size=320,
+            max_position_embeddings=64,
+        )  # fmt: skip
+        hf: Any = AutoModelForCausalLM.from_config(config, dtype=torch.float32).to(device, dtype).eval()
+        for p in hf.parameters():
+            p.data += torch.randn_like(p) * 0.1
+        decoder = Decoder(hf, 64, False)
+        assert decoder._few is not None
+        if not bias:
+            for layer in decoder.layers:
+                layer.bias = None
+        for count in counts:
+            ids = torch.randint(0, 64, (count,), device=device)
+            positions = torch.randint(0, 64, (count,), dtype=torch.int32, device=device)
+            places = torch.randperm(2 * cache.PAGE, device=device)[:count].int()
+            places[count // 2] = -1 if count > 1 else places[0]
+            found = []
+            for body in (decoder._body, lambda x, given: decoder._body_of_few(decoder._few, x, given)):
+                held = torch.zeros(2, 2, 2, 2, cache.PAGE, 32, device=device, dtype=dtype)
+                given = Pass(positions, places, held[0], held[1], lambda i, q, keys, values: q.flatten(1) * 0.1)
+                found.append((body(decoder.embedding[ids].clone(), given), held))
+            near(f"{count} tokens", found[1][0], found[0][0], tolerance)
+            near(f"keys and values of {count} tokens", found[1][1], found[0][1], tolerance)
+            assert int(decoder._few.ended.sum()) == 0
+
+
 def check_common_steps(device: str) -> None:
     """Decode steps of sequences that share pages give the same log-probs, read once or for each."""
     torch.manual_seed(0)
@@ -352,6 +383,7 @@ def check_all(device: str, dtype: torch.dtype, tolerance: float) -> None:
     check_backward(device, dtype, tolerance)
     check_product(device, dtype, tolerance)
     check_experts(device, dtype, tolerance)
+    check_few(device, dtype, tolerance)
     check_attention(device, dtype, tolerance)
     check_attention(device, dtype, tolerance, window=40)
     check_attention(device, dtype, tolerance, window=40, cap=0.7)

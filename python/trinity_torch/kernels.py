@@ -63,7 +63,10 @@ if triton is not None:
 
     @triton.jit
     def wait_for_last(PDL: tl.constexpr):
-        """The next kernel may start; this one goes on when the last one has ended."""
+        """
+        The next kernel may start; this one goes on when the last one has ended. What lies before this line may read only what none of
+        the kernels of this step writes: weights, and what is known when a step begins (its embedding is a kernel that nobody overtakes).
+        """
         if PDL:
             tl.extra.cuda.gdc_launch_dependents()
             tl.extra.cuda.gdc_wait()

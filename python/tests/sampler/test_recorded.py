@@ -45,9 +45,14 @@ class Recordings(unittest.TestCase):
         self.assertEqual(self.ask(448), 512)
         self.assertEqual(self.ask(320, BEFORE), 320)
 
-    def test_one_that_is_far_too_large_does_not(self):
+    def test_however_large_it_is(self):
         self.ask(512, BEFORE + 1)
-        self.assertIsNone(self.ask(128))
+        self.assertEqual(self.ask(1), 512)
+        self.assertEqual(self.ask(1, BEFORE), 1)
+
+    def test_but_no_smaller_one(self):
+        self.ask(64, BEFORE + 1)
+        self.assertIsNone(self.ask(96))
 
     def test_nor_one_that_has_no_room(self):
         self.ask(64, BEFORE + 1)

@@ -139,14 +139,19 @@ class Counter:
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
         self.running: dict[int, int] = {}
+        self.steps: list[list[int]] = []
 
     def busy(self) -> bool:
         return bool(self.running)
+
+    def gathering(self) -> bool:
+        return not any(self.running.values())
 
     def requests(self) -> set[int]:
         return set(self.running)
 
     def step(self, cancelled: list[int]) -> None:
+        self.steps.append(sorted(self.running))
         for number in list(self.running):
             self.running[number] += 1
             time.sleep(0.001)
@@ -177,6 +182,40 @@ class Between(unittest.TestCase):
         seen = [trinity.read().header for _ in range(4)]
         self.assertEqual([one.get("count") for one in seen[:3]], [1, 2, 3])
         self.assertEqual((seen[3]["id"], seen[3]["result"]), (number, {"count": 3}))
+
+    def test_a_first_step_waits_for_what_comes_at_once(self) -> None:
+        trinity = Trinity({**OPERATIONS, "count": count})
+        before = trinity.count
+        for _ in range(20):
+            trinity.start("count", {"from": 0})
+        for _ in range(20 * 4):
+            trinity.read()
+        counter = trinity.server.worker.background[0]
+        assert isinstance(counter, Counter)
+        # a busy machine may need a second one
+        self.assertLessEqual(len(counter.steps), 6)
+        self.assertGreater(len(counter.steps[0]), 5)
+        self.assertEqual(counter.steps[-1][-1], before + 20)
+
+    def test_but_not_for_ever(self) -> None:
+        trinity = Trinity({**OPERATIONS, "count": count})
+        first = trinity.start("count", {"from": 0})
+        ended = threading.Event()
+
+        def go_on() -> None:
+            # a request of another kind every now and then keeps nobody waiting
+            while not ended.is_set():
+                trinity.start("close", {"model": 1})
+                time.sleep(0.0005)
+
+        asking = threading.Thread(target=go_on)
+        asking.start()
+        try:
+            while trinity.read().header.get("id") != first:
+                pass
+        finally:
+            ended.set()
+            asking.join()
 
     def test_requests_are_served_while_steps_go_on_and_steps_can_be_cancelled(self) -> None:
         trinity = Trinity({**OPERATIONS, "count": count})

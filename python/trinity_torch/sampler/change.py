@@ -32,6 +32,9 @@ class Hold:
     def busy(self) -> bool:
         return not self.reached
 
+    def gathering(self) -> bool:
+        return False
+
     def requests(self) -> set[int]:
         return set() if self.reached else {self.request}
 
@@ -85,6 +88,9 @@ class Change:
 
     def busy(self) -> bool:
         return True
+
+    def gathering(self) -> bool:
+        return False
 
     def requests(self) -> set[int]:
         return {self.request}

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..network.linear import joined
-from . import fused, product
+from . import few, fused, product
 from .experts import Experts, feed
 from .family import check, turns, windows
 
@@ -55,8 +55,18 @@ class Layer:
     window: int  # tokens that it sees, its own included; 0: all
 
 
-# From [q; k; v] of a layer (by number) to the attention's output [tokens, heads * size].
-Attend = Callable[[int, Tensor], Tensor]
+@dataclass
+class Pass:
+    """
+    What a pass over some tokens takes beside them: their positions, the places of their keys and values in the cache, the cache of each
+    layer, and `attend`, from queries of a layer (by number), its keys and its values to what they find [tokens, heads * size].
+    """
+
+    positions: Tensor
+    places: Tensor
+    keys: Tensor
+    values: Tensor
+    attend: Callable[[int, Tensor, Tensor, Tensor], Tensor]
 
 
 class Decoder:
@@ -96,21 +106,52 @@ class Decoder:
         self.dtype, self.device = self.embedding.dtype, self.embedding.device
         # as Transformers rounds it
         self.embed_scale = float(torch.tensor(self.hidden**0.5).to(self.dtype)) if gemma else 1.0
+        plain = [w for layer in self.layers for w in _plain_weights(layer)]
+        able = not exact and split is None and len(plain) == 4 * len(self.layers) and few.fits(plain)
+        self._few = few.Few(self.device, self.hidden) if able else None
         self.turns = turns(base.rotary_emb, {layer.turn for layer in self.layers}, max_len, self.device, self.dtype)
 
-    def body(self, ids: Tensor, attend: Attend) -> Tensor:
+    def body(self, ids: Tensor, given: Pass) -> Tensor:
         """Hidden states [tokens, hidden] after the last norm."""
         x = F.embedding(ids, self.embedding)
         if self.embed_scale != 1.0:
             x *= self.embed_scale
+        return self._body_of_few(self._few, x, given) if self._few is not None and few.serves(x) else self._body(x, given)
+
+    def _body(self, x: Tensor, given: Pass) -> Tensor:
         first = self.layers[0].attention.before
         h = x if first is None else fused.norm(x, first, self.eps, self.unit)
         for i, layer in enumerate(self.layers):
-            mixed = attend(i, product.parts(h, layer.qkv, self.exact))
+            mixed = self._mix(i, product.parts(h, layer.qkv, self.exact), given)
             h = self._add(self._sum(mixed, layer.o), x, layer.attention.after, layer.feed.before)
             following = self.layers[i + 1].attention.before if i + 1 < len(self.layers) else self.last
             h = self._add(self._feed(h, layer.fed), x, layer.feed.after, following)
         return h
+
+    def _mix(self, i: int, qkv: Tensor, given: Pass) -> Tensor:
+        keys, values = given.keys[i], given.values[i]
+        return given.attend(i, self.queries(i, qkv, given.positions, given.places, keys, values), keys, values)
+
+    def _body_of_few(self, kernels: few.Few, x: Tensor, given: Pass) -> Tensor:
+        """The same with fewer kernels."""
+        norms = [layer.attention.before for layer in self.layers]
+        h: few.Normed | None = None if norms[0] is None else kernels.begin(x, norms[0], self.unit)
+        for i, (layer, following) in enumerate(zip(self.layers, [*norms[1:], None])):
+            keys, values = given.keys[i], given.values[i]
+            turn = self.turns[layer.turn]
+            assert h is not None and isinstance(layer.fed, Dense)
+            if layer.q_norm is None and 2 * turn[0].shape[1] == self.size:
+                q = kernels.queries(
+                    h, layer.qkv, layer.bias, turn, given.positions, given.places, keys, values, self.heads, self.eps
+                )
+                mixed = given.attend(i, q, keys, values)
+            else:
+                before = fused.norm(x, norms[i], self.eps, self.unit)
+                mixed = self._mix(i, product.parts(before, layer.qkv, False), given)
+            h = kernels.add(mixed, layer.o, x, layer.feed.before, self.unit)
+            assert h is not None
+            h = kernels.add(kernels.gated(h, layer.fed.gate_up, self.eps, self.gelu), layer.fed.down, x, following, self.unit)
+        return fused.norm(x, self.last, self.eps, self.unit)
 
     def _feed(self, h: Tensor, part: Dense | Experts) -> Tensor:
         if isinstance(part, Experts):
@@ -212,6 +253,14 @@ class Decoder:
             self.places.append((parameter, parameter.data))
             at += rows
         return whole
+
+
+def _plain_weights(layer: Layer) -> list[Tensor]:
+    """The weights of a layer that norms what its parts take and not what they give; otherwise none."""
+    around = (layer.attention, layer.feed)
+    if not isinstance(layer.fed, Dense) or any(one.before is None or one.after is not None for one in around):
+        return []
+    return [layer.qkv, layer.o, layer.fed.gate_up, layer.fed.down]
 
 
 def modules(owner: Any, joint: str, *apart: str) -> list[Any]:

@@ -128,6 +128,9 @@ class SampleModel(ScoreModel):
     def busy(self) -> bool:
         return self.scheduler.busy()
 
+    def gathering(self) -> bool:
+        return self.scheduler.gathering()
+
     def requests(self) -> set[int]:
         return set(self._jobs)
 

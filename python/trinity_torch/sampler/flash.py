@@ -219,21 +219,23 @@ if triton is not None:
         COMMON: tl.constexpr, APART: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, CAPPED: tl.constexpr, WINDOW: tl.constexpr,
         GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, EXACT: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
-        wait_for_last(PDL)
         one = tl.program_id(0)
         chosen = tl.program_id(1)
         lane = tl.program_id(2)
-        if tl.load(counts + one) > 0:
-            end = tl.load(positions + one) + 1
-            begin = 0
-            if COMMON:
-                begin = tl.load(begins + one)
-            if WINDOW:
-                begin = tl.maximum(0, end - window)
+        # known since the step began
+        there_is_one = tl.load(counts + one) > 0
+        end = tl.load(positions + one) + 1
+        table = tables + tl.load(slots + one).to(tl.int64) * stride
+        begin = 0
+        if COMMON:
+            begin = tl.load(begins + one)
+        if WINDOW:
+            begin = tl.maximum(0, end - window)
+        wait_for_last(PDL)
+        if there_is_one:
             piece = tl.cdiv(tl.cdiv(end - begin, KEYS), tl.num_programs(2)) * KEYS
             begin += lane * piece
             if begin < end:
-                table = tables + tl.load(slots + one).to(tl.int64) * stride
                 row = tl.arange(0, ROWS)
                 real = row < GROUP
                 head = chosen * GROUP + row
@@ -259,18 +261,19 @@ if triton is not None:
         MEMBERS: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, CAPPED: tl.constexpr,
         GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, EXACT: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
-        wait_for_last(PDL)
         here = tl.program_id(0)
         chosen = tl.program_id(1)
         lane = tl.program_id(2)
+        # known since the step began
         end = tl.load(lengths + here)
+        table = tables + tl.load(slots + here).to(tl.int64) * stride
+        row = tl.arange(0, ROWS)
+        member = row // GROUP
+        one = tl.load(rows + here * MEMBERS + member, mask=member < MEMBERS, other=-1)
         piece = tl.cdiv(tl.cdiv(end, KEYS), tl.num_programs(2)) * KEYS
         begin = lane * piece
+        wait_for_last(PDL)
         if begin < end:
-            table = tables + tl.load(slots + here).to(tl.int64) * stride
-            row = tl.arange(0, ROWS)
-            member = row // GROUP
-            one = tl.load(rows + here * MEMBERS + member, mask=member < MEMBERS, other=-1)
             real = one >= 0
             one = tl.where(real, one, 0).to(tl.int64)
             head = chosen * GROUP + row % GROUP
@@ -292,16 +295,17 @@ if triton is not None:
         COMMON: tl.constexpr, WINDOW: tl.constexpr, OWN_KEYS: tl.constexpr, COMMON_KEYS: tl.constexpr, SIZE: tl.constexpr,
         WIDE: tl.constexpr, LANES: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
-        wait_for_last(PDL)
         one = tl.program_id(0).to(tl.int64)
         head = tl.program_id(1)
-        if tl.load(counts + one) > 0:
-            end = tl.load(positions + one) + 1
-            begin = 0
-            if COMMON:
-                begin = tl.load(begins + one)
-            if WINDOW:
-                begin = tl.maximum(0, end - window)
+        there_is_one = tl.load(counts + one) > 0
+        end = tl.load(positions + one) + 1
+        begin = 0
+        if COMMON:
+            begin = tl.load(begins + one)
+        if WINDOW:
+            begin = tl.maximum(0, end - window)
+        wait_for_last(PDL)
+        if there_is_one:
             # pieces that there are, by the rules of those who computed them
             lane = tl.arange(0, LANES)
             piece = tl.cdiv(tl.cdiv(end - begin, OWN_KEYS), own) * OWN_KEYS

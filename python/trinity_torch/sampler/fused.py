@@ -167,11 +167,12 @@ if triton is not None:
         x, residual, weight, out, tokens, width, eps, unit,
         PARTS: tl.constexpr, ADD: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
-        wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
         at = tl.arange(0, BLOCK)
         inside = at < width
         here = token * width + at
+        w = tl.load(weight + at, mask=inside, other=0.0).to(tl.float32)
+        wait_for_last(PDL)
         if ADD:
             v = tl.load(x + here, mask=inside, other=0.0).to(tl.float32)
             for part in tl.static_range(1, PARTS):
@@ -184,7 +185,6 @@ if triton is not None:
         else:
             v = tl.load(x + here, mask=inside, other=0.0).to(tl.float32)
         scale = tl.rsqrt(tl.sum(v * v, 0) / width + eps)
-        w = tl.load(weight + at, mask=inside, other=0.0).to(tl.float32)
         tl.store(out + here, (v * scale * (unit + w)).to(out.dtype.element_ty), mask=inside)
 
     @triton.jit
@@ -215,7 +215,6 @@ if triton is not None:
         PARTS: tl.constexpr, PAGE: tl.constexpr, SIZE: tl.constexpr, PAIRS: tl.constexpr, HALF: tl.constexpr, REST: tl.constexpr, BIAS: tl.constexpr,
         NORM: tl.constexpr, HEADS: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
-        wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
         # some heads at a time: first those of queries, then those of keys and of values
         head = tl.program_id(1) * HEADS + tl.arange(0, HEADS)
@@ -228,6 +227,11 @@ if triton is not None:
         more = tl.arange(0, REST)
         left = there[:, None] & (more < SIZE - 2 * PAIRS)[None, :]
         first = (head * SIZE)[:, None] + at[None, :]
+        position = tl.load(positions + token).to(tl.int64)
+        place = tl.load(places + token).to(tl.int64)
+        c = tl.load(cos + position * half + at, mask=at < half, other=0.0).to(tl.float32)[None, :]
+        s = tl.load(sin + position * half + at, mask=at < half, other=0.0).to(tl.float32)[None, :]
+        wait_for_last(PDL)
         a = tl.zeros([HEADS, HALF], tl.float32)
         b = tl.zeros([HEADS, HALF], tl.float32)
         for part in tl.static_range(0, PARTS):
@@ -274,16 +278,12 @@ if triton is not None:
                     tl.load(k_norm + 2 * half + more, mask=tail, other=0.0)[None, :],
                 )
                 z = tl.where(turned, z * scale * (unit + weight.to(tl.float32)), z)
-        position = tl.load(positions + token).to(tl.int64)
-        c = tl.load(cos + position * half + at, mask=at < half, other=0.0).to(tl.float32)[None, :]
-        s = tl.load(sin + position * half + at, mask=at < half, other=0.0).to(tl.float32)[None, :]
         a, b = tl.where(turned, a * c - b * s, a), tl.where(turned, b * c + a * s, b)
         # queries go out, keys and values into their page
         queries = (head < heads)[:, None]
         to = out + (token * heads + head)[:, None] * SIZE
         tl.store(to + at[None, :], a.to(out.dtype.element_ty), mask=inside & queries)
         tl.store(to + half + at[None, :], b.to(out.dtype.element_ty), mask=inside & queries)
-        place = tl.load(places + token).to(tl.int64)
         page = ((place // PAGE) * kv + (head - heads) % kv) * PAGE + place % PAGE
         for_keys = (place >= 0) & (head >= heads) & (head < heads + kv)
         for_values = (place >= 0) & (head >= heads + kv)

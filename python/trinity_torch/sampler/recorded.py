@@ -40,8 +40,8 @@ class Recorded(Generic[R]):
 
     def find(self, batch: int, kind: Kind, fits: Callable[[int], bool]) -> tuple[int, R] | None:
         """
-        A recording for `batch` rows and its size, which may be larger: rows that nobody has cost a little, recording costs
-        more. `fits`: whether one of a larger size has room for these rows. None: the step is better computed without one.
+        A recording for `batch` rows and its size, which may be larger: rows that nobody has cost little, and a step without a
+        recording costs the most. `fits`: whether one of a larger size has room for these rows. None: there is none.
         """
         found = self._kept.get((batch, kind))
         if found is not None:
@@ -50,7 +50,7 @@ class Recorded(Generic[R]):
         if self._asked[batch, kind] > BEFORE:
             found = self._kept[batch, kind] = self._record(batch, kind)
             return batch, found
-        larger = [size for size, other in self._kept if other == kind and batch < size <= max(2 * batch, 16) and fits(size)]
+        larger = [size for size, other in self._kept if other == kind and batch < size and fits(size)]
         if not larger:
             return None
         return min(larger), self._kept[min(larger), kind]

@@ -19,7 +19,7 @@ from . import draw
 from .attending import Attending
 from .cache import PAGE, Shape
 from .common import Group
-from .decoder import Decoder
+from .decoder import Decoder, Pass
 from .paged import Tiles
 from .pool import Pool
 from .recorded import Kind, Recorded
@@ -148,13 +148,8 @@ class Runner:
         ids, positions, places, counts = begin(self.rows[:batch], self.state, self.tables)
         rows = self.rows[:batch]
         tiles = Tiles(rows, self.each[:batch], counts, positions, 1)
-        attention = self.attending.tokens(batch, tiles, apart, shared)
-
-        def attend(i: int, qkv: Tensor) -> Tensor:
-            keys, values = self.keys[i], self.values[i]
-            return attention(i, self.decoder.queries(i, qkv, positions, places, keys, values), keys, values)
-
-        logits = self.decoder.logits(self.decoder.body(ids, attend))
+        attend = self.attending.tokens(batch, tiles, apart, shared)
+        logits = self.decoder.logits(self.decoder.body(ids, Pass(positions, places, self.keys, self.values, attend)))
         out = self.out_of(batch)
         draw.draw(logits, self.state, self.shaping, rows, self.each[:batch], out, limited, needs)
         if self.decoder.exact:
@@ -180,13 +175,8 @@ class Runner:
         ids, positions, slot = flat
         where = self.tables[slot.long(), (positions // PAGE).long()] * PAGE + positions % PAGE
         four = self.put(tile)
-        attention = self.attending.prompts(Tiles(four[0], four[1], four[2], four[3], per_tile))
-
-        def attend(i: int, qkv: Tensor) -> Tensor:
-            keys, values = self.keys[i], self.values[i]
-            return attention(i, self.decoder.queries(i, qkv, positions, where, keys, values), keys, values)
-
-        hidden = self.decoder.body(ids.long(), attend)
+        attend = self.attending.prompts(Tiles(four[0], four[1], four[2], four[3], per_tile))
+        hidden = self.decoder.body(ids.long(), Pass(positions, where, self.keys, self.values, attend))
         ending = [i for i, c in enumerate(chunks) if c.draws]
         count = sum(len(chunks[i].draws) for i in ending)
         out = torch.zeros(3, count, dtype=torch.int32, device=self.device)

@@ -21,9 +21,8 @@ from .places import Places
 from .runner import Chunk, Result, Runner
 from .sequence import Job, Sequence
 
-# Prompt tokens of one step: many when nobody waits for a next token or more requests wait than run, otherwise few enough not
-# to be felt much.
-PREFILL_ALONE, PREFILL_BESIDE = 8192, 2048
+# Prompt tokens of one step. Fewer would keep those who wait for a next token waiting less, and all together longer.
+PREFILL = 8192
 
 
 @dataclass
@@ -69,6 +68,10 @@ class Scheduler:
             return False
         return not self.drained or (bool(self.places.fresh) and not self.draining)
 
+    def gathering(self) -> bool:
+        """There are requests, and none has begun."""
+        return self.drained and bool(self.places.fresh) and self.busy()
+
     def _waiting(self) -> bool:
         """Nothing can go on before Trinity has said what the next tokens may be."""
         begun = [*self.places.running, *self.places.resumed]
@@ -86,8 +89,8 @@ class Scheduler:
         if self.held:
             return
         before = len(self._under_way)
-        beside = self._decode()
-        self._prefill(beside)
+        self._decode()
+        self._prefill()
         # making room may have looked at some of them already
         for _ in range(min(before, len(self._under_way))):
             self._absorb(self._under_way.popleft())
@@ -122,7 +125,7 @@ class Scheduler:
 
     # new tokens
 
-    def _decode(self) -> bool:
+    def _decode(self) -> None:
         drawers = []
         longest = 0
         for sequence in list(self.places.running):
@@ -139,7 +142,7 @@ class Scheduler:
         # making room may have sent away some that were in already
         drawers = [sequence for sequence in drawers if sequence.state == "running"]
         if not drawers:
-            return False
+            return
         self._write_tables()
         limited, needs = False, self._shape(drawers)
         for sequence in drawers:
@@ -155,7 +158,6 @@ class Scheduler:
         top = any(sequence.top is not None for sequence in drawers)
         result = self.runner.decode(len(rows), longest, limited, needs, keep_logits=top)
         self._under_way.append(Launch(drawers, result, [], self._top(drawers, list(range(len(drawers))))))
-        return True
 
     def _common(self, drawers: list[Sequence]) -> list[Group]:
         """What they begin with in common. Looking for it takes a while: where some have only left, it is what it was."""
@@ -206,9 +208,8 @@ class Scheduler:
 
     # prompts
 
-    def _prefill(self, beside: bool) -> bool:
-        crowded = self.places.waiting > len(self.places.running)
-        budget = PREFILL_BESIDE if beside and not crowded else PREFILL_ALONE
+    def _prefill(self) -> None:
+        budget = PREFILL
         chunks: list[Chunk] = []
         drawers: list[Sequence] = []
         scored: list[tuple[Job, int, int]] = []
@@ -234,7 +235,7 @@ class Scheduler:
                 limited = limited or wish.limited
                 drawers += parts
         if not chunks:
-            return False
+            return
         self._write_tables()
         if states:
             self.runner.write_state([part.slot for part in drawers], states)
@@ -249,7 +250,6 @@ class Scheduler:
         if copies:
             # the leader's last page is as the prompt left it until the next step
             self.runner.copy_pages([a for a, _ in copies], [b for _, b in copies])
-        return True
 
     def _chunk(self, sequence: Sequence, size: int, scored: list[tuple[Job, int, int]]) -> Chunk:
         job, start = sequence.job, sequence.computed

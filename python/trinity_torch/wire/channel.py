@@ -46,10 +46,10 @@ class Channel:
             for piece in pieces:
                 self._socket.sendall(piece)
 
-    def next(self, wait: bool) -> Frame | None:
-        """The next request; None: there is none yet, or something was cancelled."""
+    def next(self, patience: float | None) -> Frame | None:
+        """The next request. None: there is none after so many seconds (None: for ever), or something was cancelled."""
         try:
-            return self._requests.get(block=wait)
+            return self._requests.get(patience is None or patience > 0, patience)
         except queue.Empty:
             return None
 

@@ -51,6 +51,9 @@ class Background(Protocol):
     def busy(self) -> bool:
         """There is a step to do. Only rank 0 is asked."""
 
+    def gathering(self) -> bool:
+        """That step is the first, and better done for several requests at once. Only rank 0 is asked."""
+
     def requests(self) -> set[int]:
         """Requests under way that Trinity may cancel. Only rank 0 is asked."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -20,6 +21,8 @@ from .operations import OPERATIONS, Answer, Operation, OpenModel, Request, Worke
 FATAL_EXIT = 71
 # only because another rank has ended; see src/engine/torch/failure.ts
 ALONE_EXIT = 72
+# Seconds. Requests often come many at once: a first step waits for the next of them, and for all of them at most.
+NEXT, ALL = 0.001, 0.01
 
 
 class Server:
@@ -35,6 +38,8 @@ class Server:
         self.world = world
         self.channel = channel
         self.operations = operations
+        # since when a first step waits
+        self._since: float | None = None
         self.worker = Worker(world, open_model or _open_model, channel.send if channel is not None else None)
 
     def run(self) -> None:
@@ -59,12 +64,23 @@ class Server:
     def _next(self) -> Frame:
         """A request, or a step of the background when nobody asks for anything."""
         assert self.channel is not None
-        busy = any([one.busy() for one in self.worker.background])
-        frame = self.channel.next(wait=not busy)
+        frame = self.channel.next(self._patience())
         if frame is not None:
             return frame
+        self._since = None
         under_way = set[int]().union(*(one.requests() for one in self.worker.background))
         return Frame({"step": self.channel.take_cancelled(under_way)}, bytearray())
+
+    def _patience(self) -> float | None:
+        """Seconds to wait for a request before the background goes on; None: there is nothing to go on with."""
+        busy = [one for one in self.worker.background if one.busy()]
+        if not busy:
+            return None
+        if not all(one.gathering() for one in busy):
+            return 0.0
+        now = time.monotonic()
+        self._since = now if self._since is None else self._since
+        return max(0.0, min(NEXT, self._since + ALL - now))
 
     def _serve(self, frame: Frame) -> None:
         header = frame.header

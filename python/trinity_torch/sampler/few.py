@@ -1,0 +1,315 @@
+"""
+Layers for few tokens, five kernels each. With few tokens a product is as fast as its weight is read, and every kernel beside it
+costs as much as a tenth of that: so products do themselves what lies between them.
+
+A product that ends a part of a layer adds to `x`, and leaves for the next one what a norm makes of the sum but for one factor
+per token (`Normed`): the mean square is known only when all columns are there. Products are linear, so the next one takes that
+factor at its end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..kernels import INTERPRETED, early, fast, power, shared_memory, stages, tl, triton, wait_for_last
+
+# More tokens than this are as well served by the library's products.
+MOST = 16
+# Programs that a device works on at once.
+PROGRAMS = 132
+
+
+class Plan(NamedTuple):
+    """Rows and columns of a weight that a program takes at a time, warps, stages, and in how many pieces columns are summed."""
+
+    tall: int
+    deep: int
+    warps: int
+    stages: int
+    pieces: int = 1
+
+
+class Normed(NamedTuple):
+    """`x` [tokens, width] times the weight of a norm, and of each token sums of squares [parts, tokens] of its `x`."""
+
+    x: Tensor
+    squares: Tensor
+
+
+def fits(weights: list[Tensor]) -> bool:
+    """Whether weights have shapes that the kernels below can do with: they look at no edges."""
+    return all(w.shape[0] % 32 == 0 and w.shape[1] % 64 == 0 for w in weights)
+
+
+def serves(x: Tensor) -> bool:
+    """Whether so many tokens are for the kernels below."""
+    return x.shape[0] <= MOST and fast(x) and (x.dtype == torch.bfloat16 or INTERPRETED)
+
+
+def divisor(size: int, most: int) -> int:
+    """The largest power of two up to `most` that divides `size`."""
+    return min(most, size & -size)
+
+
+def plan(kind: str, tokens: int, rows: int, columns: int) -> Plan:
+    """`rows`: that one program may have any number of; of products in halves, those of one half."""
+    if INTERPRETED:
+        return Plan(divisor(rows, 16), divisor(columns, 64), 4, 2, 2 if kind == "add" else 1)
+    if tokens == 1:
+        # the whole of a row at once where it is not too long
+        whole = power(min(columns, 2048))
+        tall, deep, warps, most = {"turn": (4, whole, 4, 3), "gate": (4, whole, 4, 3), "add": (4 if columns <= whole else 8, whole, 4, 3)}[kind]
+        return Plan(divisor(rows, tall), deep, warps, most)
+    if tokens <= 16:
+        tall, deep, warps, most, pieces = {"turn": (16, 256, 4, 4, 1), "gate": (32, 128, 4, 4, 1), "add": (16, 256, 4, 4, 2)}[kind]
+    else:
+        tall, deep, warps, most, pieces = {"turn": (16, 128, 4, 4, 1), "gate": (32, 128, 4, 4, 1), "add": (64, 128, 4, 4, 8)}[kind]
+    tall, deep = divisor(rows, tall), divisor(columns, deep)
+    if pieces > 1:
+        # as many as fill the device, of a few hundred columns at least
+        pieces = max(1, min(pieces, 2 * PROGRAMS // (rows // tall), columns // 256))
+    return Plan(tall, deep, warps, most, pieces)
+
+
+def launch(given: Plan, tokens: int, columns: int, halves: int, x: Tensor) -> dict[str, int | bool]:
+    """`columns`: that one program sums up."""
+    wide = 1 if tokens == 1 else power(tokens, 16)
+    stage = (halves * given.tall + wide) * given.deep * x.element_size()
+    count = stages(given.stages, stage, 0, shared_memory())
+    more = 0 if columns <= given.deep else count
+    return dict(TALL=given.tall, WIDE=wide, DEEP=given.deep, STAGES=more, num_warps=given.warps, num_stages=count, **early())
+
+
+class Few:
+    """`most`: rows of a weight."""
+
+    def __init__(self, device: torch.device, most: int):
+        # of each group of programs, how many have ended; the last of them puts it back to 0
+        self.ended = torch.zeros(most, dtype=torch.int32, device=device)
+
+    def begin(self, x: Tensor, norm: Tensor, unit: float) -> Normed:
+        """Of what enters the first layer."""
+        tokens, width = x.shape
+        found = Normed(torch.empty_like(x), torch.empty(1, tokens, dtype=torch.float32, device=x.device))
+        _begin[(tokens,)](x, norm, *found, width, unit, BLOCK=power(width), num_warps=4, **early())
+        return found
+
+    def queries(
+        self, h: Normed, weight: Tensor, bias: Tensor | None, turn: tuple[Tensor, Tensor], positions: Tensor, places: Tensor,
+        keys: Tensor, values: Tensor, heads: int, eps: float,
+    ) -> Tensor:  # fmt: skip
+        """What fused.rope_write gives, of heads that are turned whole and not normed."""
+        _, kv, page, size = keys.shape
+        tokens, width = h.x.shape
+        out = torch.empty(tokens, heads, size, dtype=keys.dtype, device=keys.device)
+        given = plan("turn", tokens, size // 2, width)
+        _turned[(weight.shape[0] // (2 * given.tall),)](
+            weight, h.x, h.squares, weight if bias is None else bias, *turn, positions, places, keys, values, out,
+            tokens, width, heads, kv, eps, h.squares.shape[0],
+            PARTS=power(h.squares.shape[0]), BIAS=bias is not None, SIZE=size, PAGE=page, **launch(given, tokens, width, 2, h.x),
+        )  # fmt: skip
+        return out
+
+    def gated(self, h: Normed, weight: Tensor, eps: float, gelu: bool) -> Tensor:
+        """silu(gate) * up, or gelu."""
+        tokens, width = h.x.shape
+        inner = weight.shape[0] // 2
+        out = torch.empty(tokens, inner, dtype=h.x.dtype, device=h.x.device)
+        given = plan("gate", tokens, inner, width)
+        _fed[(inner // given.tall,)](
+            weight, h.x, h.squares, out, tokens, width, inner, eps, h.squares.shape[0],
+            PARTS=power(h.squares.shape[0]), GELU=gelu, **launch(given, tokens, width, 2, h.x),
+        )  # fmt: skip
+        return out
+
+    def add(self, given: Tensor, weight: Tensor, x: Tensor, norm: Tensor | None, unit: float) -> Normed | None:
+        """Adds a product to `x` in place. `norm`: of what follows; None: nothing does."""
+        tokens, columns = given.shape
+        width = weight.shape[0]
+        how = plan("add", tokens, width, columns)
+        length = -(-columns // how.deep // how.pieces) * how.deep
+        same = launch(how, tokens, length, 1, given)
+        tiles, wide = width // how.tall, int(same["WIDE"])
+        parts = torch.empty(how.pieces * tiles * how.tall * wide if how.pieces > 1 else 1, dtype=torch.float32, device=x.device)
+        found = Normed(torch.empty_like(x), torch.empty(tiles, tokens, dtype=torch.float32, device=x.device))
+        _added[(tiles, how.pieces)](
+            weight, given, x, x if norm is None else norm, *found, parts, self.ended, tokens, columns, width, length, unit,
+            PIECES=how.pieces, NORM=norm is not None, **same,
+        )  # fmt: skip
+        return found if norm is not None else None
+
+
+if triton is not None:
+
+    @triton.jit
+    def _begin(x, norm, out, squares, width, unit, BLOCK: tl.constexpr, PDL: tl.constexpr):
+        wait_for_last(PDL)
+        token = tl.program_id(0).to(tl.int64)
+        at = tl.arange(0, BLOCK)
+        v = tl.load(x + token * width + at, mask=at < width, other=0.0).to(tl.float32)
+        w = tl.load(norm + at, mask=at < width, other=0.0).to(tl.float32)
+        tl.store(out + token * width + at, (v * (unit + w)).to(out.dtype.element_ty), mask=at < width)
+        tl.store(squares + token, tl.sum(v * v, 0))
+
+    @triton.jit
+    def _first(weight, row, begin, end, columns, DEEP: tl.constexpr):
+        """The first columns of these rows: weights can be read before the last kernel has ended."""
+        at = begin + tl.arange(0, DEEP)
+        return tl.load(weight + row.to(tl.int64)[:, None] * columns + at[None, :], mask=(at < end)[None, :], other=0.0)
+
+    @triton.jit
+    def _product(
+        first, weight, x, row, token, begin, end, columns,
+        TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr,
+    ):  # fmt: skip
+        """
+        [TALL, WIDE]: these rows of the weight by these tokens, over columns begin … end, whole steps of DEEP where there are several
+        tokens. `first`: what `_first` gives. STAGES 0: there is but one step.
+        """
+        at = tl.arange(0, DEEP)
+        w_at = weight + row.to(tl.int64)[:, None] * columns + at[None, :]
+        if WIDE == 1:
+            # one token needs no tensor core, whose results come late
+            each = first.to(tl.float32) * tl.load(x + begin + at, mask=begin + at < end, other=0.0).to(tl.float32)[None, :]
+            if STAGES > 0:
+                for k in tl.range(begin + DEEP, end, DEEP, num_stages=STAGES):
+                    inside = k + at < end
+                    w = tl.load(w_at + k, mask=inside[None, :], other=0.0)
+                    each += w.to(tl.float32) * tl.load(x + k + at, mask=inside, other=0.0).to(tl.float32)[None, :]
+            return tl.sum(each, 1)[:, None]
+        else:
+            x_at = x + token.to(tl.int64)[None, :] * columns + at[:, None]
+            v = tl.load(x_at + begin, mask=(begin + at < end)[:, None], other=0.0)
+            sums = tl.zeros([TALL, WIDE], tl.float32)
+            if STAGES > 0:
+                for k in range(begin + DEEP, end, DEEP):
+                    sums = tl.dot(tl.load(w_at + k), tl.load(x_at + k), sums)
+            return tl.dot(first, v, sums)
+
+    @triton.jit
+    def _scale(squares, token, tokens, width, eps, parts, PARTS: tl.constexpr):
+        """The factor of each token that its norm still lacks."""
+        part = tl.arange(0, PARTS)
+        each = tl.load(squares + part[:, None] * tokens + token[None, :], mask=(part < parts)[:, None], other=0.0)
+        return tl.rsqrt(tl.sum(each, 0) / width + eps)
+
+    @triton.jit
+    def _halves(both, TALL: tl.constexpr, WIDE: tl.constexpr):
+        """Of [2 * TALL, WIDE] the upper and the lower."""
+        return tl.split(tl.permute(tl.reshape(both, [2, TALL, WIDE]), [1, 2, 0]))
+
+    @triton.jit
+    def _turned(
+        weight, x, squares, bias, cos, sin, positions, places, keys, values, out, tokens, width, heads, kv, eps, parts,
+        PARTS: tl.constexpr, BIAS: tl.constexpr, SIZE: tl.constexpr, PAGE: tl.constexpr,
+        TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
+    ):  # fmt: skip
+        half: tl.constexpr = SIZE // 2
+        # some places of one head, and those that they turn with
+        head = tl.program_id(0) // (half // TALL)
+        at = (tl.program_id(0) % (half // TALL)) * TALL + tl.arange(0, TALL)
+        both = tl.arange(0, 2 * TALL)
+        row = head * SIZE + (both // TALL) * half + (tl.program_id(0) % (half // TALL)) * TALL + both % TALL
+        token = tl.arange(0, WIDE)
+        there = (token < tokens)[None, :]
+        known = tl.minimum(token, tokens - 1)
+        first = _first(weight, row, 0, width, width, DEEP)
+        position = tl.load(positions + known).to(tl.int64)[None, :] * half + at[:, None]
+        c = tl.load(cos + position).to(tl.float32)
+        s = tl.load(sin + position).to(tl.float32)
+        place = tl.load(places + known).to(tl.int64)
+        more = tl.zeros([2 * TALL], tl.float32)
+        if BIAS:
+            more = tl.load(bias + row).to(tl.float32)
+        wait_for_last(PDL)
+        scale = _scale(squares, known, tokens, width, eps, parts, PARTS)
+        sums = _product(first, weight, x, row, known, 0, width, width, 2 * TALL, WIDE, DEEP, STAGES)
+        a, b = _halves(sums * scale[None, :] + more[:, None], TALL, WIDE)
+        if head < heads + kv:
+            a, b = a * c - b * s, b * c + a * s
+        a = a.to(out.dtype.element_ty)
+        b = b.to(out.dtype.element_ty)
+        if head < heads:
+            to = out + (known.to(tl.int64) * heads + head)[None, :] * SIZE + at[:, None]
+            tl.store(to, a, mask=there)
+            tl.store(to + half, b, mask=there)
+        else:
+            page = ((place // PAGE) * kv + (head - heads) % kv) * PAGE + place % PAGE
+            spot = page[None, :] * SIZE + at[:, None]
+            kept = there & (place >= 0)[None, :]
+            if head < heads + kv:
+                tl.store(keys + spot, a, mask=kept)
+                tl.store(keys + spot + half, b, mask=kept)
+            else:
+                tl.store(values + spot, a, mask=kept)
+                tl.store(values + spot + half, b, mask=kept)
+
+    @triton.jit
+    def _fed(
+        weight, x, squares, out, tokens, width, inner, eps, parts,
+        PARTS: tl.constexpr, GELU: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
+    ):  # fmt: skip
+        both = tl.arange(0, 2 * TALL)
+        row = (both // TALL) * inner + tl.program_id(0) * TALL + both % TALL
+        token = tl.arange(0, WIDE)
+        known = tl.minimum(token, tokens - 1)
+        first = _first(weight, row, 0, width, width, DEEP)
+        wait_for_last(PDL)
+        scale = _scale(squares, known, tokens, width, eps, parts, PARTS)
+        sums = _product(first, weight, x, row, known, 0, width, width, 2 * TALL, WIDE, DEEP, STAGES)
+        gate, up = _halves(sums * scale[None, :], TALL, WIDE)
+        slope = gate
+        if GELU:
+            # (1 + tanh x) / 2 is the sigmoid of 2 x
+            slope = 1.5957691216057308 * (gate + 0.044715 * gate * gate * gate)
+        y = gate / (1.0 + tl.exp(-slope)) * up
+        to = out + known.to(tl.int64)[None, :] * inner + (tl.program_id(0) * TALL + tl.arange(0, TALL))[:, None]
+        tl.store(to, y.to(out.dtype.element_ty), mask=(token < tokens)[None, :])
+
+    @triton.jit
+    def _added(
+        weight, given, x, norm, out, squares, parts, ended, tokens, columns, width, length, unit,
+        PIECES: tl.constexpr, NORM: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
+    ):  # fmt: skip
+        tile = tl.program_id(0)
+        piece = tl.program_id(1)
+        row = tile * TALL + tl.arange(0, TALL)
+        token = tl.arange(0, WIDE)
+        known = tl.minimum(token, tokens - 1)
+        begin = piece * length
+        end = tl.minimum(columns, begin + length)
+        there = (token < tokens)[None, :]
+        to = known.to(tl.int64)[None, :] * width + row[:, None]
+        first = _first(weight, row, begin, end, columns, DEEP)
+        w = tl.zeros([TALL], tl.float32)
+        if NORM:
+            w = unit + tl.load(norm + row).to(tl.float32)
+        wait_for_last(PDL)
+        if WIDE == 1:
+            before = tl.load(x + row)[:, None]
+        else:
+            before = tl.load(x + to, mask=there, other=0.0)
+        sums = _product(first, weight, given, row, known, begin, end, columns, TALL, WIDE, DEEP, STAGES)
+        last = 1
+        if PIECES > 1:
+            # the last one of a tile adds up what all have, always in the same order
+            at = tl.arange(0, TALL)[:, None] * WIDE + token[None, :]
+            mine = parts + tile.to(tl.int64) * PIECES * TALL * WIDE + at
+            tl.store(mine + piece * TALL * WIDE, sums)
+            tl.debug_barrier()
+            last = (tl.atomic_add(ended + tile, 1, sem="acq_rel") == PIECES - 1).to(tl.int32)
+            if last == 1:
+                sums = tl.load(mine, cache_modifier=".cg")
+                for other in range(1, PIECES):
+                    sums += tl.load(mine + other * TALL * WIDE, cache_modifier=".cg")
+                tl.store(ended + tile, 0)
+        if last == 1:
+            whole = (sums + before.to(tl.float32)).to(x.dtype.element_ty)
+            tl.store(x + to, whole, mask=there)
+            if NORM:
+                v = whole.to(tl.float32)
+                tl.store(out + to, (v * w[:, None]).to(out.dtype.element_ty), mask=there)
+                tl.store(squares + tile * tokens + token, tl.sum(v * v, 0), mask=token < tokens)
