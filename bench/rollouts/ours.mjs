@@ -42,7 +42,7 @@ export async function openOurs(folder) {
           tokens += said.length
         }
         if (turn + 1 < turns) {
-          contexts = contexts.map((old, i) => Int32Array.from([...old, ...found[i][0].tokens, ...more[turn][i]]))
+          contexts = contexts.map((old, i) => joined(old, found[i][0].tokens, more[turn][i]))
         }
       }
       const seconds = (performance.now() - start) / 1000
@@ -50,4 +50,14 @@ export async function openOurs(folder) {
       return { seconds, tokens, cached: sampler.stats().cachedTokens - before }
     },
   }
+}
+
+function joined(...parts) {
+  const whole = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }

@@ -34,8 +34,13 @@ export function checkRequest(request: SampleRequest, { info, cacheTokens, seed }
     `${prompt.length} tokens long`,
     `the model takes ${maxModelLen} with the answer`,
   )
-  for (const id of prompt)
-    need(isToken(id), 'prompt', `holding token ${id}`, `ids are 0 … ${vocabSize - 1}: is this the model's tokenizer?`)
+  const unknown = prompt.find((id) => !isToken(id))
+  need(
+    unknown === undefined,
+    'prompt',
+    `holding token ${unknown}`,
+    `ids are 0 … ${vocabSize - 1}: is this the model's tokenizer?`,
+  )
   need(whole(n, 1, 1 << 16), 'n', n, 'use 1 or more samples')
   const draw = checkDraw(params, vocabSize)
   need(whole(params.maxTokens, 1), 'maxTokens', params.maxTokens, 'use 1 or more')

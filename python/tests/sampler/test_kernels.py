@@ -1,4 +1,4 @@
-"""The sampler's kernels in Triton's interpreter, which the CPU runs."""
+"""The sampler's kernels in Triton's interpreter, which the CPU runs, and by its compiler, which needs no device."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 @unittest.skipUnless(importlib.util.find_spec("triton"), "no triton in this environment")
 class Kernels(unittest.TestCase):
+    def test_they_compile_for_a_device(self):
+        done = subprocess.run([sys.executable, "-m", "tests.compile_kernels"], cwd=HERE, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr[-4000:])
+
     def test_kernels_do_what_their_twins_do(self):
         code = "import torch; from tests.kernel_checks import check_all; check_all('cpu', torch.float32, 1e-5)"
         done = subprocess.run(

@@ -17,8 +17,8 @@ from torch import Tensor
 from ..kernels import INTERPRETED, early, fast, power, shared_memory, stages, tl, triton, wait_for_last
 
 # More tokens than this are as well served by the library's products.
-MOST = 16
-# Programs that a device works on at once.
+MOST = 32
+# Programs that a device works on at once, one of several tokens each.
 PROGRAMS = 132
 
 
@@ -55,23 +55,21 @@ def divisor(size: int, most: int) -> int:
 
 
 def plan(kind: str, tokens: int, rows: int, columns: int) -> Plan:
-    """`rows`: that one program may have any number of; of products in halves, those of one half."""
+    """`kind`: turn, gate or add. `rows`: that programs share; of a product in halves, those of one half."""
     if INTERPRETED:
         return Plan(divisor(rows, 16), divisor(columns, 64), 4, 2, 2 if kind == "add" else 1)
     if tokens == 1:
-        # the whole of a row at once where it is not too long
-        whole = power(min(columns, 2048))
-        tall, deep, warps, most = {"turn": (4, whole, 4, 3), "gate": (4, whole, 4, 3), "add": (4 if columns <= whole else 8, whole, 4, 3)}[kind]
-        return Plan(divisor(rows, tall), deep, warps, most)
-    if tokens <= 16:
-        tall, deep, warps, most, pieces = {"turn": (16, 256, 4, 4, 1), "gate": (32, 128, 4, 4, 1), "add": (16, 256, 4, 4, 2)}[kind]
-    else:
-        tall, deep, warps, most, pieces = {"turn": (16, 128, 4, 4, 1), "gate": (32, 128, 4, 4, 1), "add": (64, 128, 4, 4, 8)}[kind]
-    tall, deep = divisor(rows, tall), divisor(columns, deep)
-    if pieces > 1:
-        # as many as fill the device, of a few hundred columns at least
-        pieces = max(1, min(pieces, 2 * PROGRAMS // (rows // tall), columns // 256))
-    return Plan(tall, deep, warps, most, pieces)
+        # all of a row at once, unless it is long
+        return Plan(divisor(rows, 4), power(min(columns, 2048)), 4, 3)
+    if kind == "turn":
+        return Plan(divisor(rows, 32), divisor(columns, 128), 4, 4)
+    if kind == "gate":
+        return Plan(divisor(rows, 32), divisor(columns, 64), 4, 6 if tokens <= 16 else 3)
+    tall, deep = divisor(rows, 64), divisor(columns, 128)
+    # so many that all run at once, and none is without work
+    steps = columns // deep
+    each = -(-steps // max(1, PROGRAMS * tall // rows))
+    return Plan(tall, deep, 4, 4, -(-steps // each))
 
 
 def launch(given: Plan, tokens: int, columns: int, halves: int, x: Tensor) -> dict[str, int | bool]:

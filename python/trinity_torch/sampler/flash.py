@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from ..kernels import INTERPRETED, early, power, precision, shared_memory, stages, tl, triton, wait_for_last
-from .paged import LOG2E, PROGRAMS, Tiles, lanes_of
+from .paged import LOG2E, Tiles, lanes_of
 
 
 class Pace(NamedTuple):
@@ -26,11 +26,13 @@ class Pace(NamedTuple):
 
 
 # Of one new token, of what sequences share, of a prompt.
-SINGLE, SHARED, PROMPT = Pace(64, 3, 2), Pace(64, 3, 4), Pace(64, 2, 4)
+SINGLE, SHARED, PROMPT = Pace(64, 3, 2), Pace(64, 3, 4), Pace(128, 3, 8)
 # Rows (tokens x heads) of a tile of a prompt, and of sequences that share something.
 PROMPT_ROWS, SHARED_ROWS = 128, 64
 # Bytes of a head beyond which a tile of a prompt has half as many rows.
 WIDE = 256
+# Programs for new tokens of all sequences, so that few of them fill the device as well; for what groups of them share.
+SINGLES, GROUPS = 512, 2048
 # Bytes of a layer that sequences must have in common for it to be worth while.
 WORTH = 300e6
 
@@ -75,7 +77,7 @@ class Pieces:
     @staticmethod
     def counts(batch: int, kv: int, common: bool) -> tuple[int, int]:
         """A group has several sequences, so it is cut into more."""
-        return lanes_of(batch, kv), lanes_of(batch, kv, 32, 2 * PROGRAMS) if common else 0
+        return lanes_of(batch, kv, 32, SINGLES), lanes_of(batch, kv, 32, GROUPS) if common else 0
 
     @staticmethod
     def numbers(batch: int, heads: int, kv: int, size: int, common: bool) -> int:
@@ -108,23 +110,24 @@ def attend_tokens(
     same = dict(CAPPED=cap > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, EXACT=precision(q), **early())
     begins = tiles.position if common is None else common.tokens
     lanes = pieces.own + pieces.common
+    single = shared = pace(SINGLE, q, group)
     if common is not None:
         many = common.rows.shape[1]
+        shared = pace(SHARED, q, many * group)
         _shared[(common.slot.numel(), kv, pieces.common)](
             q, keys, values, tables, common.slot, common.length, common.rows, tiles.position, room,
             inverse, tables.stride(0), lanes, pieces.own, kv, cap * LOG2E,
-            MEMBERS=many, ROWS=power(many * group, 16), KEYS=keys_of(SHARED, q), **same, **pace(SHARED, q, many * group),
+            MEMBERS=many, ROWS=power(many * group, 16), **same, **shared,
         )  # fmt: skip
     _single[(batch, kv, pieces.own)](
         q, keys, values, tables, tiles.slot, tiles.count, tiles.position, begins, out, room,
         inverse, tables.stride(0), lanes, kv, window, cap * LOG2E,
-        COMMON=common is not None, APART=lanes > 1, WINDOW=window > 0, ROWS=power(group, 16), KEYS=keys_of(SINGLE, q), **same,
-        **pace(SINGLE, q, group),
+        COMMON=common is not None, APART=lanes > 1, WINDOW=window > 0, ROWS=power(group, 16), **same, **single,
     )  # fmt: skip
     if lanes > 1:
         _join[(batch, heads)](
             room, tiles.count, tiles.position, begins, out, heads, pieces.own, pieces.common, window,
-            COMMON=common is not None, WINDOW=window > 0, OWN_KEYS=keys_of(SINGLE, q), COMMON_KEYS=keys_of(SHARED, q), SIZE=size, WIDE=wide,
+            COMMON=common is not None, WINDOW=window > 0, OWN_KEYS=single["KEYS"], COMMON_KEYS=shared["KEYS"], SIZE=size, WIDE=wide,
             LANES=power(lanes), num_warps=4, **early(),
         )  # fmt: skip
     return out
@@ -142,23 +145,24 @@ def attend_prompts(
         q, keys, values, tables, tiles.slot, tiles.first, tiles.count, tiles.position, out,
         scale * LOG2E * (2.0 / cap if cap else 1.0), tables.stride(0), kv, window, cap * LOG2E,
         CAPPED=cap > 0, WINDOW=window > 0, GROUP=group, SIZE=size, WIDE=power(size, 16), PAGE=page,
-        ROWS=power(tiles.longest * group, 16), KEYS=keys_of(PROMPT, q), EXACT=precision(q), **pace(PROMPT, q, tiles.longest * group),
+        ROWS=power(tiles.longest * group, 16), EXACT=precision(q), **pace(PROMPT, q, tiles.longest * group),
     )  # fmt: skip
     return out
 
 
-def keys_of(given: Pace, q: Tensor) -> int:
-    return given.keys if q.dtype != torch.float32 else given.keys // 2
-
-
 def pace(given: Pace, q: Tensor, rows: int) -> dict[str, int]:
-    """How a kernel with tiles of so many rows is started: with as many stages as fit."""
+    """How a kernel with tiles of so many rows is started: with as many stages as fit, and fewer keys where two would not."""
     if q.dtype == torch.float32:
-        return {"num_warps": given.warps, "num_stages": 1}
-    row = power(q.shape[-1], 16) * q.dtype.itemsize
-    # queries, and how much each has of each key
-    other = power(rows, 16) * (row + given.keys * q.dtype.itemsize)
-    return {"num_warps": given.warps, "num_stages": stages(given.stages, 2 * given.keys * row, other, shared_memory())}
+        return {"KEYS": 32, "num_warps": given.warps, "num_stages": 1}
+    high, row, keys = power(rows, 16), power(q.shape[-1], 16) * q.dtype.itemsize, given.keys
+    while True:
+        stage = 2 * keys * row
+        # beside queries: how much each has of each key, or, where the tensor cores read keys while others come, one stage more
+        other = high * row + (high * keys * q.dtype.itemsize if high < 64 else stage)
+        count = stages(given.stages, stage, other, shared_memory())
+        if count > 1 or keys == 32:
+            return {"KEYS": keys, "num_warps": given.warps, "num_stages": count}
+        keys //= 2
 
 
 if triton is not None:
@@ -171,33 +175,46 @@ if triton is not None:
     @triton.jit
     def _over(
         query, sees, table, begin, end, chosen, keys, values, scale, kv, window, cap, top, mass, sums,
-        MASKED: tl.constexpr, CAPPED: tl.constexpr, WINDOW: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr,
-        KEYS: tl.constexpr, EXACT: tl.constexpr,
+        MASKED: tl.constexpr, AHEAD: tl.constexpr, CAPPED: tl.constexpr, WINDOW: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr,
+        PAGE: tl.constexpr, KEYS: tl.constexpr, EXACT: tl.constexpr,
     ):  # fmt: skip
-        """Adds keys begin … end to the largest score, the sum of exponents and the weighted sum of values of each row."""
+        """
+        Adds keys begin … end to the largest score, the sum of exponents and the weighted sum of values of each row. Not MASKED: every row
+        sees all of them, and KEYS divides how many there are. AHEAD: pages are looked up a step before they are read, which pays where
+        a step computes much.
+        """
         d = tl.arange(0, WIDE)
+        if AHEAD:
+            key = begin + tl.arange(0, KEYS)
+            page = tl.load(table + key // PAGE, mask=key < end, other=0)
         for start in range(begin, end, KEYS):
             key = start + tl.arange(0, KEYS)
             inside = key < end
-            page = tl.load(table + key // PAGE, mask=inside, other=0).to(tl.int64)
-            base = ((page * kv + chosen) * PAGE + key % PAGE) * SIZE
-            k_there, v_there = inside[None, :], inside[:, None]
-            if WIDE != SIZE:
-                k_there = k_there & (d < SIZE)[:, None]
-                v_there = v_there & (d < SIZE)[None, :]
-            k = tl.load(keys + base[None, :] + d[:, None], mask=k_there, other=0.0)
-            v = tl.load(values + base[:, None] + d[None, :], mask=v_there, other=0.0)
-            s = tl.dot(query, k, input_precision=EXACT) * scale
+            if AHEAD:
+                here = page
+                page = tl.load(table + (key + KEYS) // PAGE, mask=key + KEYS < end, other=0)
+            else:
+                here = tl.load(table + key // PAGE, mask=inside, other=0)
+            base = ((here.to(tl.int64) * kv + chosen) * PAGE + key % PAGE) * SIZE
+            if MASKED or WIDE != SIZE:
+                k = tl.load(keys + base[None, :] + d[:, None], mask=inside[None, :] & (d < SIZE)[:, None], other=0.0)
+                v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None] & (d < SIZE)[None, :], other=0.0)
+            else:
+                k = tl.load(keys + base[None, :] + d[:, None])
+                v = tl.load(values + base[:, None] + d[None, :])
+            s = tl.dot(query, k, input_precision=EXACT)
             if CAPPED:
                 # tanh x is 1 - 2 / (e^2x + 1)
-                s = cap - 2.0 * cap / (tl.exp2(s) + 1.0)
+                s = cap - 2.0 * cap / (tl.exp2(s * scale) + 1.0)
             if MASKED:
                 s = tl.where((key[None, :] <= sees[:, None]) & inside[None, :], s, float("-inf"))
             if WINDOW:
                 s = tl.where(key[None, :] > sees[:, None] - window, s, float("-inf"))
-            higher = tl.maximum(top, tl.max(s, 1))
+            # a capped score has its scale; of the others only the largest of a row gets it by itself
+            factor = 1.0 if CAPPED else scale
+            higher = tl.maximum(top, tl.max(s, 1) * factor)
             floor = tl.where(higher == float("-inf"), 0.0, higher)
-            p = tl.exp2(s - floor[:, None])
+            p = tl.exp2(s * factor - floor[:, None])
             keep = tl.exp2(top - floor)
             mass = mass * keep + tl.sum(p, 1)
             sums = tl.dot(p.to(v.dtype), v, sums * keep[:, None], input_precision=EXACT)
@@ -247,7 +264,7 @@ if triton is not None:
                 top, mass, sums = _nothing(ROWS, WIDE)
                 top, mass, sums = _over(
                     query, sees, table, begin, tl.minimum(end, begin + piece), chosen, keys, values, scale, kv, window, cap, top, mass, sums,
-                    True, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
+                    True, False, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
                 )  # fmt: skip
                 if APART:
                     _put(room, (one.to(tl.int64) * lanes + lane) * kv * GROUP + head, real, sums, top, mass, SIZE, WIDE)
@@ -269,13 +286,13 @@ if triton is not None:
         table = tables + tl.load(slots + here).to(tl.int64) * stride
         row = tl.arange(0, ROWS)
         member = row // GROUP
-        one = tl.load(rows + here * MEMBERS + member, mask=member < MEMBERS, other=-1)
+        who = tl.load(rows + here * MEMBERS + member, mask=member < MEMBERS, other=-1)
         piece = tl.cdiv(tl.cdiv(end, KEYS), tl.num_programs(2)) * KEYS
         begin = lane * piece
         wait_for_last(PDL)
         if begin < end:
-            real = one >= 0
-            one = tl.where(real, one, 0).to(tl.int64)
+            real = who >= 0
+            one = tl.where(real, who, 0).to(tl.int64)
             head = chosen * GROUP + row % GROUP
             d = tl.arange(0, WIDE)
             at = (one * kv * GROUP + head)[:, None] * SIZE + d[None, :]
@@ -285,7 +302,7 @@ if triton is not None:
             top, mass, sums = _nothing(ROWS, WIDE)
             top, mass, sums = _over(
                 query, sees, table, begin, tl.minimum(end, begin + piece), chosen, keys, values, scale, kv, 0, cap, top, mass, sums,
-                True, CAPPED, False, SIZE, WIDE, PAGE, KEYS, EXACT,
+                True, True, CAPPED, False, SIZE, WIDE, PAGE, KEYS, EXACT,
             )  # fmt: skip
             _put(room, (one * lanes + first + lane) * kv * GROUP + head, real, sums, top, mass, SIZE, WIDE)
 
@@ -352,11 +369,11 @@ if triton is not None:
             top, mass, sums = _nothing(ROWS, WIDE)
             top, mass, sums = _over(
                 query, sees, table, begin, middle, chosen, keys, values, scale, kv, window, cap, top, mass, sums,
-                False, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
+                False, True, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
             )  # fmt: skip
             top, mass, sums = _over(
                 query, sees, table, middle, position + count, chosen, keys, values, scale, kv, window, cap, top, mass, sums,
-                True, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
+                True, True, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
             )  # fmt: skip
             found = sums / tl.where(real, mass, 1.0)[:, None]
             tl.store(out + at, found.to(out.dtype.element_ty), mask=there)
