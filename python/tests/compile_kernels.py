@@ -25,7 +25,7 @@ kernels.early = lambda: {"PDL": True, "launch_pdl": True}
 kernels.shared_memory = lambda: SHARED
 torch.empty, torch.empty_like = torch.zeros, torch.zeros_like
 
-from transformers import AutoModelForCausalLM, Qwen2Config, Qwen3Config  # noqa: E402
+from transformers import AutoModelForCausalLM, Gemma2Config, Qwen2Config, Qwen3Config  # noqa: E402
 
 from trinity_torch.sampler.common import Group  # noqa: E402
 from trinity_torch.sampler.decoder import Decoder  # noqa: E402
@@ -81,7 +81,8 @@ def main() -> None:
     steps(Decoder(plain, 1024, False), (64,), True)
     steps(Decoder(plain, 1024, True), (1, 64, 512), False)
     steps(Decoder(model_of(Qwen3Config), 1024, False), (1, 64), False)
-    steps(Decoder(model_of(Qwen2Config, 256), 1024, False), (1, 64), True)
+    steps(Decoder(model_of(Qwen2Config, 256), 1024, False), (1, 7, 64), True)
+    steps(Decoder(model_of(Gemma2Config, 256), 1024, False), (64,), False)
     steps(Decoder(model_of(Qwen2Config, dtype=torch.float32), 1024, False), (1, 64), True)
     print(SimpleNamespace(**{name: len(found) for name, found in sorted(compiled.items())}))
 

@@ -45,10 +45,11 @@ class Recordings(unittest.TestCase):
         self.assertEqual(self.ask(448), 512)
         self.assertEqual(self.ask(320, BEFORE), 320)
 
-    def test_however_large_it_is(self):
+    def test_even_one_that_is_much_larger(self):
         self.ask(512, BEFORE + 1)
-        self.assertEqual(self.ask(1), 512)
-        self.assertEqual(self.ask(1, BEFORE), 1)
+        self.assertEqual(self.ask(8), 512)
+        self.assertEqual(self.ask(8, BEFORE), 8)
+        self.assertIsNone(self.ask(4))
 
     def test_but_no_smaller_one(self):
         self.ask(64, BEFORE + 1)

@@ -4,6 +4,7 @@ import threading
 import time
 import unittest
 from typing import Any
+from unittest import mock
 
 import torch
 
@@ -11,7 +12,7 @@ from tests.fake import open_fake
 from trinity_torch.wire.channel import Channel
 from trinity_torch.wire.frames import Frame, decode, encode
 from trinity_torch.wire.operations import OPERATIONS, Answer, Request, Worker
-from trinity_torch.wire.server import Server
+from trinity_torch.wire.server import ALL, NEXT, Server
 from trinity_torch.world import World
 
 ROWS = {
@@ -198,24 +199,25 @@ class Between(unittest.TestCase):
         self.assertEqual(counter.steps[-1][-1], before + 20)
 
     def test_but_not_for_ever(self) -> None:
-        trinity = Trinity({**OPERATIONS, "count": count})
-        first = trinity.start("count", {"from": 0})
-        ended = threading.Event()
-
-        def go_on() -> None:
-            # a request of another kind every now and then keeps nobody waiting
-            while not ended.is_set():
-                trinity.start("close", {"model": 1})
-                time.sleep(0.0005)
-
-        asking = threading.Thread(target=go_on)
-        asking.start()
-        try:
-            while trinity.read().header.get("id") != first:
-                pass
-        finally:
-            ended.set()
-            asking.join()
+        server = Server(World.alone(), None, open_fake)
+        self.assertIsNone(server._patience())
+        counter = Counter(server.worker)
+        server.worker.background.append(counter)
+        counter.running[7] = 0
+        with mock.patch("trinity_torch.wire.server.time.monotonic") as clock:
+            clock.return_value = 100.0
+            self.assertEqual(server._patience(), NEXT)
+            clock.return_value = 100.0 + ALL - NEXT / 2
+            self.assertAlmostEqual(server._patience() or 0, NEXT / 2, 9)
+            clock.return_value = 100.0 + 2 * ALL
+            self.assertEqual(server._patience(), 0.0)
+            # one that has begun waits for nobody, and the next burst is a new one
+            counter.running[7] = 1
+            self.assertEqual(server._patience(), 0.0)
+            counter.running[7] = 0
+            self.assertEqual(server._patience(), NEXT)
+            counter.running.clear()
+            self.assertIsNone(server._patience())
 
     def test_requests_are_served_while_steps_go_on_and_steps_can_be_cancelled(self) -> None:
         trinity = Trinity({**OPERATIONS, "count": count})

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -53,6 +53,14 @@ class Layer:
     fed: Dense | Experts
     turn: str  # which rotation of queries and keys it has
     window: int  # tokens that it sees, its own included; 0: all
+
+
+class Plain(NamedTuple):
+    """A layer whose parts take a norm of `x`, these two, and add to it what they make of that."""
+
+    attention: Tensor
+    feed: Tensor
+    fed: Dense
 
 
 @dataclass
@@ -106,8 +114,9 @@ class Decoder:
         self.dtype, self.device = self.embedding.dtype, self.embedding.device
         # as Transformers rounds it
         self.embed_scale = float(torch.tensor(self.hidden**0.5).to(self.dtype)) if gemma else 1.0
-        plain = [w for layer in self.layers for w in _plain_weights(layer)]
-        able = not exact and split is None and len(plain) == 4 * len(self.layers) and few.fits(plain)
+        self._plain = [own for layer in self.layers if (own := plain_of(layer)) is not None]
+        weights = [w for layer, own in zip(self.layers, self._plain) for w in (layer.qkv, layer.o, own.fed.gate_up, own.fed.down)]
+        able = not exact and split is None and not gemma and len(self._plain) == len(self.layers) and few.fits(weights)
         self._few = few.Few(self.device, self.hidden) if able else None
         self.turns = turns(base.rotary_emb, {layer.turn for layer in self.layers}, max_len, self.device, self.dtype)
 
@@ -134,24 +143,24 @@ class Decoder:
 
     def _body_of_few(self, kernels: few.Few, x: Tensor, given: Pass) -> Tensor:
         """The same with fewer kernels."""
-        norms = [layer.attention.before for layer in self.layers]
-        h: few.Normed | None = None if norms[0] is None else kernels.begin(x, norms[0], self.unit)
-        for i, (layer, following) in enumerate(zip(self.layers, [*norms[1:], None])):
+        plain = self._plain
+        h = kernels.begin(x, plain[0].attention)
+        for i, (layer, own) in enumerate(zip(self.layers, plain)):
             keys, values = given.keys[i], given.values[i]
             turn = self.turns[layer.turn]
-            assert h is not None and isinstance(layer.fed, Dense)
             if layer.q_norm is None and 2 * turn[0].shape[1] == self.size:
                 q = kernels.queries(
                     h, layer.qkv, layer.bias, turn, given.positions, given.places, keys, values, self.heads, self.eps
                 )
                 mixed = given.attend(i, q, keys, values)
             else:
-                before = fused.norm(x, norms[i], self.eps, self.unit)
+                before = fused.norm(x, own.attention, self.eps)
                 mixed = self._mix(i, product.parts(before, layer.qkv, False), given)
-            h = kernels.add(mixed, layer.o, x, layer.feed.before, self.unit)
-            assert h is not None
-            h = kernels.add(kernels.gated(h, layer.fed.gate_up, self.eps, self.gelu), layer.fed.down, x, following, self.unit)
-        return fused.norm(x, self.last, self.eps, self.unit)
+            h = kernels.add(mixed, layer.o, x, own.feed)
+            inner = kernels.gated(h, own.fed.gate_up, self.eps)
+            following = plain[i + 1].attention if i + 1 < len(plain) else self.last
+            h = kernels.add(inner, own.fed.down, x, following)
+        return fused.norm(x, self.last, self.eps)
 
     def _feed(self, h: Tensor, part: Dense | Experts) -> Tensor:
         if isinstance(part, Experts):
@@ -255,12 +264,11 @@ class Decoder:
         return whole
 
 
-def _plain_weights(layer: Layer) -> list[Tensor]:
-    """The weights of a layer that norms what its parts take and not what they give; otherwise none."""
-    around = (layer.attention, layer.feed)
-    if not isinstance(layer.fed, Dense) or any(one.before is None or one.after is not None for one in around):
-        return []
-    return [layer.qkv, layer.o, layer.fed.gate_up, layer.fed.down]
+def plain_of(layer: Layer) -> Plain | None:
+    attention, feeds, fed = layer.attention, layer.feed, layer.fed
+    if attention.before is None or feeds.before is None or not isinstance(fed, Dense):
+        return None
+    return Plain(attention.before, feeds.before, fed) if attention.after is None and feeds.after is None else None
 
 
 def modules(owner: Any, joint: str, *apart: str) -> list[Any]:

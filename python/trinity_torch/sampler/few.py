@@ -76,7 +76,8 @@ def launch(given: Plan, tokens: int, columns: int, halves: int, x: Tensor) -> di
     """`columns`: that one program sums up."""
     wide = 1 if tokens == 1 else power(tokens, 16)
     stage = (halves * given.tall + wide) * given.deep * x.element_size()
-    count = stages(given.stages, stage, 0, shared_memory())
+    # what is read first has a place of its own
+    count = stages(given.stages, stage, stage, shared_memory())
     more = 0 if columns <= given.deep else count
     return dict(TALL=given.tall, WIDE=wide, DEEP=given.deep, STAGES=more, num_warps=given.warps, num_stages=count, **early())
 
@@ -88,11 +89,11 @@ class Few:
         # of each group of programs, how many have ended; the last of them puts it back to 0
         self.ended = torch.zeros(most, dtype=torch.int32, device=device)
 
-    def begin(self, x: Tensor, norm: Tensor, unit: float) -> Normed:
+    def begin(self, x: Tensor, norm: Tensor) -> Normed:
         """Of what enters the first layer."""
         tokens, width = x.shape
         found = Normed(torch.empty_like(x), torch.empty(1, tokens, dtype=torch.float32, device=x.device))
-        _begin[(tokens,)](x, norm, *found, width, unit, BLOCK=power(width), num_warps=4, **early())
+        _begin[(tokens,)](x, norm, *found, width, BLOCK=power(width), num_warps=4, **early())
         return found
 
     def queries(
@@ -111,20 +112,20 @@ class Few:
         )  # fmt: skip
         return out
 
-    def gated(self, h: Normed, weight: Tensor, eps: float, gelu: bool) -> Tensor:
-        """silu(gate) * up, or gelu."""
+    def gated(self, h: Normed, weight: Tensor, eps: float) -> Tensor:
+        """silu(gate) * up."""
         tokens, width = h.x.shape
         inner = weight.shape[0] // 2
         out = torch.empty(tokens, inner, dtype=h.x.dtype, device=h.x.device)
         given = plan("gate", tokens, inner, width)
         _fed[(inner // given.tall,)](
             weight, h.x, h.squares, out, tokens, width, inner, eps, h.squares.shape[0],
-            PARTS=power(h.squares.shape[0]), GELU=gelu, **launch(given, tokens, width, 2, h.x),
+            PARTS=power(h.squares.shape[0]), **launch(given, tokens, width, 2, h.x),
         )  # fmt: skip
         return out
 
-    def add(self, given: Tensor, weight: Tensor, x: Tensor, norm: Tensor | None, unit: float) -> Normed | None:
-        """Adds a product to `x` in place. `norm`: of what follows; None: nothing does."""
+    def add(self, given: Tensor, weight: Tensor, x: Tensor, norm: Tensor) -> Normed:
+        """Adds a product to `x` in place. `norm`: of what follows."""
         tokens, columns = given.shape
         width = weight.shape[0]
         how = plan("add", tokens, width, columns)
@@ -134,22 +135,22 @@ class Few:
         parts = torch.empty(how.pieces * tiles * how.tall * wide if how.pieces > 1 else 1, dtype=torch.float32, device=x.device)
         found = Normed(torch.empty_like(x), torch.empty(tiles, tokens, dtype=torch.float32, device=x.device))
         _added[(tiles, how.pieces)](
-            weight, given, x, x if norm is None else norm, *found, parts, self.ended, tokens, columns, width, length, unit,
-            PIECES=how.pieces, NORM=norm is not None, **same,
+            weight, given, x, norm, *found, parts, self.ended, tokens, columns, width, length,
+            PIECES=how.pieces, **same,
         )  # fmt: skip
-        return found if norm is not None else None
+        return found
 
 
 if triton is not None:
 
     @triton.jit
-    def _begin(x, norm, out, squares, width, unit, BLOCK: tl.constexpr, PDL: tl.constexpr):
+    def _begin(x, norm, out, squares, width, BLOCK: tl.constexpr, PDL: tl.constexpr):
         wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
         at = tl.arange(0, BLOCK)
         v = tl.load(x + token * width + at, mask=at < width, other=0.0).to(tl.float32)
         w = tl.load(norm + at, mask=at < width, other=0.0).to(tl.float32)
-        tl.store(out + token * width + at, (v * (unit + w)).to(out.dtype.element_ty), mask=at < width)
+        tl.store(out + token * width + at, (v * w).to(out.dtype.element_ty), mask=at < width)
         tl.store(squares + token, tl.sum(v * v, 0))
 
     @triton.jit
@@ -184,8 +185,8 @@ if triton is not None:
             sums = tl.zeros([TALL, WIDE], tl.float32)
             if STAGES > 0:
                 for k in range(begin + DEEP, end, DEEP):
-                    sums = tl.dot(tl.load(w_at + k), tl.load(x_at + k), sums)
-            return tl.dot(first, v, sums)
+                    sums = tl.dot(tl.load(w_at + k), tl.load(x_at + k), sums, input_precision="ieee")
+            return tl.dot(first, v, sums, input_precision="ieee")
 
     @triton.jit
     def _scale(squares, token, tokens, width, eps, parts, PARTS: tl.constexpr):
@@ -248,7 +249,7 @@ if triton is not None:
     @triton.jit
     def _fed(
         weight, x, squares, out, tokens, width, inner, eps, parts,
-        PARTS: tl.constexpr, GELU: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
+        PARTS: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
         both = tl.arange(0, 2 * TALL)
         row = (both // TALL) * inner + tl.program_id(0) * TALL + both % TALL
@@ -259,18 +260,14 @@ if triton is not None:
         scale = _scale(squares, known, tokens, width, eps, parts, PARTS)
         sums = _product(first, weight, x, row, known, 0, width, width, 2 * TALL, WIDE, DEEP, STAGES)
         gate, up = _halves(sums * scale[None, :], TALL, WIDE)
-        slope = gate
-        if GELU:
-            # (1 + tanh x) / 2 is the sigmoid of 2 x
-            slope = 1.5957691216057308 * (gate + 0.044715 * gate * gate * gate)
-        y = gate / (1.0 + tl.exp(-slope)) * up
+        y = gate / (1.0 + tl.exp(-gate)) * up
         to = out + known.to(tl.int64)[None, :] * inner + (tl.program_id(0) * TALL + tl.arange(0, TALL))[:, None]
         tl.store(to, y.to(out.dtype.element_ty), mask=(token < tokens)[None, :])
 
     @triton.jit
     def _added(
-        weight, given, x, norm, out, squares, parts, ended, tokens, columns, width, length, unit,
-        PIECES: tl.constexpr, NORM: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
+        weight, given, x, norm, out, squares, parts, ended, tokens, columns, width, length,
+        PIECES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
         tile = tl.program_id(0)
         piece = tl.program_id(1)
@@ -282,9 +279,7 @@ if triton is not None:
         there = (token < tokens)[None, :]
         to = known.to(tl.int64)[None, :] * width + row[:, None]
         first = _first(weight, row, begin, end, columns, DEEP)
-        w = tl.zeros([TALL], tl.float32)
-        if NORM:
-            w = unit + tl.load(norm + row).to(tl.float32)
+        w = tl.load(norm + row).to(tl.float32)
         wait_for_last(PDL)
         if WIDE == 1:
             before = tl.load(x + row)[:, None]
@@ -307,7 +302,6 @@ if triton is not None:
         if last == 1:
             whole = (sums + before.to(tl.float32)).to(x.dtype.element_ty)
             tl.store(x + to, whole, mask=there)
-            if NORM:
-                v = whole.to(tl.float32)
-                tl.store(out + to, (v * w[:, None]).to(out.dtype.element_ty), mask=there)
-                tl.store(squares + tile * tokens + token, tl.sum(v * v, 0), mask=token < tokens)
+            v = whole.to(tl.float32)
+            tl.store(out + to, (v * w[:, None]).to(out.dtype.element_ty), mask=there)
+            tl.store(squares + tile * tokens + token, tl.sum(v * v, 0), mask=token < tokens)

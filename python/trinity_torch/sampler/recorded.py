@@ -27,6 +27,8 @@ R = TypeVar("R", bound=Recording)
 
 # Steps of a size that come before it is recorded.
 BEFORE = 4
+# A recording of so many times as many rows may take longer than a step without one: it cuts no context into pieces.
+FAR = 64
 
 
 class Recorded(Generic[R]):
@@ -50,7 +52,7 @@ class Recorded(Generic[R]):
         if self._asked[batch, kind] > BEFORE:
             found = self._kept[batch, kind] = self._record(batch, kind)
             return batch, found
-        larger = [size for size, other in self._kept if other == kind and batch < size and fits(size)]
+        larger = [size for size, other in self._kept if other == kind and batch < size <= FAR * batch and fits(size)]
         if not larger:
             return None
         return min(larger), self._kept[min(larger), kind]

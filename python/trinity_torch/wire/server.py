@@ -74,10 +74,9 @@ class Server:
     def _patience(self) -> float | None:
         """Seconds to wait for a request before the background goes on; None: there is nothing to go on with."""
         busy = [one for one in self.worker.background if one.busy()]
-        if not busy:
-            return None
-        if not all(one.gathering() for one in busy):
-            return 0.0
+        if not busy or not all(one.gathering() for one in busy):
+            self._since = None
+            return 0.0 if busy else None
         now = time.monotonic()
         self._since = now if self._since is None else self._since
         return max(0.0, min(NEXT, self._since + ALL - now))
