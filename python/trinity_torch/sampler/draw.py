@@ -241,7 +241,7 @@ if triton is not None:
             tl.store(to + 6, raw * inverse)
             tl.store(to + 7, y * inverse)
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["count"])
     def _finish(
         parts, state, used, slots, out, count, vocabulary,
         WIDTH: tl.constexpr, RESHAPED: tl.constexpr, COUNTED: tl.constexpr, CHUNKS: tl.constexpr,

@@ -90,10 +90,11 @@ class Few:
         self.ended = torch.zeros(most, dtype=torch.int32, device=device)
 
     def begin(self, x: Tensor, norm: Tensor) -> Normed:
-        """Of what enters the first layer."""
+        """Of what enters the first layer; in as many parts as `add` leaves, so that one kernel takes both."""
         tokens, width = x.shape
-        found = Normed(torch.empty_like(x), torch.empty(1, tokens, dtype=torch.float32, device=x.device))
-        _begin[(tokens,)](x, norm, *found, width, BLOCK=power(width), num_warps=4, **early())
+        parts = width // plan("add", tokens, width, width).tall
+        found = Normed(torch.empty_like(x), torch.empty(parts, tokens, dtype=torch.float32, device=x.device))
+        _begin[(tokens,)](x, norm, *found, tokens, width, parts, BLOCK=power(width), PARTS=power(parts), num_warps=4, **early())
         return found
 
     def queries(
@@ -135,23 +136,25 @@ class Few:
         parts = torch.empty(how.pieces * tiles * how.tall * wide if how.pieces > 1 else 1, dtype=torch.float32, device=x.device)
         found = Normed(torch.empty_like(x), torch.empty(tiles, tokens, dtype=torch.float32, device=x.device))
         _added[(tiles, how.pieces)](
-            weight, given, x, norm, *found, parts, self.ended, tokens, columns, width, length,
-            PIECES=how.pieces, **same,
+            weight, given, x, norm, *found, parts, self.ended, tokens, columns, width, length, how.pieces,
+            SEVERAL=how.pieces > 1, **same,
         )  # fmt: skip
         return found
 
 
 if triton is not None:
 
-    @triton.jit
-    def _begin(x, norm, out, squares, width, BLOCK: tl.constexpr, PDL: tl.constexpr):
+    @triton.jit(do_not_specialize=["tokens"])
+    def _begin(x, norm, out, squares, tokens, width, parts, BLOCK: tl.constexpr, PARTS: tl.constexpr, PDL: tl.constexpr):
         wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
         at = tl.arange(0, BLOCK)
         v = tl.load(x + token * width + at, mask=at < width, other=0.0).to(tl.float32)
         w = tl.load(norm + at, mask=at < width, other=0.0).to(tl.float32)
         tl.store(out + token * width + at, (v * w).to(out.dtype.element_ty), mask=at < width)
-        tl.store(squares + token, tl.sum(v * v, 0))
+        # the sum, and nothing more
+        part = tl.arange(0, PARTS)
+        tl.store(squares + part * tokens + token, tl.where(part == 0, tl.sum(v * v, 0), 0.0), mask=part < parts)
 
     @triton.jit
     def _first(weight, row, begin, end, columns, DEEP: tl.constexpr):
@@ -189,10 +192,13 @@ if triton is not None:
             return tl.dot(first, v, sums, input_precision="ieee")
 
     @triton.jit
-    def _scale(squares, token, tokens, width, eps, parts, PARTS: tl.constexpr):
+    def _scale(squares, token, tokens, width, eps, parts, PARTS: tl.constexpr, WIDE: tl.constexpr):
         """The factor of each token that its norm still lacks."""
         part = tl.arange(0, PARTS)
-        each = tl.load(squares + part[:, None] * tokens + token[None, :], mask=(part < parts)[:, None], other=0.0)
+        if WIDE == 1:
+            each = tl.load(squares + part, mask=part < parts, other=0.0)[:, None]
+        else:
+            each = tl.load(squares + part[:, None] * tokens + token[None, :], mask=(part < parts)[:, None], other=0.0)
         return tl.rsqrt(tl.sum(each, 0) / width + eps)
 
     @triton.jit
@@ -200,7 +206,7 @@ if triton is not None:
         """Of [2 * TALL, WIDE] the upper and the lower."""
         return tl.split(tl.permute(tl.reshape(both, [2, TALL, WIDE]), [1, 2, 0]))
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["tokens"])
     def _turned(
         weight, x, squares, bias, cos, sin, positions, places, keys, values, out, tokens, width, heads, kv, eps, parts,
         PARTS: tl.constexpr, BIAS: tl.constexpr, SIZE: tl.constexpr, PAGE: tl.constexpr,
@@ -224,7 +230,7 @@ if triton is not None:
         if BIAS:
             more = tl.load(bias + row).to(tl.float32)
         wait_for_last(PDL)
-        scale = _scale(squares, known, tokens, width, eps, parts, PARTS)
+        scale = _scale(squares, known, tokens, width, eps, parts, PARTS, WIDE)
         sums = _product(first, weight, x, row, known, 0, width, width, 2 * TALL, WIDE, DEEP, STAGES)
         a, b = _halves(sums * scale[None, :] + more[:, None], TALL, WIDE)
         if head < heads + kv:
@@ -246,7 +252,7 @@ if triton is not None:
                 tl.store(values + spot, a, mask=kept)
                 tl.store(values + spot + half, b, mask=kept)
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["tokens"])
     def _fed(
         weight, x, squares, out, tokens, width, inner, eps, parts,
         PARTS: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
@@ -257,17 +263,17 @@ if triton is not None:
         known = tl.minimum(token, tokens - 1)
         first = _first(weight, row, 0, width, width, DEEP)
         wait_for_last(PDL)
-        scale = _scale(squares, known, tokens, width, eps, parts, PARTS)
+        scale = _scale(squares, known, tokens, width, eps, parts, PARTS, WIDE)
         sums = _product(first, weight, x, row, known, 0, width, width, 2 * TALL, WIDE, DEEP, STAGES)
         gate, up = _halves(sums * scale[None, :], TALL, WIDE)
         y = gate / (1.0 + tl.exp(-gate)) * up
         to = out + known.to(tl.int64)[None, :] * inner + (tl.program_id(0) * TALL + tl.arange(0, TALL))[:, None]
         tl.store(to, y.to(out.dtype.element_ty), mask=(token < tokens)[None, :])
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["tokens", "pieces"])
     def _added(
-        weight, given, x, norm, out, squares, parts, ended, tokens, columns, width, length,
-        PIECES: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
+        weight, given, x, norm, out, squares, parts, ended, tokens, columns, width, length, pieces,
+        SEVERAL: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
         tile = tl.program_id(0)
         piece = tl.program_id(1)
@@ -287,16 +293,16 @@ if triton is not None:
             before = tl.load(x + to, mask=there, other=0.0)
         sums = _product(first, weight, given, row, known, begin, end, columns, TALL, WIDE, DEEP, STAGES)
         last = 1
-        if PIECES > 1:
+        if SEVERAL:
             # the last one of a tile adds up what all have, always in the same order
             at = tl.arange(0, TALL)[:, None] * WIDE + token[None, :]
-            mine = parts + tile.to(tl.int64) * PIECES * TALL * WIDE + at
+            mine = parts + tile.to(tl.int64) * pieces * TALL * WIDE + at
             tl.store(mine + piece * TALL * WIDE, sums)
             tl.debug_barrier()
-            last = (tl.atomic_add(ended + tile, 1, sem="acq_rel") == PIECES - 1).to(tl.int32)
+            last = (tl.atomic_add(ended + tile, 1, sem="acq_rel") == pieces - 1).to(tl.int32)
             if last == 1:
                 sums = tl.load(mine, cache_modifier=".cg")
-                for other in range(1, PIECES):
+                for other in range(1, pieces):
                     sums += tl.load(mine + other * TALL * WIDE, cache_modifier=".cg")
                 tl.store(ended + tile, 0)
         if last == 1:

@@ -128,7 +128,7 @@ def attend_tokens(
         _join[(batch, heads)](
             room, tiles.count, tiles.position, begins, out, heads, pieces.own, pieces.common, window,
             COMMON=common is not None, WINDOW=window > 0, OWN_KEYS=single["KEYS"], COMMON_KEYS=shared["KEYS"], SIZE=size, WIDE=wide,
-            LANES=power(lanes), num_warps=4, **early(),
+            LANES=4 if lanes <= 4 else 16 if lanes <= 16 else power(lanes), num_warps=4, **early(),
         )  # fmt: skip
     return out
 
@@ -230,7 +230,7 @@ if triton is not None:
         tl.store(to + SIZE, top, mask=rows)
         tl.store(to + SIZE + 1, mass, mask=rows)
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["lanes"])
     def _single(
         q, keys, values, tables, slots, counts, positions, begins, out, room, scale, stride, lanes, kv, window, cap,
         COMMON: tl.constexpr, APART: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, CAPPED: tl.constexpr, WINDOW: tl.constexpr,
@@ -272,7 +272,7 @@ if triton is not None:
                     found = sums / tl.where(real, mass, 1.0)[:, None]
                     tl.store(out + at, found.to(out.dtype.element_ty), mask=there)
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["lanes", "first"])
     def _shared(
         q, keys, values, tables, slots, lengths, rows, positions, room, scale, stride, lanes, first, kv, cap,
         MEMBERS: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, CAPPED: tl.constexpr,
@@ -306,7 +306,7 @@ if triton is not None:
             )  # fmt: skip
             _put(room, (one * lanes + first + lane) * kv * GROUP + head, real, sums, top, mass, SIZE, WIDE)
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["own", "common"])
     def _join(
         room, counts, positions, begins, out, heads, own, common, window,
         COMMON: tl.constexpr, WINDOW: tl.constexpr, OWN_KEYS: tl.constexpr, COMMON_KEYS: tl.constexpr, SIZE: tl.constexpr,

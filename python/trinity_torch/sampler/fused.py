@@ -162,7 +162,7 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 if triton is not None:
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["tokens"])
     def _norm(
         x, residual, weight, out, tokens, width, eps, unit,
         PARTS: tl.constexpr, ADD: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr,
@@ -187,7 +187,7 @@ if triton is not None:
         scale = tl.rsqrt(tl.sum(v * v, 0) / width + eps)
         tl.store(out + here, (v * scale * (unit + w)).to(out.dtype.element_ty), mask=inside)
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["tokens"])
     def _gated(x, out, tokens, width, PARTS: tl.constexpr, GELU: tl.constexpr, BLOCK: tl.constexpr, PDL: tl.constexpr):
         wait_for_last(PDL)
         token = tl.program_id(0).to(tl.int64)
@@ -209,7 +209,7 @@ if triton is not None:
         y = gate / (1.0 + tl.exp(-slope)) * up
         tl.store(out + token * width + at, y.to(out.dtype.element_ty), mask=inside)
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["tokens"])
     def _rope_write(
         x, bias, q_norm, k_norm, cos, sin, positions, places, keys, values, out, eps, unit, tokens, width, heads, kv,
         PARTS: tl.constexpr, PAGE: tl.constexpr, SIZE: tl.constexpr, PAIRS: tl.constexpr, HALF: tl.constexpr, REST: tl.constexpr, BIAS: tl.constexpr,

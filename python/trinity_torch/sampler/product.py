@@ -101,7 +101,7 @@ def shape_for(tokens: int) -> Shape:
 
 if triton is not None:
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["tokens"])
     def _product(
         weight, x, out, tokens, rows, columns, pieces, length,
         FOLD: tl.constexpr, GROUP: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, EXACT: tl.constexpr,

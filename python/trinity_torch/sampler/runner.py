@@ -253,7 +253,7 @@ def begin(rows: Tensor, state: Tensor, tables: Tensor) -> tuple[Tensor, Tensor, 
 
 if triton is not None:
 
-    @triton.jit
+    @triton.jit(do_not_specialize=["count"])
     def _begin(rows, state, tables, out, count, stride, WIDTH: tl.constexpr, PAGE: tl.constexpr, PDL: tl.constexpr):
         wait_for_last(PDL)
         i = tl.program_id(0)
