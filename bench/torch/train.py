@@ -1,6 +1,7 @@
 """Training speed of the torch engine on one GPU: python3 bench/torch/train.py [--shape 1.5b] [--profile] …
 
-MFU = 6 · N · tokens/s ÷ 990e12; N counts a tied head once, recomputation is not counted, the optimizer step is apart.
+MFU = 6 · N · tokens/s ÷ 990e12, with --lora 4 · N: a frozen weight has no gradient. N counts a tied head once, recomputation is not
+counted, the optimizer step is apart.
 All tokens are scored, so the head does its full work.
 """
 
@@ -134,7 +135,7 @@ def ours(name: str, args: argparse.Namespace) -> None:
         json.dumps(
             {
                 "engine": "trinity", "shape": name, "tokens_per_s": round(rate),
-                "seconds": round(seconds, 3), "mfu": round(6 * shape * rate / PEAK, 4), "ms_per_micro": round(seconds / packs * 1e3, 1),
+                "seconds": round(seconds, 3), "mfu": round((4 if args.lora else 6) * shape * rate / PEAK, 4), "ms_per_micro": round(seconds / packs * 1e3, 1),
                 "fill": round(tokens / packs / args.tokens, 3), "optim_ms": round(optim * 1e3, 1),
                 "peak_gb": round(peak / 1e9, 1), "graphs": compiled, "warm_s": round(warm, 1), "launch": round(launch, 2), "host": round(host, 3), "lora": args.lora,
                 "recordings": 0 if model.network.recordings is None else len(model.network.recordings),
