@@ -59,7 +59,7 @@ describe('memory of a model on the torch engine', () => {
     expect(read('train/model.py')).toContain(`COMPILED_FROM = 10**${Math.log10(COMPILED_FROM)}`)
     expect(read('network/rows.py')).toContain(`ALIGN = ${ALIGN}`)
     expect(read('sampler/engine.py')).toContain(`MAX_BATCH = {"cuda": ${MAX_BATCH}`)
-    expect(read('sampler/scheduler.py')).toContain(`PREFILL_BESIDE = ${PREFILL},`)
+    expect(read('sampler/scheduler.py')).toContain(`\nPREFILL = ${PREFILL}\n`)
   })
 
   it('of a trained parameter is 18 bytes, and 6 with its optimizer in main memory', () => {
