@@ -48,8 +48,8 @@ class Recordings(unittest.TestCase):
     def test_even_one_that_is_much_larger(self):
         self.ask(512, BEFORE + 1)
         self.assertEqual(self.ask(8), 512)
-        self.assertEqual(self.ask(8, BEFORE), 8)
         self.assertIsNone(self.ask(4))
+        self.assertEqual(self.ask(8, BEFORE), 8)
 
     def test_but_no_smaller_one(self):
         self.ask(64, BEFORE + 1)
