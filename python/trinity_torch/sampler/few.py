@@ -1,5 +1,5 @@
 """
-Layers for few tokens, five kernels each. With few tokens a product is as fast as its weight is read, and every kernel beside it
+Layers for few tokens, four kernels each beside attention. With few tokens a product is as fast as its weight is read, and every kernel beside it
 costs as much as a tenth of that: so products do themselves what lies between them.
 
 A product that ends a part of a layer adds to `x`, and leaves for the next one what a norm makes of the sum but for one factor
