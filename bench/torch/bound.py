@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import torch
 from ceilings import copy_rate
-from shapes import config_of, parameters_of
+from shapes import config_of, operations_of
 from torch import Tensor
 from trinity_torch.network import cudnn_attention, head
 from trinity_torch.network.linear import add_product
@@ -190,7 +190,7 @@ def bound(name: str, rows: Rows, budget: int, rank: int = 0, measured: float | N
         "attention": attention(name, rows, budget),
     }
     seconds.update((label, size * count / rate) for label, size in memory(name, rank).items())
-    operations = (4 if rank else 6) * parameters_of(name) * count
+    operations = operations_of(name, rank) * count
     whole = sum(seconds.values())
     rates = {label: round(flops / s / 1e12) if flops else f"+{s * 1e3:.2f} ms" for label, (s, flops) in {**of_layers, **of_head}.items()}
     found: dict[str, object] = {

@@ -56,6 +56,11 @@ def parameters_of(name: str) -> int:
     return layers * layer + hidden + vocabulary * hidden * (1 if tied else 2)
 
 
+def operations_of(name: str, lora: int = 0) -> int:
+    """Of training on one token; a frozen weight has no gradient."""
+    return (4 if lora else 6) * parameters_of(name)
+
+
 def rows_of(tokens: int, vocabulary: int, seed: int = 1, shortest: int = 128, longest: int = 2048) -> Rows:
     """About `tokens` tokens in rows of varying lengths; every token but the first is scored."""
     noise = torch.Generator().manual_seed(seed)

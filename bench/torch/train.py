@@ -14,7 +14,7 @@ import time
 
 import torch
 from bound import PEAK, bound
-from shapes import SHAPES, config_of, network_of, parameters_of, rows_of
+from shapes import SHAPES, config_of, network_of, operations_of, rows_of
 from trinity_torch.network import cudnn_attention, head
 from trinity_torch.network.rows import Rows
 from trinity_torch.train.score_model import ScoreModel
@@ -88,7 +88,6 @@ def host_work(model: TrainModel, rows: Rows, tokens: int) -> float:
 
 
 def ours(name: str, args: argparse.Namespace) -> None:
-    shape = parameters_of(name)
     spec: dict = {"path": name, "gradientCheckpointing": args.checkpointing}
     if args.lora:
         spec["lora"] = {"rank": args.lora, "alpha": 2 * args.lora, "targetModules": "all-linear"}
@@ -135,7 +134,7 @@ def ours(name: str, args: argparse.Namespace) -> None:
         json.dumps(
             {
                 "engine": "trinity", "shape": name, "tokens_per_s": round(rate),
-                "seconds": round(seconds, 3), "mfu": round((4 if args.lora else 6) * shape * rate / PEAK, 4), "ms_per_micro": round(seconds / packs * 1e3, 1),
+                "seconds": round(seconds, 3), "mfu": round(operations_of(name, args.lora) * rate / PEAK, 4), "ms_per_micro": round(seconds / packs * 1e3, 1),
                 "fill": round(tokens / packs / args.tokens, 3), "optim_ms": round(optim * 1e3, 1),
                 "peak_gb": round(peak / 1e9, 1), "graphs": compiled, "warm_s": round(warm, 1), "launch": round(launch, 2), "host": round(host, 3), "lora": args.lora,
                 "recordings": 0 if model.network.recordings is None else len(model.network.recordings),
@@ -195,7 +194,7 @@ def peer(name: str, compiled: bool, tokens: int) -> None:
     for _ in range(2):
         step()
     rate = 8 * n / timed(step)
-    mfu = 6 * parameters_of(name) * rate / PEAK
+    mfu = operations_of(name) * rate / PEAK
     print(json.dumps({"peer": "transformers" + (" compiled" if compiled else ""), "tokens_per_s": round(rate), "mfu": round(mfu, 4)}), flush=True)
 
 

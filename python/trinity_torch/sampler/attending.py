@@ -11,11 +11,8 @@ from torch import Tensor
 from ..kernels import fast
 from . import flash, paged
 from .common import Group
-from .decoder import Decoder
+from .decoder import Attention, Decoder
 from .paged import Tiles
-
-# From queries of layer i, its keys and its values to the attention's output [tokens, heads * size].
-Attention = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 
 
 class Attending:

@@ -63,18 +63,22 @@ class Plain(NamedTuple):
     fed: Dense
 
 
+# From queries of layer i, its keys and its values to the attention's output [tokens, heads * size].
+Attention = Callable[[int, Tensor, Tensor, Tensor], Tensor]
+
+
 @dataclass
 class Pass:
     """
     What a pass over some tokens takes beside them: their positions, the places of their keys and values in the cache, the cache of each
-    layer, and `attend`, from queries of a layer (by number), its keys and its values to what they find [tokens, heads * size].
+    layer, and how they attend to it.
     """
 
     positions: Tensor
     places: Tensor
     keys: Tensor
     values: Tensor
-    attend: Callable[[int, Tensor, Tensor, Tensor], Tensor]
+    attend: Attention
 
 
 class Decoder:

@@ -202,8 +202,14 @@ if triton is not None:
         return tl.rsqrt(tl.sum(each, 0) / width + eps)
 
     @triton.jit
+    def _rows(begin, distance, TALL: tl.constexpr):
+        """TALL rows of each half of a weight; the halves are so far from each other."""
+        both = tl.arange(0, 2 * TALL)
+        return begin + (both // TALL) * distance + both % TALL
+
+    @triton.jit
     def _halves(both, TALL: tl.constexpr, WIDE: tl.constexpr):
-        """Of [2 * TALL, WIDE] the upper and the lower."""
+        """What a product with such rows, [2 * TALL, WIDE], gives for each half."""
         return tl.split(tl.permute(tl.reshape(both, [2, TALL, WIDE]), [1, 2, 0]))
 
     @triton.jit(do_not_specialize=["tokens"])
@@ -215,9 +221,9 @@ if triton is not None:
         half: tl.constexpr = SIZE // 2
         # some places of one head, and those that they turn with
         head = tl.program_id(0) // (half // TALL)
-        at = (tl.program_id(0) % (half // TALL)) * TALL + tl.arange(0, TALL)
-        both = tl.arange(0, 2 * TALL)
-        row = head * SIZE + (both // TALL) * half + (tl.program_id(0) % (half // TALL)) * TALL + both % TALL
+        begin = (tl.program_id(0) % (half // TALL)) * TALL
+        at = begin + tl.arange(0, TALL)
+        row = _rows(head * SIZE + begin, half, TALL)
         token = tl.arange(0, WIDE)
         there = (token < tokens)[None, :]
         known = tl.minimum(token, tokens - 1)
@@ -257,8 +263,8 @@ if triton is not None:
         weight, x, squares, out, tokens, width, inner, eps, parts,
         PARTS: tl.constexpr, TALL: tl.constexpr, WIDE: tl.constexpr, DEEP: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
-        both = tl.arange(0, 2 * TALL)
-        row = (both // TALL) * inner + tl.program_id(0) * TALL + both % TALL
+        begin = tl.program_id(0) * TALL
+        row = _rows(begin, inner, TALL)
         token = tl.arange(0, WIDE)
         known = tl.minimum(token, tokens - 1)
         first = _first(weight, row, 0, width, width, DEEP)
@@ -267,7 +273,7 @@ if triton is not None:
         sums = _product(first, weight, x, row, known, 0, width, width, 2 * TALL, WIDE, DEEP, STAGES)
         gate, up = _halves(sums * scale[None, :], TALL, WIDE)
         y = gate / (1.0 + tl.exp(-gate)) * up
-        to = out + known.to(tl.int64)[None, :] * inner + (tl.program_id(0) * TALL + tl.arange(0, TALL))[:, None]
+        to = out + known.to(tl.int64)[None, :] * inner + (begin + tl.arange(0, TALL))[:, None]
         tl.store(to, y.to(out.dtype.element_ty), mask=(token < tokens)[None, :])
 
     @triton.jit(do_not_specialize=["tokens", "pieces"])

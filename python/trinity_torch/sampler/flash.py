@@ -230,6 +230,22 @@ if triton is not None:
         tl.store(to + SIZE, top, mask=rows)
         tl.store(to + SIZE + 1, mass, mask=rows)
 
+    @triton.jit
+    def _own(one, counts, positions, begins, window, COMMON: tl.constexpr, WINDOW: tl.constexpr):
+        """Whether row `one` has a sequence, and which keys are read for it alone. All of it is known since the step began."""
+        end = tl.load(positions + one) + 1
+        begin = 0
+        if COMMON:
+            begin = tl.load(begins + one)
+        if WINDOW:
+            begin = tl.maximum(0, end - window)
+        return tl.load(counts + one) > 0, begin, end
+
+    @triton.jit
+    def _piece(size, count, KEYS: tl.constexpr):
+        """Keys of each of so many even pieces; the last ones may be empty."""
+        return tl.cdiv(tl.cdiv(size, KEYS), count) * KEYS
+
     @triton.jit(do_not_specialize=["lanes"])
     def _single(
         q, keys, values, tables, slots, counts, positions, begins, out, room, scale, stride, lanes, kv, window, cap,
@@ -239,18 +255,11 @@ if triton is not None:
         one = tl.program_id(0)
         chosen = tl.program_id(1)
         lane = tl.program_id(2)
-        # known since the step began
-        there_is_one = tl.load(counts + one) > 0
-        end = tl.load(positions + one) + 1
+        there_is_one, begin, end = _own(one, counts, positions, begins, window, COMMON, WINDOW)
         table = tables + tl.load(slots + one).to(tl.int64) * stride
-        begin = 0
-        if COMMON:
-            begin = tl.load(begins + one)
-        if WINDOW:
-            begin = tl.maximum(0, end - window)
         wait_for_last(PDL)
         if there_is_one:
-            piece = tl.cdiv(tl.cdiv(end - begin, KEYS), tl.num_programs(2)) * KEYS
+            piece = _piece(end - begin, tl.num_programs(2), KEYS)
             begin += lane * piece
             if begin < end:
                 row = tl.arange(0, ROWS)
@@ -287,7 +296,7 @@ if triton is not None:
         row = tl.arange(0, ROWS)
         member = row // GROUP
         who = tl.load(rows + here * MEMBERS + member, mask=member < MEMBERS, other=-1)
-        piece = tl.cdiv(tl.cdiv(end, KEYS), tl.num_programs(2)) * KEYS
+        piece = _piece(end, tl.num_programs(2), KEYS)
         begin = lane * piece
         wait_for_last(PDL)
         if begin < end:
@@ -314,21 +323,15 @@ if triton is not None:
     ):  # fmt: skip
         one = tl.program_id(0).to(tl.int64)
         head = tl.program_id(1)
-        there_is_one = tl.load(counts + one) > 0
-        end = tl.load(positions + one) + 1
-        begin = 0
-        if COMMON:
-            begin = tl.load(begins + one)
-        if WINDOW:
-            begin = tl.maximum(0, end - window)
+        there_is_one, begin, end = _own(one, counts, positions, begins, window, COMMON, WINDOW)
         wait_for_last(PDL)
         if there_is_one:
-            # pieces that there are, by the rules of those who computed them
+            # pieces that there are
             lane = tl.arange(0, LANES)
-            piece = tl.cdiv(tl.cdiv(end - begin, OWN_KEYS), own) * OWN_KEYS
+            piece = _piece(end - begin, own, OWN_KEYS)
             there = (lane < own) & (begin + lane * piece < end)
             if COMMON:
-                piece = tl.cdiv(tl.cdiv(begin, COMMON_KEYS), common) * COMMON_KEYS
+                piece = _piece(begin, common, COMMON_KEYS)
                 there = there | ((lane >= own) & (lane < own + common) & ((lane - own) * piece < begin))
             d = tl.arange(0, WIDE)
             at = room + ((one * (own + common) + lane) * heads + head) * (SIZE + 2)

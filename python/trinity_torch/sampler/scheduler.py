@@ -70,7 +70,7 @@ class Scheduler:
 
     def gathering(self) -> bool:
         """There are requests, and none has begun."""
-        return self.drained and bool(self.places.fresh) and self.busy()
+        return self.drained and self.busy()
 
     def _waiting(self) -> bool:
         """Nothing can go on before Trinity has said what the next tokens may be."""

@@ -23,6 +23,7 @@ import type {
   Want,
 } from '../contract.js'
 import { mergeMetrics } from '../metrics.js'
+import { concat } from '../native/packed.js'
 import { ofOthers, otherTokens } from '../other-tokens.js'
 import { checkRows, packRows } from '../pack.js'
 import { Bigram, type BigramState, entropyOf, squaresOf } from './bigram.js'
@@ -164,16 +165,6 @@ export class MockTrainModel implements TrainModel {
       }
     }
   }
-}
-
-function concat(parts: Float32Array[]): Float32Array {
-  const all = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }
 
 /** A sampler of this engine. */
