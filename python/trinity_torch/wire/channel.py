@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import WorkerError
 from .frames import Frame, Header, decode, encode
+from .incoming import Incoming
 
 if TYPE_CHECKING:
     import torch
+
+# Bytes of a frame that is put together to be sent at once.
+SMALL = 1 << 16
 
 
 class Channel:
@@ -42,6 +46,8 @@ class Channel:
 
     def send(self, header: Header, tensors: Mapping[str, torch.Tensor] | None = None) -> None:
         pieces = encode(plain(header), tensors)
+        if sum(len(piece) for piece in pieces) <= SMALL:
+            pieces = [b"".join(pieces)]
         with self._writing:
             for piece in pieces:
                 self._socket.sendall(piece)
@@ -69,9 +75,10 @@ class Channel:
             self._cancelled.discard(request)
 
     def _listen(self) -> None:
+        incoming = Incoming(self._socket)
         try:
             while True:
-                self._take(decode(self._read))
+                self._take(decode(incoming.read))
         except (EOFError, ConnectionError):
             self._ended(0)
         except BaseException as error:
@@ -90,16 +97,6 @@ class Channel:
         if not isinstance(header.get("id"), int) or not isinstance(header.get("op"), str):
             raise WorkerError("engine/frame", "a request without id or op")
         self._requests.put(frame)
-
-    def _read(self, size: int) -> bytearray:
-        data = bytearray(size)
-        view, at = memoryview(data), 0
-        while at < size:
-            count = self._socket.recv_into(view[at:])
-            if count == 0:
-                raise EOFError
-            at += count
-        return data
 
 
 def plain(value: Any) -> Any:

@@ -21,8 +21,8 @@ from .operations import OPERATIONS, Answer, Operation, OpenModel, Request, Worke
 FATAL_EXIT = 71
 # only because another rank has ended; see src/engine/torch/failure.ts
 ALONE_EXIT = 72
-# Seconds. Requests often come many at once: a first step waits for the next of them, and for all of them at most.
-NEXT, ALL = 0.001, 0.01
+# Seconds. Requests often come many at once: a first step waits for the next of them, and so long at most: the others come while it runs.
+NEXT, ALL = 0.001, 0.004
 
 
 class Server:
