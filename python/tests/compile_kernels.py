@@ -7,7 +7,6 @@ CPU, and what kernels would have written stays 0.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ TARGET, SHARED = GPUTarget("cuda", 90, 32), 232448
 # before anybody takes them from there
 kernels.fast = lambda x: True
 kernels.early = lambda: {"PDL": True, "launch_pdl": True}
+kernels.hopper = lambda: True
 kernels.shared_memory = lambda: SHARED
 torch.empty, torch.empty_like = torch.zeros, torch.zeros_like
 
@@ -71,20 +71,40 @@ def steps(decoder: Decoder, batches: tuple[int, ...], shared: bool) -> None:
         for batch in batches:
             runner.write_rows(list(range(batch)), [Group(0, 64, [0, 1])] if shared and batch > 1 else [])
             runner.decode(batch, 600, limited=batch == 1, needs=0)
-        runner.prefill([Chunk(0, np.zeros(100, dtype=np.int32), 0, draws=[0])], False, 0)
+        prompts(runner, [100])
+
+
+def prompts(runner: Runner, sizes: list[int]) -> None:
+    with torch.no_grad():
+        runner.prefill([Chunk(i, np.zeros(size, dtype=np.int32), 0, draws=[i]) for i, size in enumerate(sizes)], False, 0)
+
+
+def counts() -> dict[str, int]:
+    return {name: len(found) for name, found in sorted(compiled.items())}
+
+
+def check_sizes(decoder: Decoder) -> None:
+    """How many prompts come and how long they are decides no variant: compiling one takes as long as a hundred steps."""
+    runner = Runner(decoder, 64, 512, graphs=False)
+    prompts(runner, [300, 20])
+    before = counts()
+    for sizes in ([200], [170, 8, 9], [64, 64, 5], [301], [129, 1, 1, 1, 33]):
+        prompts(runner, sizes)
+        assert counts() == before, f"prompts of {sizes} tokens need other kernels than those before: {counts()}, {before}"
 
 
 def main() -> None:
     compile_only()
     plain = model_of(Qwen2Config)
-    steps(Decoder(plain, 1024, False), (1, 7, 16, 32, 64, 512), False)
+    check_sizes(Decoder(plain, 1024, False))
+    steps(Decoder(plain, 1024, False), (1, 7, 16, 32, 64, 128, 512), False)
     steps(Decoder(plain, 1024, False), (64,), True)
     steps(Decoder(plain, 1024, True), (1, 64, 512), False)
     steps(Decoder(model_of(Qwen3Config), 1024, False), (1, 64), False)
     steps(Decoder(model_of(Qwen2Config, 256), 1024, False), (1, 7, 64), True)
     steps(Decoder(model_of(Gemma2Config, 256), 1024, False), (64,), False)
     steps(Decoder(model_of(Qwen2Config, dtype=torch.float32), 1024, False), (1, 64), True)
-    print(SimpleNamespace(**{name: len(found) for name, found in sorted(compiled.items())}))
+    print(counts())
 
 
 if __name__ == "__main__":

@@ -195,7 +195,7 @@ def check_flash(device: str, dtype: torch.dtype, tolerance: float, window: int =
     rows[1, :3] = integers([2, 0, 1])
     common = flash.Common(*(x.to(device) for x in (integers([160, 160, 160, 0, 0, 0]), integers([0, 1, 0]), integers([0, 160, 0]), rows)))
     tables = tables.to(device)
-    for own, more, shares in ((1, 0, None), (3, 0, None), (8, 0, None), (1, 1, common), (2, 5, common)):
+    for own, more, shares in ((1, 0, None), (3, 0, None), (8, 0, None), (1, 1, common), (1, 4, common), (2, 5, common)):
         room = torch.full((6, own + more, heads, size + 2), float("nan"), device=device)
         pieces = flash.Pieces(own, more, room)
         found = flash.attend_tokens(q, keys, values, tables, there, 0.2, pieces, shares, window, cap)
@@ -274,7 +274,11 @@ def check_draw(device: str) -> None:
     slots = torch.tensor([*range(len(rows)), -1], dtype=torch.int32, device=device)
     which = torch.tensor([*range(len(rows)), 0], dtype=torch.int32, device=device)
     everything = shape.BIAS | shape.USED | shape.BANS | shape.MASK
-    for needs, limited in ((0, True), (everything, True), (everything, False), (shape.BANS, True), (0, False)):
+    whole = draw.PART
+    for needs, limited, part in (
+        (0, True, 512), (everything, True, 512), (everything, False, whole), (shape.BANS, True, whole), (0, False, 256), (0, False, whole),
+    ):  # fmt: skip
+        draw.PART = part
         held = [list(row) for row in rows]
         for row in held:
             if not limited:
@@ -295,6 +299,7 @@ def check_draw(device: str) -> None:
             near(f"log-probs {field}", a, b, 1e-5)
         assert torch.equal(state.cpu(), plain), "the state went another way"
         assert torch.equal(shaping.used.cpu(), twin.used), "the used tokens went another way"
+    draw.PART = whole
     shaping = shaping_of(1, vocabulary, device)
     shaping.mask({0: np.zeros(-(-vocabulary // 32), dtype=np.int32)})
     for greedy in (0, 1):
@@ -325,13 +330,14 @@ def check_limits(device: str) -> None:
 def check_few(device: str, dtype: torch.dtype, tolerance: float) -> None:
     """Layers of few tokens by fewer kernels: hidden states, and what goes into the cache."""
     torch.manual_seed(0)
-    shapes = [(True, 128, 320, (1, 2, 16)), (False, 128, 320, (3, 32))]
+    PAGES = 4
+    shapes = [(True, 128, 32, 320, (1, 2, 16)), (False, 128, 32, 320, (3, 32, 40))]
     if not INTERPRETED:
-        # as plans are made for: several steps, some in pieces, the last of one token's not whole
-        shapes += [(True, 2560, 8960, (1, 7, 32))]
-    for bias, hidden, inner, counts in shapes:
+        # as plans are made for: several steps, some in pieces, the last of one token's not whole; dozens of tokens by bulk.py
+        shapes += [(True, 2560, 32, 8960, (1, 7, 32)), (True, 1536, 128, 8960, (33, 64, 100, 128)), (False, 896, 64, 4864, (50, 128)), (True, 576, 64, 1536, (64, 100))]
+    for bias, hidden, size, inner, counts in shapes:
         config = Qwen2Config(
-            vocab_size=64, hidden_size=hidden, num_hidden_layers=2, num_attention_heads=hidden // 32, num_key_value_heads=2, intermediate_size=inner,
+            vocab_size=64, hidden_size=hidden, num_hidden_layers=2, num_attention_heads=hidden // size, num_key_value_heads=2, intermediate_size=inner,
             max_position_embeddings=64,
         )  # fmt: skip
         hf: Any = AutoModelForCausalLM.from_config(config, dtype=torch.float32).to(device, dtype).eval()
@@ -342,14 +348,14 @@ def check_few(device: str, dtype: torch.dtype, tolerance: float) -> None:
         if not bias:
             for layer in decoder.layers:
                 layer.bias = None
-        for count in counts:
+        for count in (count for count in counts if INTERPRETED or count <= decoder._few.most):
             ids = torch.randint(0, 64, (count,), device=device)
             positions = torch.randint(0, 64, (count,), dtype=torch.int32, device=device)
-            places = torch.randperm(2 * cache.PAGE, device=device)[:count].int()
+            places = torch.randperm(PAGES * cache.PAGE, device=device)[:count].int()
             places[count // 2] = -1 if count > 1 else places[0]
             found = []
             for body in (decoder._body, lambda x, given: decoder._body_of_few(decoder._few, x, given)):
-                held = torch.zeros(2, 2, 2, 2, cache.PAGE, 32, device=device, dtype=dtype)
+                held = torch.zeros(2, 2, PAGES, 2, cache.PAGE, size, device=device, dtype=dtype)
                 given = Pass(positions, places, held[0], held[1], lambda i, q, keys, values: q.flatten(1) * 0.1)
                 found.append((body(decoder.embedding[ids].clone(), given), held))
             near(f"{count} tokens", found[1][0], found[0][0], tolerance)

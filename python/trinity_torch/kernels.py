@@ -22,6 +22,12 @@ NVIDIA = triton is not None and not INTERPRETED and torch.version.hip is None
 
 
 @cache
+def hopper() -> bool:
+    """Whether the device is one: groups of warps multiply there, and its copy engine brings tiles."""
+    return NVIDIA and torch.cuda.is_available() and torch.cuda.get_device_capability()[0] == 9
+
+
+@cache
 def early() -> dict[str, bool]:
     """
     How kernels are started: where the device can, while the one before them still runs. Each waits for that one before it reads
@@ -62,14 +68,26 @@ def power(n: int, least: int = 1) -> int:
 if triton is not None:
 
     @triton.jit
+    def let_next(PDL: tl.constexpr):
+        """The next kernel may start, where all programs have come here."""
+        if PDL:
+            tl.extra.cuda.gdc_launch_dependents()
+
+    @triton.jit
+    def wait(PDL: tl.constexpr):
+        """Until the last kernel has ended."""
+        if PDL:
+            tl.extra.cuda.gdc_wait()
+
+    @triton.jit
     def wait_for_last(PDL: tl.constexpr):
         """
         The next kernel may start; this one goes on when the last one has ended. What lies before this line may read only what none of
         the kernels of this step writes: weights, and what is known when a step begins (its embedding is a kernel that nobody overtakes).
+        A kernel may turn the two around: then the next one may read what lies before this one, and waits only for what this one writes.
         """
-        if PDL:
-            tl.extra.cuda.gdc_launch_dependents()
-            tl.extra.cuda.gdc_wait()
+        let_next(PDL)
+        wait(PDL)
 
 else:
-    wait_for_last = None
+    wait_for_last = let_next = wait = None

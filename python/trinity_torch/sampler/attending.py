@@ -33,7 +33,7 @@ class Attending:
         self._room: Tensor | None = None
 
     def worth(self, saved: int) -> bool:
-        """Reading so many tokens less is worth two more kernels: what rows read at the same time comes from a cache anyway."""
+        """Reading so many tokens less is worth a kernel more: what rows read at the same time comes from a cache anyway."""
         decoder = self.decoder
         return self.can_share and saved * 2 * decoder.kv * decoder.size * decoder.dtype.itemsize >= flash.WORTH
 

@@ -129,7 +129,7 @@ class Decoder:
         x = F.embedding(ids, self.embedding)
         if self.embed_scale != 1.0:
             x *= self.embed_scale
-        return self._body_of_few(self._few, x, given) if self._few is not None and few.serves(x) else self._body(x, given)
+        return self._body_of_few(self._few, x, given) if self._few is not None and self._few.serves(x) else self._body(x, given)
 
     def _body(self, x: Tensor, given: Pass) -> Tensor:
         first = self.layers[0].attention.before

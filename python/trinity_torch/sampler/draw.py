@@ -2,9 +2,10 @@
 Drawing tokens. What a draw needs lies in one row of `state` per sequence, so that steps follow each other on the device
 without the host: drawing writes the token there, which the next step reads.
 
-The order is: what shape.py does to the logits, temperature, then the limits of limits.py. A token is drawn as
-the winner of a race (the largest of log-prob + Gumbel noise), the noise being a pure function of (seed, sample, position,
-token): nothing else in the batch can change it.
+The order is: what shape.py does to the logits, temperature, then the limits of limits.py. Three random numbers draw a token: the first
+which part of the vocabulary it is from, the second which run of that part, the third which one of that run. They are a pure function of
+(seed, sample, position): nothing else in the batch can change them. Each looks up sums in float32, so within a run a token of less than
+1e-7 of it is drawn too often or never.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..kernels import NVIDIA, early, fast, tl, triton, wait_for_last
+from ..kernels import early, fast, power, tl, triton, wait_for_last
 from ..network import softmax
 from . import limits
 from . import shape as shapes
@@ -23,7 +24,8 @@ SEED_LOW, SEED_HIGH, INDEX, MIN_TOKENS, BANS, PRESENCE, FREQUENCY, NEEDS, FIRST_
 MAX_BANS = 34
 WIDTH = FIRST_BAN + MAX_BANS
 
-CHUNKS = 16
+# Tokens of a part of the vocabulary, and of a run.
+PART, RUN = 8192, 64
 # draws whose logits are copied at a time
 SCORED = 1024
 
@@ -41,7 +43,8 @@ def draw(
         draw_plain(logits, state, shaping, slots, rows, out, needs)
         return
     count, vocabulary = slots.numel(), logits.shape[1]
-    parts = torch.empty(count, CHUNKS, 8, dtype=torch.float32, device=logits.device)
+    parts = triton.cdiv(vocabulary, PART)
+    found = torch.empty(count, parts, 6, dtype=torch.float32, device=logits.device)
     shaped, from_rows = logits, rows
     if needs:
         shaped = shapes.shape(logits, state, shaping, slots, rows, needs)
@@ -49,13 +52,12 @@ def draw(
     bounds = torch.empty(count, 2, dtype=torch.float32, device=logits.device)
     if limited:
         limits.search(shaped, state, slots, from_rows, bounds)
-    _race[(count, CHUNKS)](
-        logits, shaped, state, slots, rows, bounds, parts, vocabulary, triton.cdiv(vocabulary, CHUNKS * 2048) * 2048,
-        WIDTH=WIDTH, SHAPED=needs != 0, LIMITED=limited, CHUNKS=CHUNKS, BLOCK=2048, QUICK=NVIDIA, num_warps=4, **early(),
-    )  # fmt: skip
-    _finish[(count,)](
-        parts, state, shaping.used, slots, out, count, vocabulary, WIDTH=WIDTH, RESHAPED=needs != 0 or limited,
-        COUNTED=bool(needs & shapes.USED), CHUNKS=CHUNKS, num_warps=1, **early(),
+    # sums and products stay two operations, or a draw's last bits would depend on what others of the batch ask for
+    same = dict(WIDTH=WIDTH, SHAPED=needs != 0, LIMITED=limited, PART=PART, num_warps=8, enable_fp_fusion=False, **early())
+    _weigh[(count, parts)](logits, shaped, state, slots, rows, bounds, found, vocabulary, **same)
+    _pick[(count,)](
+        logits, shaped, state, slots, rows, bounds, found, shaping.used, out, count, vocabulary, parts,
+        COUNTED=bool(needs & shapes.USED), PARTS=power(parts), RUN=RUN, **same,
     )  # fmt: skip
 
 
@@ -85,14 +87,14 @@ def draw_plain(
     kept = limits.keep_plain(z, held)
     z = z.masked_fill(~kept, float("-inf"))
     greedy = held[:, GREEDY, None] != 0
-    race = torch.where(greedy, adjusted, z - noise_plain(held, logits.shape[1]))
-    token = race.argmax(-1)  # the first of equal ones
+    # the first of equal ones
+    token = torch.where(greedy[:, 0], adjusted.argmax(-1), pick_plain(z, *uniforms_plain(held)))
     pick = token[:, None]
     model = raw * inverse
     whole = model.logsumexp(-1)
     logprob = model.gather(1, pick)[:, 0] - whole
     drawn = torch.where(greedy[:, 0], 0.0, z.gather(1, pick)[:, 0] - z.logsumexp(-1))
-    some = race.gather(1, pick)[:, 0] > float("-inf")
+    some = torch.where(greedy, adjusted, z).gather(1, pick)[:, 0] > float("-inf")
     fine = whole.isfinite() & some
     token = torch.where(fine, token, torch.where(some | ~whole.isfinite(), -1, -2)).int()
     found = torch.stack([token, logprob.float().view(torch.int32), drawn.float().view(torch.int32)])
@@ -110,17 +112,32 @@ def as_float(bits: Tensor) -> Tensor:
     return bits.contiguous().view(torch.float32)
 
 
-def noise_plain(held: Tensor, vocabulary: int) -> Tensor:
-    """Logarithms of exponential random numbers, as the kernel makes them."""
-    groups = torch.arange(-(-vocabulary // 4), device=held.device, dtype=torch.int64)[None]
+def uniforms_plain(held: Tensor) -> list[Tensor]:
     wide = held.long() & 0xFFFFFFFF
-    counters = [groups, wide[:, INDEX, None], wide[:, MADE, None], torch.zeros_like(groups)]
-    words = philox_plain(wide[:, SEED_LOW, None], wide[:, SEED_HIGH, None], counters)
-    # the order in which the kernel interleaves the four
-    bits = torch.stack([words[0], words[2], words[1], words[3]], -1).flatten(1)[:, :vocabulary]
-    u = ((bits.to(torch.float32) + 0.5) * 2.0**-32).clamp(max=1 - 2.0**-24)
-    small = u * (1.0 + u * (0.5 + u * (1.0 / 3.0)))
-    return torch.where(u < 0.01, small, -torch.log(1.0 - u)).log()
+    none = torch.zeros_like(wide[:, INDEX])
+    words = philox_plain(wide[:, SEED_LOW], wide[:, SEED_HIGH], [none, wide[:, INDEX], wide[:, MADE], none])
+    return [((bits.to(torch.float32) + 0.5) * 2.0**-32).clamp(max=1 - 2.0**-24) for bits in words[:3]]
+
+
+def pick_plain(z: Tensor, first: Tensor, second: Tensor, third: Tensor) -> Tensor:
+    count, vocabulary = z.shape
+    held = torch.nn.functional.pad(z, (0, -vocabulary % PART), value=float("-inf")).view(count, -1, PART)
+    top = held.amax(-1)
+    p = (held - top.clamp(min=-3e38)[..., None]).exp()
+    part = step_plain(p.sum(-1) * (top - top.amax(-1, keepdim=True)).exp().nan_to_num(), first)
+    each = torch.arange(count, device=z.device)
+    runs = p[each, part].view(count, -1, RUN)
+    run = step_plain(runs.sum(-1), second)
+    inside = step_plain(runs[each, run], third)
+    return (part * PART + run * RUN + inside).clamp(max=vocabulary - 1)
+
+
+def step_plain(weights: Tensor, where: Tensor) -> Tensor:
+    """On which of these weights, laid side by side, the place `where` (0 … 1) of their sum falls."""
+    ends = weights.cumsum(-1)
+    there = (ends > where[:, None] * ends.amax(-1, keepdim=True)) & (weights > 0)
+    last = weights.shape[-1] - 1 - (weights > 0).flip(-1).int().argmax(-1)
+    return torch.where(there.any(-1), there.int().argmax(-1), last)
 
 
 def philox_plain(low: Tensor, high: Tensor, counters: list[Tensor]) -> list[Tensor]:
@@ -145,135 +162,129 @@ def philox_plain(low: Tensor, high: Tensor, counters: list[Tensor]) -> list[Tens
 if triton is not None:
 
     @triton.jit
-    def quick_log(x, QUICK: tl.constexpr):
-        """Within 2e-7, by one instruction: what noise is made of need not be more exact."""
-        if QUICK:
-            two = tl.inline_asm_elementwise("lg2.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
-            return two * 0.6931471805599453
-        else:
-            return tl.log(x)
+    def _rows(logits, shaped, rows, draw, vocabulary, SHAPED: tl.constexpr):
+        """Logits of the model, and those that are drawn from."""
+        raw = logits + tl.load(rows + draw).to(tl.int64) * vocabulary
+        own = raw
+        if SHAPED:
+            own = shaped + draw.to(tl.int64) * vocabulary
+        return raw, own
 
     @triton.jit
-    def _race(
-        logits, shaped, state, slots, rows, bounds, parts, vocabulary, length,
-        WIDTH: tl.constexpr, SHAPED: tl.constexpr, LIMITED: tl.constexpr, CHUNKS: tl.constexpr, BLOCK: tl.constexpr,
-        QUICK: tl.constexpr, PDL: tl.constexpr,
+    def _drawable(shaped, at, inside, inverse, bounds, LIMITED: tl.constexpr):
+        """Of some tokens, logits that are drawn from."""
+        zy = tl.load(shaped + at, mask=inside, other=float("-inf")) * inverse
+        if LIMITED:
+            least = tl.load(bounds)
+            last_tie = tl.load(bounds + 1).to(tl.int32, bitcast=True)
+            zy = tl.where((zy > least) | ((zy == least) & (at <= last_tie)), zy, float("-inf"))
+        return zy
+
+    @triton.jit
+    def _mass(z):
+        """The largest of some logits, and the sum of their exponents as if that were 0. NaN if one of them is."""
+        top = tl.max(z, 0)
+        return top, tl.sum(tl.exp(z - tl.where(top == float("-inf"), 0.0, top)), 0)
+
+    @triton.jit
+    def _all(top, mass):
+        """The same of several sums."""
+        most = tl.max(top, 0)
+        weights = mass * tl.exp(top - tl.where(most == float("-inf"), 0.0, most))
+        return most, weights
+
+    @triton.jit
+    def _step(weights, at, where):
+        """On which of these weights, laid side by side, the place `where` (0 … 1) of their sum falls."""
+        ends = tl.cumsum(weights, 0)
+        first = tl.min(tl.where((ends > where * tl.max(ends, 0)) & (weights > 0), at, 2147483647), 0)
+        return tl.minimum(first, tl.max(tl.where(weights > 0, at, 0), 0))
+
+    @triton.jit
+    def _uniform(bits):
+        u = (bits.to(tl.uint32, bitcast=True).to(tl.float32) + 0.5) * 2.3283064365386963e-10
+        return tl.minimum(tl.max(u, 0), 0.99999994)
+
+    @triton.jit
+    def _weigh(
+        logits, shaped, state, slots, rows, bounds, found, vocabulary,
+        WIDTH: tl.constexpr, SHAPED: tl.constexpr, LIMITED: tl.constexpr, PART: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
+        """Of each part of the vocabulary: how likely it is under the model, under what is drawn from, and its largest logit."""
         wait_for_last(PDL)
         draw = tl.program_id(0)
-        chunk = tl.program_id(1)
+        part = tl.program_id(1)
         slot = tl.load(slots + draw).to(tl.int64)
         if slot >= 0:
-            base = logits + tl.load(rows + draw).to(tl.int64) * vocabulary
-            other = shaped + draw.to(tl.int64) * vocabulary
             row = state + slot * WIDTH
             inverse = tl.load(row + 4).to(tl.float32, bitcast=True)
-            greedy = tl.load(row + 3) != 0
-            seed = (tl.load(row + 10).to(tl.int64) << 32) | (tl.load(row + 9).to(tl.int64) & 0xFFFFFFFF)
-            sample = tl.load(row + 11)
-            made = tl.load(row + 2)
-            least = float("-inf")
-            last_tie = vocabulary
-            if LIMITED:
-                least = tl.load(bounds + 2 * draw)
-                last_tie = tl.load(bounds + 2 * draw + 1).to(tl.int32, bitcast=True)
-            top = tl.full([BLOCK], float("-inf"), tl.float32)
-            mass = tl.zeros([BLOCK], tl.float32)
-            drawn_top = tl.full([BLOCK], float("-inf"), tl.float32)
-            drawn_mass = tl.zeros([BLOCK], tl.float32)
-            best = tl.full([BLOCK], float("-inf"), tl.float32)
-            winner = tl.full([BLOCK], 2147483647, tl.int32)
-            lane = tl.arange(0, BLOCK)
-            group = tl.arange(0, BLOCK // 4)
-            begin = chunk * length
-            for start in range(begin, tl.minimum(begin + length, vocabulary), BLOCK):
-                at = start + lane
-                inside = at < vocabulary
-                raw = tl.load(base + at, mask=inside, other=float("-inf"))
-                y = raw
+            raw, own = _rows(logits, shaped, rows, draw, vocabulary, SHAPED)
+            at = part * PART + tl.arange(0, PART)
+            inside = at < vocabulary
+            y = tl.load(raw + at, mask=inside, other=float("-inf"))
+            top, mass = _mass(y * inverse)
+            to = found + (draw * tl.num_programs(1) + part) * 6
+            tl.store(to, top)
+            tl.store(to + 1, mass)
+            if SHAPED or LIMITED:
+                top, mass = _mass(_drawable(own, at, inside, inverse, bounds + 2 * draw, LIMITED))
+            tl.store(to + 2, top)
+            tl.store(to + 3, mass)
+            if tl.load(row + 3) != 0:
                 if SHAPED:
-                    y = tl.load(other + at, mask=inside, other=float("-inf"))
-                z = raw * inverse
-                # a NaN wins every comparison below, so that it is seen in the end
-                higher = tl.maximum(top, z, propagate_nan=tl.PropagateNan.ALL)
-                floor = tl.where(higher == float("-inf"), 0.0, higher)
-                mass = mass * tl.exp(top - floor) + tl.exp(z - floor)
-                top = higher
-                zy = y * inverse
-                if LIMITED:
-                    zy = tl.where((zy > least) | ((zy == least) & (at <= last_tie)), zy, float("-inf"))
-                if SHAPED or LIMITED:
-                    higher = tl.maximum(drawn_top, zy)
-                    floor = tl.where(higher == float("-inf"), 0.0, higher)
-                    drawn_mass = drawn_mass * tl.exp(drawn_top - floor) + tl.exp(zy - floor)
-                    drawn_top = higher
-                score = y
-                if not greedy:
-                    c = start // 4 + group
-                    zero = c * 0
-                    r0, r1, r2, r3 = tl.philox(seed, c, zero + sample, zero + made, zero)
-                    bits = tl.reshape(tl.join(tl.join(r0, r1), tl.join(r2, r3)), [BLOCK])
-                    u = (bits.to(tl.uint32, bitcast=True).to(tl.float32) + 0.5) * 2.3283064365386963e-10
-                    u = tl.minimum(u, 0.99999994)
-                    small = u * (1.0 + u * (0.5 + u * 0.3333333333333333))
-                    score = zy - quick_log(tl.where(u < 0.01, small, -quick_log(1.0 - u, QUICK)), QUICK)
-                wins = score > best
-                best = tl.where(wins, score, best)
-                winner = tl.where(wins, at, winner)
-            first = tl.max(best, 0)
-            token = tl.min(tl.where(best == first, winner, 2147483647), 0)
-            most = tl.max(top, 0)
-            floor = tl.where(most == float("-inf"), 0.0, most)
-            to = parts + (draw * CHUNKS + chunk) * 8
-            tl.store(to, first)
-            tl.store(to + 1, token.to(tl.float32, bitcast=True))
-            tl.store(to + 2, most)
-            tl.store(to + 3, tl.sum(mass * tl.exp(top - floor), 0))
-            most = tl.max(drawn_top, 0)
-            floor = tl.where(most == float("-inf"), 0.0, most)
-            tl.store(to + 4, most)
-            tl.store(to + 5, tl.sum(drawn_mass * tl.exp(drawn_top - floor), 0))
-            found = token < vocabulary
-            raw = tl.load(base + tl.where(found, token, 0))
-            y = raw
-            if SHAPED:
-                y = tl.load(other + tl.where(found, token, 0))
-            tl.store(to + 6, raw * inverse)
-            tl.store(to + 7, y * inverse)
+                    y = tl.load(own + at, mask=inside, other=float("-inf"))
+                most = tl.max(y, 0)
+                tl.store(to + 4, most)
+                tl.store(to + 5, tl.min(tl.where(y == most, at, 2147483647), 0).to(tl.float32, bitcast=True))
 
     @triton.jit(do_not_specialize=["count"])
-    def _finish(
-        parts, state, used, slots, out, count, vocabulary,
-        WIDTH: tl.constexpr, RESHAPED: tl.constexpr, COUNTED: tl.constexpr, CHUNKS: tl.constexpr,
-        PDL: tl.constexpr,
+    def _pick(
+        logits, shaped, state, slots, rows, bounds, found, used, out, count, vocabulary, parts,
+        WIDTH: tl.constexpr, SHAPED: tl.constexpr, LIMITED: tl.constexpr, COUNTED: tl.constexpr, PART: tl.constexpr, PARTS: tl.constexpr,
+        RUN: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
         wait_for_last(PDL)
         draw = tl.program_id(0)
         slot = tl.load(slots + draw).to(tl.int64)
         if slot >= 0:
-            at = parts + (draw * CHUNKS + tl.arange(0, CHUNKS)) * 8
-            score = tl.load(at)
-            token = tl.load(at + 1).to(tl.int32, bitcast=True)
-            best = tl.max(score, 0)
-            chosen = tl.min(tl.where(score == best, token, 2147483647), 0)
-            mine = token == chosen
-            model = tl.sum(tl.where(mine, tl.load(at + 6), 0.0), 0)
-            shaped = tl.sum(tl.where(mine, tl.load(at + 7), 0.0), 0)
-            top = tl.load(at + 2)
-            most = tl.max(top, 0)
-            whole = most + tl.log(tl.sum(tl.load(at + 3) * tl.exp(top - most), 0))
-            top = tl.load(at + 4)
-            drawn_most = tl.max(top, 0)
-            floor = tl.where(drawn_most == float("-inf"), 0.0, drawn_most)
-            drawn = model - whole
-            if RESHAPED:
-                drawn = shaped - (drawn_most + tl.log(tl.sum(tl.load(at + 5) * tl.exp(top - floor), 0)))
             row = state + slot * WIDTH
-            if tl.load(row + 3) != 0:
-                drawn = 0.0
+            inverse = tl.load(row + 4).to(tl.float32, bitcast=True)
+            raw, own = _rows(logits, shaped, rows, draw, vocabulary, SHAPED)
+            part = tl.arange(0, PARTS)
+            there = part < parts
+            at = found + (draw * parts + part) * 6
+            most, weights = _all(tl.load(at, mask=there, other=float("-inf")), tl.load(at + 1, mask=there, other=0.0))
+            whole = most + tl.log(tl.sum(weights, 0))
+            top = tl.load(at + 2, mask=there, other=float("-inf"))
+            most, weights = _all(top, tl.load(at + 3, mask=there, other=0.0))
+            drawn_whole = most + tl.log(tl.sum(weights, 0))
+            some = most > float("-inf")
+            greedy = tl.load(row + 3) != 0
+            if greedy:
+                best = tl.load(at + 4, mask=there, other=float("-inf"))
+                most = tl.max(best, 0)
+                some = most > float("-inf")
+                token = tl.load(at + 5, mask=there, other=0.0).to(tl.int32, bitcast=True)
+                chosen = tl.min(tl.where((best == most) & there, token, 2147483647), 0)
+            else:
+                seed = (tl.load(row + 10).to(tl.int64) << 32) | (tl.load(row + 9).to(tl.int64) & 0xFFFFFFFF)
+                none = part * 0
+                first, second, third, _ = tl.philox(seed, none, none + tl.load(row + 11), none + tl.load(row + 2), none)
+                from_part = _step(weights, part, _uniform(first))
+                tokens = from_part * PART + tl.arange(0, PART)
+                z = _drawable(own, tokens, tokens < vocabulary, inverse, bounds + 2 * draw, LIMITED)
+                p = tl.exp(z - tl.max(tl.where(part == from_part, top, float("-inf")), 0))
+                runs = tl.reshape(p, [PART // RUN, RUN])
+                run = tl.arange(0, PART // RUN)
+                from_run = _step(tl.sum(runs, 1), run, _uniform(second))
+                inside = tl.sum(tl.where((run == from_run)[:, None], runs, 0.0), 0)
+                chosen = from_part * PART + from_run * RUN + _step(inside, tl.arange(0, RUN), _uniform(third))
+            chosen = tl.minimum(chosen, vocabulary - 1)
+            model = tl.load(raw + chosen) * inverse
+            drawn = tl.where(greedy, 0.0, tl.load(own + chosen) * inverse - drawn_whole)
             finite = tl.abs(whole) < float("inf")
-            fine = finite & (best > float("-inf"))
-            chosen = tl.where(fine, chosen, tl.where(finite & (best == float("-inf")), -2, -1))
+            fine = finite & some
+            chosen = tl.where(fine, chosen, tl.where(finite, -2, -1))
             tl.store(out + draw, chosen)
             tl.store(out + count + draw, (model - whole).to(tl.int32, bitcast=True))
             tl.store(out + 2 * count + draw, drawn.to(tl.int32, bitcast=True))

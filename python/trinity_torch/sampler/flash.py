@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..kernels import INTERPRETED, early, power, precision, shared_memory, stages, tl, triton, wait_for_last
+from ..kernels import INTERPRETED, early, let_next, power, precision, shared_memory, stages, tl, triton, wait, wait_for_last
 from .paged import LOG2E, Tiles, lanes_of
 
 
@@ -32,9 +32,9 @@ PROMPT_ROWS, SHARED_ROWS = 128, 64
 # Bytes of a head beyond which a tile of a prompt has half as many rows.
 WIDE = 256
 # Programs for new tokens of all sequences, so that few of them fill the device as well; for what groups of them share.
-SINGLES, GROUPS = 512, 2048
+SINGLES, GROUPS = 512, 1536
 # Bytes of a layer that sequences must have in common for it to be worth while.
-WORTH = 300e6
+WORTH = 80e6
 
 
 def prompt_tokens(group: int, head: int) -> int:
@@ -76,8 +76,9 @@ class Pieces:
 
     @staticmethod
     def counts(batch: int, kv: int, common: bool) -> tuple[int, int]:
-        """A group has several sequences, so it is cut into more."""
-        return lanes_of(batch, kv, 32, SINGLES), lanes_of(batch, kv, 32, GROUPS) if common else 0
+        """A group has several sequences, so it is cut into more; where one program joins them, into 1, 2 or 4, each a kernel of its own."""
+        own, more = lanes_of(batch, kv, 32, SINGLES), lanes_of(batch, kv, 32, GROUPS) if common else 0
+        return own, 1 << (more.bit_length() - 1) if own == 1 and more else more
 
     @staticmethod
     def numbers(batch: int, heads: int, kv: int, size: int, common: bool) -> int:
@@ -110,8 +111,10 @@ def attend_tokens(
     same = dict(CAPPED=cap > 0, GROUP=group, SIZE=size, WIDE=wide, PAGE=page, EXACT=precision(q), **early())
     begins = tiles.position if common is None else common.tokens
     lanes = pieces.own + pieces.common
+    apart = pieces.own > 1
     single = shared = pace(SINGLE, q, group)
     if common is not None:
+        # `_single` must be the next kernel: by the time it starts, all of these have seen that what lies before them has ended
         many = common.rows.shape[1]
         shared = pace(SHARED, q, many * group)
         _shared[(common.slot.numel(), kv, pieces.common)](
@@ -122,9 +125,10 @@ def attend_tokens(
     _single[(batch, kv, pieces.own)](
         q, keys, values, tables, tiles.slot, tiles.count, tiles.position, begins, out, room,
         inverse, tables.stride(0), lanes, kv, window, cap * LOG2E,
-        COMMON=common is not None, APART=lanes > 1, WINDOW=window > 0, ROWS=power(group, 16), **same, **single,
+        COMMON=common is not None, PIECES=0 if apart else pieces.common, COMMON_KEYS=shared["KEYS"], APART=apart, WINDOW=window > 0,
+        ROWS=power(group, 16), **same, **single,
     )  # fmt: skip
-    if lanes > 1:
+    if apart:
         _join[(batch, heads)](
             room, tiles.count, tiles.position, begins, out, heads, pieces.own, pieces.common, window,
             COMMON=common is not None, WINDOW=window > 0, OWN_KEYS=single["KEYS"], COMMON_KEYS=shared["KEYS"], SIZE=size, WIDE=wide,
@@ -181,7 +185,7 @@ if triton is not None:
         """
         Adds keys begin … end to the largest score, the sum of exponents and the weighted sum of values of each row. Not MASKED: every row
         sees all of them, and KEYS divides how many there are. AHEAD: pages are looked up a step before they are read, which pays where
-        a step computes much.
+        a step computes much. Keys are read past the cache of a multiprocessor, which may not know what was written a moment ago.
         """
         d = tl.arange(0, WIDE)
         if AHEAD:
@@ -197,11 +201,11 @@ if triton is not None:
                 here = tl.load(table + key // PAGE, mask=inside, other=0)
             base = ((here.to(tl.int64) * kv + chosen) * PAGE + key % PAGE) * SIZE
             if MASKED or WIDE != SIZE:
-                k = tl.load(keys + base[None, :] + d[:, None], mask=inside[None, :] & (d < SIZE)[:, None], other=0.0)
-                v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None] & (d < SIZE)[None, :], other=0.0)
+                k = tl.load(keys + base[None, :] + d[:, None], mask=inside[None, :] & (d < SIZE)[:, None], other=0.0, cache_modifier=".cg")
+                v = tl.load(values + base[:, None] + d[None, :], mask=inside[:, None] & (d < SIZE)[None, :], other=0.0, cache_modifier=".cg")
             else:
-                k = tl.load(keys + base[None, :] + d[:, None])
-                v = tl.load(values + base[:, None] + d[None, :])
+                k = tl.load(keys + base[None, :] + d[:, None], cache_modifier=".cg")
+                v = tl.load(values + base[:, None] + d[None, :], cache_modifier=".cg")
             s = tl.dot(query, k, input_precision=EXACT)
             if CAPPED:
                 # tanh x is 1 - 2 / (e^2x + 1)
@@ -246,40 +250,68 @@ if triton is not None:
         """Keys of each of so many even pieces; the last ones may be empty."""
         return tl.cdiv(tl.cdiv(size, KEYS), count) * KEYS
 
+    @triton.jit
+    def _with(room, at, rows, top, mass, sums, SIZE: tl.constexpr, WIDE: tl.constexpr):
+        """What `_put` left of a piece joined with another."""
+        d = tl.arange(0, WIDE)
+        held = room + at * (SIZE + 2)
+        other = tl.load(held + SIZE, mask=rows, other=float("-inf"))
+        more = tl.load(held + SIZE + 1, mask=rows, other=0.0)
+        found = tl.load(held[:, None] + d[None, :], mask=rows[:, None] & (d < SIZE)[None, :], other=0.0)
+        higher = tl.maximum(top, other)
+        keep = tl.exp2(top - higher)
+        share = tl.exp2(other - higher)
+        return higher, mass * keep + more * share, sums * keep[:, None] + found * share[:, None]
+
     @triton.jit(do_not_specialize=["lanes"])
     def _single(
         q, keys, values, tables, slots, counts, positions, begins, out, room, scale, stride, lanes, kv, window, cap,
-        COMMON: tl.constexpr, APART: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr, CAPPED: tl.constexpr, WINDOW: tl.constexpr,
-        GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr, EXACT: tl.constexpr, PDL: tl.constexpr,
+        COMMON: tl.constexpr, PIECES: tl.constexpr, COMMON_KEYS: tl.constexpr, APART: tl.constexpr, ROWS: tl.constexpr, KEYS: tl.constexpr,
+        CAPPED: tl.constexpr, WINDOW: tl.constexpr, GROUP: tl.constexpr, SIZE: tl.constexpr, WIDE: tl.constexpr, PAGE: tl.constexpr,
+        EXACT: tl.constexpr, PDL: tl.constexpr,
     ):  # fmt: skip
+        """
+        COMMON: `_shared` was started right before and may still run; where a row has one program, that joins the PIECES that it leaves.
+        """
         one = tl.program_id(0)
         chosen = tl.program_id(1)
         lane = tl.program_id(2)
         there_is_one, begin, end = _own(one, counts, positions, begins, window, COMMON, WINDOW)
+        common = begin
         table = tables + tl.load(slots + one).to(tl.int64) * stride
-        wait_for_last(PDL)
-        if there_is_one:
-            piece = _piece(end - begin, tl.num_programs(2), KEYS)
-            begin += lane * piece
-            if begin < end:
-                row = tl.arange(0, ROWS)
-                real = row < GROUP
-                head = chosen * GROUP + row
-                d = tl.arange(0, WIDE)
-                at = (one.to(tl.int64) * kv * GROUP + head)[:, None] * SIZE + d[None, :]
-                there = real[:, None] & (d < SIZE)[None, :]
-                query = tl.load(q + at, mask=there, other=0.0)
-                sees = tl.zeros([ROWS], tl.int32) + (end - 1)
-                top, mass, sums = _nothing(ROWS, WIDE)
-                top, mass, sums = _over(
-                    query, sees, table, begin, tl.minimum(end, begin + piece), chosen, keys, values, scale, kv, window, cap, top, mass, sums,
-                    True, False, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
-                )  # fmt: skip
-                if APART:
-                    _put(room, (one.to(tl.int64) * lanes + lane) * kv * GROUP + head, real, sums, top, mass, SIZE, WIDE)
-                else:
-                    found = sums / tl.where(real, mass, 1.0)[:, None]
-                    tl.store(out + at, found.to(out.dtype.element_ty), mask=there)
+        let_next(PDL)
+        piece = _piece(end - begin, tl.num_programs(2), KEYS)
+        begin += lane * piece
+        row = tl.arange(0, ROWS)
+        real = row < GROUP
+        head = chosen * GROUP + row
+        d = tl.arange(0, WIDE)
+        at = (one.to(tl.int64) * kv * GROUP + head)[:, None] * SIZE + d[None, :]
+        there = real[:, None] & (d < SIZE)[None, :]
+        mine = (one.to(tl.int64) * lanes + lane) * kv * GROUP + head
+        top, mass, sums = _nothing(ROWS, WIDE)
+        if not COMMON:
+            wait(PDL)
+        if there_is_one & (begin < end):
+            query = tl.load(q + at, mask=there, other=0.0, cache_modifier=".cg")
+            sees = tl.zeros([ROWS], tl.int32) + (end - 1)
+            top, mass, sums = _over(
+                query, sees, table, begin, tl.minimum(end, begin + piece), chosen, keys, values, scale, kv, window, cap, top, mass, sums,
+                True, False, CAPPED, WINDOW, SIZE, WIDE, PAGE, KEYS, EXACT,
+            )  # fmt: skip
+            if APART:
+                _put(room, mine, real, sums, top, mass, SIZE, WIDE)
+        if COMMON:
+            wait(PDL)
+        if not APART:
+            if there_is_one:
+                if COMMON:
+                    each = _piece(common, PIECES, COMMON_KEYS)
+                    for other in tl.static_range(PIECES):
+                        some = real & (other * each < common)
+                        top, mass, sums = _with(room, mine + (1 + other) * kv * GROUP, some, top, mass, sums, SIZE, WIDE)
+                found = sums / tl.where(real, mass, 1.0)[:, None]
+                tl.store(out + at, found.to(out.dtype.element_ty), mask=there)
 
     @triton.jit(do_not_specialize=["lanes", "first"])
     def _shared(
@@ -298,7 +330,9 @@ if triton is not None:
         who = tl.load(rows + here * MEMBERS + member, mask=member < MEMBERS, other=-1)
         piece = _piece(end, tl.num_programs(2), KEYS)
         begin = lane * piece
-        wait_for_last(PDL)
+        # in this order: the next kernel starts when what lies before this one is there
+        wait(PDL)
+        let_next(PDL)
         if begin < end:
             real = who >= 0
             one = tl.where(real, who, 0).to(tl.int64)

@@ -27,6 +27,9 @@ from .shape import Shaping
 
 LADDER = (1, 2, 4, 8, 16, 32, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024)
 
+# Integers in the 16 bytes that the beginning of a kernel's argument is a multiple of, or not.
+EVEN = 4
+
 
 @dataclass
 class Chunk:
@@ -88,6 +91,11 @@ class Runner:
     def put(self, values: np.ndarray | list[int]) -> Tensor:
         given = torch.from_numpy(np.ascontiguousarray(values, dtype=np.int32))
         return given.pin_memory().to(self.device, non_blocking=True) if self.device.type == "cuda" else given
+
+    def put_rows(self, rows: np.ndarray) -> list[Tensor]:
+        """Each row begins where kernels like numbers to: else the length would decide which variant of a kernel is compiled."""
+        count = rows.shape[1]
+        return [row[:count] for row in self.put(np.pad(rows, ((0, 0), (0, -count % EVEN))))]
 
     def write_state(self, slots: list[int], rows: list[list[int]]) -> None:
         self.state.index_copy_(0, self.put(slots).long(), self.put(np.asarray(rows)))
@@ -171,11 +179,10 @@ class Runner:
         ])  # fmt: skip
         of = np.repeat(np.arange(len(chunks)), sizes)
         position = np.arange(int(sizes.sum())) - firsts[of] + starts[of]
-        flat = self.put(np.stack([np.concatenate([c.tokens for c in chunks]), position, slots[of]]))
-        ids, positions, slot = flat
+        ids, positions, slot = self.put_rows(np.stack([np.concatenate([c.tokens for c in chunks]), position, slots[of]]))
         where = self.tables[slot.long(), (positions // PAGE).long()] * PAGE + positions % PAGE
-        four = self.put(tile)
-        attend = self.attending.prompts(Tiles(four[0], four[1], four[2], four[3], per_tile))
+        slot_of, first_of, count_of, position_of = self.put_rows(tile)
+        attend = self.attending.prompts(Tiles(slot_of, first_of, count_of, position_of, per_tile))
         hidden = self.decoder.body(ids.long(), Pass(positions, where, self.keys, self.values, attend))
         ending = [i for i, c in enumerate(chunks) if c.draws]
         count = sum(len(chunks[i].draws) for i in ending)
@@ -184,10 +191,10 @@ class Runner:
             last = self.put(firsts[ending] + sizes[ending] - 1).long()
             self.logits = self.decoder.logits(hidden[last])
             pairs = [(s, row) for row, i in enumerate(ending) for s in chunks[i].draws]
-            two = self.put(np.asarray(pairs).T)
-            draw.draw(self.logits, self.state, self.shaping, two[0], two[1], out, limited, needs)
+            who, rows = self.put_rows(np.asarray(pairs).T)
+            draw.draw(self.logits, self.state, self.shaping, who, rows, out, limited, needs)
             if self.decoder.exact:
-                draw.score(self.logits, self.state, two[0], two[1], out)
+                draw.score(self.logits, self.state, who, rows, out)
         scores = self._scores(hidden, chunks, firsts)
         result = self._result(count, out)
         result.scores = scores
@@ -239,9 +246,10 @@ class Runner:
 def begin(rows: Tensor, state: Tensor, tables: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Ids, positions and places of the new tokens, and 1 where there is a sequence."""
     if fast(rows):
-        out = torch.empty(4, rows.numel(), dtype=torch.int32, device=rows.device)
-        _begin[(rows.numel(),)](rows, state, tables, out, rows.numel(), tables.stride(0), WIDTH=draw.WIDTH, PAGE=PAGE, num_warps=1, **early())
-        return out[0], out[1], out[2], out[3]
+        count = rows.numel()
+        out = torch.empty(4, count + -count % EVEN, dtype=torch.int32, device=rows.device)
+        _begin[(count,)](rows, state, tables, out, out.stride(0), tables.stride(0), WIDTH=draw.WIDTH, PAGE=PAGE, num_warps=1, **early())
+        return out[0, :count], out[1, :count], out[2, :count], out[3, :count]
     real = rows >= 0
     held = state[rows.clamp(min=0).long()]
     ids = torch.where(real, held[:, draw.TOKEN].clamp(min=0), 0)
@@ -253,8 +261,8 @@ def begin(rows: Tensor, state: Tensor, tables: Tensor) -> tuple[Tensor, Tensor, 
 
 if triton is not None:
 
-    @triton.jit(do_not_specialize=["count"])
-    def _begin(rows, state, tables, out, count, stride, WIDTH: tl.constexpr, PAGE: tl.constexpr, PDL: tl.constexpr):
+    @triton.jit(do_not_specialize=["apart"])
+    def _begin(rows, state, tables, out, apart, stride, WIDTH: tl.constexpr, PAGE: tl.constexpr, PDL: tl.constexpr):
         wait_for_last(PDL)
         i = tl.program_id(0)
         slot = tl.load(rows + i).to(tl.int64)
@@ -264,6 +272,6 @@ if triton is not None:
         position = tl.where(real, tl.load(held + 1), 0)
         page = tl.load(tables + tl.where(real, slot, 0) * stride + position // PAGE)
         tl.store(out + i, token)
-        tl.store(out + count + i, position)
-        tl.store(out + 2 * count + i, tl.where(real, page * PAGE + position % PAGE, -1))
-        tl.store(out + 3 * count + i, real.to(tl.int32))
+        tl.store(out + apart + i, position)
+        tl.store(out + 2 * apart + i, tl.where(real, page * PAGE + position % PAGE, -1))
+        tl.store(out + 3 * apart + i, real.to(tl.int32))
