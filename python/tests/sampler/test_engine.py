@@ -10,7 +10,8 @@ from unittest import mock
 import torch
 from transformers import AutoModelForCausalLM
 
-from trinity_torch.sampler import draw, limits
+from trinity_torch.sampler import draw, limits, scheduler
+from trinity_torch.sampler.runner import Runner
 from trinity_torch.sampler.weights import checksum_of, places_of, weights_of
 from trinity_torch.train.open import open_model
 from trinity_torch.wire.operations import OPERATIONS, Answer, Request, Worker
@@ -18,7 +19,6 @@ from trinity_torch.world import World
 
 from ..kernel_checks import settings, shaping_of
 from ..models import CLIPPED, F32, FAMILIES, STRETCHED, batch, never, tiny
-
 
 
 class Desk:
@@ -278,7 +278,8 @@ class Sampling(unittest.TestCase):
         state = torch.tensor(rows, dtype=torch.int32)
         out = torch.zeros(3, count, dtype=torch.int32)
         which = torch.arange(count, dtype=torch.int32)
-        draw.draw_plain(logits, state, shaping_of(0, 40, "cpu"), which, torch.zeros_like(which), out, 0)
+        with mock.patch.object(draw, "PART", 16), mock.patch.object(draw, "RUN", 4):
+            draw.draw_plain(logits, state, shaping_of(0, 40, "cpu"), which, torch.zeros_like(which), out, 0)
         z = logits[0] * 1.25
         kept = limits.keep_plain(z[None], state[:1])[0]
         p = z.masked_fill(~kept, float("-inf")).softmax(-1)
@@ -287,6 +288,40 @@ class Sampling(unittest.TestCase):
         # five standard deviations
         self.assertTrue(bool(((found - p).abs() <= 5 * (p * (1 - p) / count).sqrt() + 1e-9).all()))
         torch.testing.assert_close(out[2].view(torch.float32), p.log()[out[0].long()], atol=1e-5, rtol=0)
+
+    def steps(self, prompts: list[int], before: list[int] | None = None) -> list[int]:
+        """Rows of each step of new tokens, 0 for one of prompts, which computes 8 tokens; prompts of so many tokens, after those that have begun."""
+        desk, order = Desk(), list[int]()
+        model = desk.open(tiny("llama"), cacheTokens=1024, maxBatch=8)
+        decode, prefill = Runner.decode, Runner.prefill
+
+        def noted(self: Runner, rows: int, *more: Any, **named: Any) -> Any:
+            order.append(rows)
+            return decode(self, rows, *more, **named)
+
+        def begun(self: Runner, *given: Any) -> Any:
+            order.append(0)
+            return prefill(self, *given)
+
+        def ask(sizes: list[int], tokens: int) -> list[int]:
+            return [desk.ask("sample", prompt(*range(1, n + 1)), model=model, n=1, wish=wish(maxTokens=tokens, seedLow=n)) for n in sizes]
+
+        with mock.patch.object(scheduler, "PREFILL", 8), mock.patch.object(Runner, "decode", noted), mock.patch.object(Runner, "prefill", begun):
+            numbers = ask(before or [], 9)
+            desk.run(steps=2)
+            order.clear()
+            numbers += ask(prompts, 3)
+            desk.run()
+        self.assertEqual([len(desk.samples(number)[0]) for number in numbers], [9] * len(before or []) + [3] * len(prompts))
+        return order
+
+    def test_those_that_come_together_draw_together(self) -> None:
+        """A prompt a step: the first new tokens wait for a few of the others, and not for all of many."""
+        self.assertEqual(self.steps([8] * 5), [0] * 5 + [5, 5])
+        self.assertEqual(self.steps([8] * 8), [0] * 5 + [5, 0, 0, 0, 8, 3])
+
+    def test_nobody_waits_for_a_long_prompt(self) -> None:
+        self.assertEqual(self.steps([30], before=[4, 3])[:8], [0, 2, 0, 2, 0, 2, 0, 3])
 
     def test_a_full_queue_refuses(self) -> None:
         model = self.desk.open(tiny("llama"), cacheTokens=1024, maxBatch=1, maxQueue=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from trinity_torch.sampler.recorded import BEFORE, Kind, Recorded
+from trinity_torch.sampler.recorded import BEFORE, SERVED, Kind, Recorded
 
 PLAIN = Kind(False, False, False, 0)
 
@@ -39,11 +39,12 @@ class Recordings(unittest.TestCase):
         self.assertEqual(len(self.recorded), 1)
 
     def test_until_then_the_next_larger_one_serves(self):
-        for size in (512, 384):
+        for size in (384, 512):
             self.ask(size, BEFORE + 1)
         self.assertEqual(self.ask(320), 384)
         self.assertEqual(self.ask(448), 512)
-        self.assertEqual(self.ask(320, BEFORE), 320)
+        self.assertEqual(self.ask(320, SERVED - 1), 384)
+        self.assertEqual(self.ask(320), 320)
 
     def test_even_one_that_is_much_larger(self):
         self.ask(512, BEFORE + 1)

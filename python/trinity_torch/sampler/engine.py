@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -324,7 +325,11 @@ def answer_of(job: Job, samples: list[Sample], stats: dict[str, int]) -> Answer:
     from ..wire.operations import Answer
 
     def join(lists: list[list[Any]], dtype: torch.dtype) -> Tensor:
-        return torch.tensor([x for one in lists for x in one], dtype=dtype)
+        # far faster than a tensor makes one of a list
+        whole = array("i" if dtype == torch.int32 else "f")
+        for one in lists:
+            whole.fromlist(one)
+        return torch.frombuffer(whole, dtype=dtype) if whole else torch.empty(0, dtype=dtype)
 
     described = [
         {

@@ -1,6 +1,7 @@
 """
 Decode steps as CUDA graphs, one for each size of batch. Recording one takes as long as dozens of steps, and while requests come and
-go sizes change with every step: so one is recorded only when its size has been asked for a few times.
+go sizes change with every step: so one is recorded only when its size has been asked for a few times, and where one that is not much larger
+does as well, when it has been asked for often.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class Recording(Protocol):
 
 R = TypeVar("R", bound=Recording)
 
-# Steps of a size that come before it is recorded.
-BEFORE = 4
+# Steps of a size that come before it is recorded; the same where a recording of so many times as many rows, at most, serves it.
+BEFORE, SERVED, NEAR = 4, 48, 2
 # A recording of so many times as many rows may take longer than a step without one: it cuts no context into pieces.
 FAR = 64
 
@@ -48,14 +49,13 @@ class Recorded(Generic[R]):
         found = self._kept.get((batch, kind))
         if found is not None:
             return batch, found
+        larger = [size for size, other in self._kept if other == kind and batch < size <= FAR * batch and fits(size)]
         self._asked[batch, kind] += 1
-        if self._asked[batch, kind] > BEFORE:
+        near = any(size <= NEAR * batch for size in larger)
+        if self._asked[batch, kind] > (SERVED if near else BEFORE):
             found = self._kept[batch, kind] = self._record(batch, kind)
             return batch, found
-        larger = [size for size, other in self._kept if other == kind and batch < size <= FAR * batch and fits(size)]
-        if not larger:
-            return None
-        return min(larger), self._kept[min(larger), kind]
+        return (min(larger), self._kept[min(larger), kind]) if larger else None
 
     def forget(self) -> None:
         """Recordings hold addresses: after a move they are made anew."""

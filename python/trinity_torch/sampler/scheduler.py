@@ -23,6 +23,8 @@ from .sequence import Job, Sequence
 
 # Prompt tokens of one step. Fewer would keep those who wait for a next token waiting less, and all together longer.
 PREFILL = 8192
+# Steps of prompts alone, one after the other, while others wait for their next tokens.
+PROMPTS_FIRST = 4
 
 
 @dataclass
@@ -57,6 +59,8 @@ class Scheduler:
         self._drawers: list[Sequence] = []
         self._joined = -1
         self._groups: list[Group] = []
+        # steps since the last one of new tokens
+        self._without = 0
 
     @property
     def drained(self) -> bool:
@@ -89,8 +93,12 @@ class Scheduler:
         if self.held:
             return
         before = len(self._under_way)
-        self._decode()
-        self._prefill()
+        # a step takes nearly as long for a few as for many: new tokens wait a while for those whose prompts come next
+        if self._prefill() and self._without < PROMPTS_FIRST:
+            self._without += 1
+        else:
+            self._without = 0
+            self._decode()
         # making room may have looked at some of them already
         for _ in range(min(before, len(self._under_way))):
             self._absorb(self._under_way.popleft())
@@ -208,7 +216,8 @@ class Scheduler:
 
     # prompts
 
-    def _prefill(self) -> None:
+    def _prefill(self) -> bool:
+        """Whether some begin to draw, and there are more prompts than a step computes."""
         budget = PREFILL
         chunks: list[Chunk] = []
         drawers: list[Sequence] = []
@@ -235,7 +244,7 @@ class Scheduler:
                 limited = limited or wish.limited
                 drawers += parts
         if not chunks:
-            return
+            return False
         self._write_tables()
         if states:
             self.runner.write_state([part.slot for part in drawers], states)
@@ -248,8 +257,9 @@ class Scheduler:
         rows = [row for row, chunk in enumerate(c for c in chunks if c.draws) for _ in chunk.draws]
         self._under_way.append(Launch(drawers, result, scored, self._top(drawers, rows)))
         if copies:
-            # the leader's last page is as the prompt left it until the next step
+            # the leader's last page is as the prompt left it until the next new token is written
             self.runner.copy_pages([a for a, _ in copies], [b for _, b in copies])
+        return budget == 0 and bool(drawers) and bool(waiting or self.places.waiting)
 
     def _chunk(self, sequence: Sequence, size: int, scored: list[tuple[Job, int, int]]) -> Chunk:
         job, start = sequence.job, sequence.computed
