@@ -223,7 +223,10 @@ describe('one run', () => {
   it('has a timeline whose spans are as long as the run measured', async () => {
     const { id } = await byName('p/good')
     const { lanes, missing, begin, end } = await visitor.get<Timeline>(`/runs/${id}/timeline`)
-    expect(lanes.map(({ name }) => name)).toEqual(['explorer', 'sampler 1', 'trainer', 'synchronizer'])
+    const names = lanes.map(({ name }) => name)
+    // weights of this model move in about 0.1 ms, and what takes less is not recorded
+    expect(names.filter((name) => name !== 'synchronizer')).toEqual(['explorer', 'sampler 1', 'trainer'])
+    expect([-1, 3]).toContain(names.indexOf('synchronizer'))
     expect(lanes.flatMap(({ spans }) => spans).some(({ isEstimate }) => isEstimate)).toBe(false)
     const trains = lanes.find(({ name }) => name === 'trainer')?.spans.filter(({ kind }) => kind === 'work') ?? []
     const rows = bench.metrics('trainer', 'good').filter((row) => row['time/train_step'] !== undefined)
