@@ -22,9 +22,14 @@ NVIDIA = triton is not None and not INTERPRETED and torch.version.hip is None
 
 
 @cache
+def capability() -> tuple[int, int]:
+    """Of an NVIDIA device; (0, 0) where there is none, or its instructions cannot be used."""
+    return torch.cuda.get_device_capability() if NVIDIA and torch.cuda.is_available() else (0, 0)
+
+
 def hopper() -> bool:
     """Whether the device is one: groups of warps multiply there, and its copy engine brings tiles."""
-    return NVIDIA and torch.cuda.is_available() and torch.cuda.get_device_capability()[0] == 9
+    return capability()[0] == 9
 
 
 @cache
@@ -33,7 +38,7 @@ def early() -> dict[str, bool]:
     How kernels are started: where the device can, while the one before them still runs. Each waits for that one before it reads
     what it has written.
     """
-    able = NVIDIA and torch.cuda.is_available() and torch.cuda.get_device_capability() >= (9, 0)
+    able = capability() >= (9, 0)
     able = able and hasattr(getattr(tl.extra, "cuda", None), "gdc_wait")
     return {"PDL": able, **({"launch_pdl": True} if able else {})}
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from ..kernels import early, hopper, let_next, triton, wait
+from ..kernels import early, hopper, power, triton, wait_for_last
 
 TRIED = ("3.6.",)
 # Rows of a weight that a group of warps takes at a time.
@@ -46,33 +45,27 @@ def described(x: Tensor, rows: int, columns: int) -> Any:
     return TensorDescriptor.from_tensor(x, [rows, columns], layout(rows, columns))
 
 
-def gated(x: Tensor, squares: Tensor, weight: Tensor, eps: float, wide: int, deep: int, stages: int) -> Tensor:
-    """few.Few.gated. `squares`: as in few.Normed. A program takes `wide` tokens and `deep` columns at a time."""
-    tokens, width = x.shape
-    inner, parts = weight.shape[0] // 2, squares.shape[0]
-    out = torch.empty(tokens, inner, dtype=x.dtype, device=x.device)
+def gated(h: Any, weight: Tensor, eps: float, out: Tensor, wide: int, deep: int, stages: int) -> None:
+    """Into `out` what few.Few.gated gives, of a few.Normed. A program takes `wide` tokens and `deep` columns at a time."""
+    tokens, width = h.x.shape
+    inner, parts = out.shape[1], h.squares.shape[0]
     _fed[(inner // TALL, triton.cdiv(tokens, wide))](
-        described(weight, TALL, deep), described(x, wide, deep), squares, out, tokens, width, inner, eps, parts,
-        PARTS=triton.next_power_of_2(parts), TALL=TALL, WIDE=wide, DEEP=deep, STAGES=stages, num_warps=4, **early(),
+        described(weight, TALL, deep), described(h.x, wide, deep), h.squares, out, tokens, width, inner, eps, parts,
+        PARTS=power(parts), TALL=TALL, WIDE=wide, DEEP=deep, STAGES=stages, num_warps=4, **early(),
     )  # fmt: skip
-    return out
 
 
 def add(
-    given: Tensor, weight: Tensor, x: Tensor, norm: Tensor, ended: Tensor, wide: int, deep: int, stages: int, pieces: int
-) -> tuple[Tensor, Tensor]:
-    """few.Few.add."""
+    given: Tensor, weight: Tensor, x: Tensor, norm: Tensor, found: Any, parts: Tensor, ended: Tensor,
+    length: int, pieces: int, wide: int, deep: int, stages: int,
+) -> None:  # fmt: skip
+    """Into `found` what few.Few.add gives; `length` columns for each of the pieces, whose sums are in `parts` until they are added up."""
     tokens, columns = given.shape
     width = weight.shape[0]
-    tiles, across = width // TALL, triton.cdiv(tokens, wide)
-    length = -(-columns // deep // pieces) * deep
-    parts = torch.empty(pieces * across * wide * width if pieces > 1 else 1, dtype=torch.float32, device=x.device)
-    out, squares = torch.empty_like(x), torch.empty(tiles, tokens, dtype=torch.float32, device=x.device)
-    _added[(tiles, across, pieces)](
-        described(weight, TALL, deep), described(given, wide, deep), x, norm, out, squares, parts, ended, tokens, columns, width, length,
+    _added[(width // TALL, triton.cdiv(tokens, wide), pieces)](
+        described(weight, TALL, deep), described(given, wide, deep), x, norm, *found, parts, ended, tokens, columns, width, length,
         PIECES=pieces, TALL=TALL, WIDE=wide, DEEP=deep, STAGES=stages, num_warps=4, **early(),
     )  # fmt: skip
-    return out, squares
 
 
 if gluon is not None:
@@ -109,8 +102,7 @@ if gluon is not None:
         for i in gl.static_range(STAGES):
             mbarrier.expect(full.index(i), size, pred=i < steps)
             _bring(weight, i, row, second, begin + i * DEEP, full.index(i), a_held, b_held, HALVES, i < steps)
-        let_next(PDL)
-        wait(PDL)
+        wait_for_last(PDL)
         for i in gl.static_range(STAGES):
             tma.async_copy_global_to_shared(x, [token, begin + i * DEEP], full.index(i), held.index(i), pred=i < steps)
         scale = gl.full([WIDE], 1.0, gl.float32, gl.SliceLayout(0, sums))

@@ -153,10 +153,11 @@ class Few:
         """silu(gate) * up."""
         tokens, width = h.x.shape
         inner = weight.shape[0] // 2
+        out = torch.empty(tokens, inner, dtype=h.x.dtype, device=h.x.device)
         given = plan("gate", tokens, inner, width)
         if given.bulk:
-            return bulk.gated(*h, weight, eps, given.wide, given.deep, given.stages)
-        out = torch.empty(tokens, inner, dtype=h.x.dtype, device=h.x.device)
+            bulk.gated(h, weight, eps, out, given.wide, given.deep, given.stages)
+            return out
         _fed[(inner // given.tall, triton.cdiv(tokens, given.wide))](
             weight, h.x, h.squares, out, tokens, width, inner, eps, h.squares.shape[0],
             PARTS=power(h.squares.shape[0]), **launch(given, width, 2, h.x),
@@ -168,13 +169,14 @@ class Few:
         tokens, columns = given.shape
         width = weight.shape[0]
         how = plan("add", tokens, width, columns)
-        if how.bulk:
-            return Normed(*bulk.add(given, weight, x, norm, self.ended, how.wide, how.deep, how.stages, how.pieces))
         length = -(-columns // how.deep // how.pieces) * how.deep
         tiles, across = width // how.tall, triton.cdiv(tokens, how.wide)
         room = how.pieces * across * how.wide * width if how.pieces > 1 else 1
         parts = torch.empty(room, dtype=torch.float32, device=x.device)
         found = Normed(torch.empty_like(x), torch.empty(tiles, tokens, dtype=torch.float32, device=x.device))
+        if how.bulk:
+            bulk.add(given, weight, x, norm, found, parts, self.ended, length, how.pieces, how.wide, how.deep, how.stages)
+            return found
         _added[(tiles, across, how.pieces)](
             weight, given, x, norm, *found, parts, self.ended, tokens, columns, width, length, how.pieces,
             SEVERAL=how.pieces > 1, **launch(how, length, 1, given),
