@@ -59,8 +59,15 @@ export function nextCall(signal?: AbortSignal, deadlineMs = DEADLINE_MS): Call {
 /** Longest delay a timer takes. */
 const MAX_DELAY_MS = 2 ** 31 - 1
 
-/** Runs `work` under the call's signal and deadline; the work gets one signal for both and must stop when it fires. */
-export async function within<T>(call: Call, what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` under the call's signal and deadline; the work gets one signal for both and must stop when it fires.
+ * With `stop` the work fires that signal itself, which ends what it has begun.
+ */
+export async function within<T>(
+  call: Call,
+  what: string,
+  work: (signal: AbortSignal, stop: (reason: unknown) => void) => Promise<T>,
+): Promise<T> {
   const control = new AbortController()
   const abort = () => control.abort(call.signal?.reason)
   if (call.signal?.aborted) abort()
@@ -79,7 +86,7 @@ export async function within<T>(call: Call, what: string, work: (signal: AbortSi
     )
   })
   try {
-    return await Promise.race([work(control.signal), late])
+    return await Promise.race([work(control.signal, (reason) => control.abort(reason)), late])
   } finally {
     clearTimeout(timer)
     call.signal?.removeEventListener('abort', abort)

@@ -1,5 +1,6 @@
 import type { ModelInfo, SampleRequest } from './contract.js'
 import { checkDraw, type DrawSpec, need, whole } from './draw-spec.js'
+import { outsideToken } from './outside-token.js'
 
 /** A request with everything checked and worked out once. */
 export interface CheckedRequest extends DrawSpec {
@@ -34,7 +35,7 @@ export function checkRequest(request: SampleRequest, { info, cacheTokens, seed }
     `${prompt.length} tokens long`,
     `the model takes ${maxModelLen} with the answer`,
   )
-  const unknown = prompt.find((id) => !isToken(id))
+  const unknown = outsideToken(prompt, vocabSize)
   need(
     unknown === undefined,
     'prompt',

@@ -1,5 +1,6 @@
 import { TrinityError } from '../base/error.js'
 import type { Loss, Row } from './contract.js'
+import { outsideToken } from './outside-token.js'
 
 /**
  * Splits a mini-batch into micro-batches of at most `tokenBudget` tokens, in order, without separating what a loss
@@ -70,14 +71,13 @@ export function checkRows(rows: readonly Row[], limits: { vocabSize: number; max
         fail(row, `column '${name}' has ${column.length} entries for ${scored} scored tokens`)
       }
     }
-    for (const token of row.tokens) {
-      if (token < 0 || token >= limits.vocabSize) {
-        fail(
-          row,
-          `token id ${token} is outside the vocabulary of ${limits.vocabSize}`,
-          'is this the tokenizer of this model?',
-        )
-      }
+    const unknown = outsideToken(row.tokens, limits.vocabSize)
+    if (unknown !== undefined) {
+      fail(
+        row,
+        `token id ${unknown} is outside the vocabulary of ${limits.vocabSize}`,
+        'is this the tokenizer of this model?',
+      )
     }
   }
 }

@@ -45,6 +45,7 @@ export class WorkerConnection {
   #events: ConnectionEvents | undefined
   #dead: unknown
   #next = 1
+  #corked = false
   /** Frames that came before anything was asked, and who waits for the next of them. */
   readonly #early: Frame[] = []
   #awaited: ((frame: Frame) => void) | undefined
@@ -119,11 +120,19 @@ export class WorkerConnection {
     this.#socket.destroy()
   }
 
+  /** What is written in one turn of the event loop goes out at once: agents that were answered together ask together. */
   #write(header: JsonObject, tensors?: Tensors): void {
     if (this.#socket.destroyed) return
-    this.#socket.cork()
-    for (const piece of encodeFrame(header, tensors)) this.#socket.write(piece)
-    this.#socket.uncork()
+    const pieces = encodeFrame(header, tensors)
+    if (!this.#corked) {
+      this.#corked = true
+      this.#socket.cork()
+      process.nextTick(() => {
+        this.#corked = false
+        this.#socket.uncork()
+      })
+    }
+    for (const piece of pieces) this.#socket.write(piece)
   }
 
   #take(chunk: Uint8Array): void {

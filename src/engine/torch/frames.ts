@@ -53,7 +53,7 @@ export function encodeFrame(
     if (pad > 0) pieces.push(new Uint8Array(pad))
     payload += data.byteLength + pad
   }
-  const text = Buffer.from(JSON.stringify({ ...header, tensors: specs }, words))
+  const text = Buffer.from(textOf({ ...header, tensors: specs }))
   checkLengths(text.length, payload)
   const prefix = Buffer.alloc(PREFIX)
   prefix.writeUInt32LE(MAGIC, 0)
@@ -62,7 +62,19 @@ export function encodeFrame(
   return [prefix, text, ...pieces]
 }
 
-/** JSON has no NaN and no infinities; Python's float() reads these words. */
+/** JSON has no NaN and no infinities; Python's float() reads their names. */
+function textOf(header: JsonObject): string {
+  // asked for every value, JSON.stringify takes several times as long
+  return isFiniteIn(header) ? JSON.stringify(header) : JSON.stringify(header, words)
+}
+
+function isFiniteIn(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  for (const one of Array.isArray(value) ? value : Object.values(value)) if (!isFiniteIn(one)) return false
+  return true
+}
+
 function words(_: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }
@@ -146,10 +158,12 @@ interface Spec {
   readonly count: number
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
 function parseHeader(text: Uint8Array): JsonObject {
   let header: unknown
   try {
-    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(text))
+    header = JSON.parse(UTF8.decode(text))
   } catch (error) {
     throw bad('the header is not JSON', error)
   }

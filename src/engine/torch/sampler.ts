@@ -71,10 +71,9 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
       seed: { low: this.#requests++, high: (this.spec.seed ?? 0) | 0 },
     })
     const prompt = request.prompt.slice()
-    return within(call, 'sample', async (signal) => {
+    return within(call, 'sample', async (signal, stop) => {
       // nothing was computed, which is what there is
       if (signal.aborted) return Array.from({ length: request.n }, nothing)
-      const control = new AbortController()
       let failure: { error: unknown } | undefined
       const { n, params, promptLogprobs = false, allowed } = request
       const guide = allowed && new Guide(checkedMasks(allowed, this.info.vocabSize), n)
@@ -82,7 +81,7 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
         if (failure) return
         const fail = (error: unknown) => {
           failure ??= { error }
-          control.abort()
+          stop(error)
         }
         try {
           for (const [i, index] of (samples as number[]).entries()) {
@@ -107,11 +106,8 @@ export class TorchSampleModel extends TorchModel implements SampleModel {
         stream: onToken !== undefined,
         ...first?.args,
       }
-      const either = AbortSignal.any([signal, control.signal])
-      const answer = await this.group.request(
-        { op: 'sample', args, tensors: { prompt, ...first?.tensors }, onEvent },
-        either,
-      )
+      const tensors = { prompt, ...first?.tensors }
+      const answer = await this.group.request({ op: 'sample', args, tensors, onEvent }, signal)
       if (failure) throw failure.error
       this.tell(answer)
       return samplesOf(answer, wish)
