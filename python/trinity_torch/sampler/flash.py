@@ -25,8 +25,8 @@ class Pace(NamedTuple):
     warps: int
 
 
-# Of one new token, of what sequences share, of a prompt.
-SINGLE, SHARED, PROMPT = Pace(64, 3, 2), Pace(64, 3, 4), Pace(128, 3, 8)
+# Of one new token, whose keys are cut into pieces or, where there are many tokens, are not; of what sequences share; of a prompt.
+SINGLE, WHOLE, SHARED, PROMPT = Pace(64, 3, 2), Pace(32, 3, 1), Pace(64, 3, 4), Pace(128, 3, 8)
 # Rows (tokens x heads) of a tile of a prompt, and of sequences that share something.
 PROMPT_ROWS, SHARED_ROWS = 128, 64
 # Bytes of a head beyond which a tile of a prompt has half as many rows.
@@ -112,7 +112,7 @@ def attend_tokens(
     begins = tiles.position if common is None else common.tokens
     lanes = pieces.own + pieces.common
     apart = pieces.own > 1
-    single = shared = pace(SINGLE, q, group)
+    single = shared = pace(SINGLE if apart else WHOLE, q, group)
     if common is not None:
         # `_single` must be the next kernel: by the time it starts, all of these have seen that what lies before them has ended
         many = common.rows.shape[1]
