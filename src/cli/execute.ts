@@ -60,7 +60,7 @@ export async function execute(
     process.stderr.write(`stopped immediately; to resume from the last checkpoint: ${typed(command)}\n`)
     return signals.code
   } finally {
-    watchdog.close()
+    await watchdog.close()
     clearInterval(stay)
     signals.close()
     process.stdout.off('error', unread)

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeBench } from '../../scripts/kill-test.mjs'
 import { blockedRun } from './blocked-kit.js'
@@ -37,4 +40,23 @@ describe('a workflow that does not let go of the event loop', { timeout: 180_000
     expect(stderr).toMatch(new RegExp(`${plugin}:\\d+:\\d+`))
     expect(stdout).not.toMatch(/^ *done/m)
   })
+})
+
+describe('the thread that watches', () => {
+  it('ends by itself whenever it is told to, even while it starts, and the process with it', async () => {
+    const built = pathToFileURL(join(dirname(cli), '..', 'run', 'watchdog', 'watchdog.js'))
+    const program = `
+      import { Worker } from 'node:worker_threads'
+      import { watchEventLoop } from '${built}'
+      Worker.prototype.terminate = () => { throw new Error('ended from outside') }
+      for (const ms of [0, 1, 5, 10, 20, 30, 40, 60, 80, 120, 400]) {
+        const watchdog = watchEventLoop({ limitMs: 10_000, onBlocked: console.error, note: console.error })
+        await new Promise((done) => setTimeout(done, ms))
+        await watchdog.close()
+      }
+      console.log('closed')`
+    const args = ['--input-type=module', '--eval', program]
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 })
+    expect(stderr + stdout).toBe('closed\n')
+  }, 90_000)
 })

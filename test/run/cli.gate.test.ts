@@ -50,17 +50,17 @@ describe('trinity run', { timeout: 120_000 }, () => {
     expect(readFileSync(job('whole', 'latest_checkpointed_iteration.txt'), 'utf8')).toBe('6\n')
     expect(readdirSync(job('whole', 'log'))).toEqual(expect.arrayContaining(['explorer.log', 'trainer.log']))
     const second = await run('whole')
-    expect(second.code).toBe(0)
+    expect(second, second.stderr).toMatchObject({ code: 0 })
     expect(second.stdout).toContain('already finished')
   })
 
   it('starts over only when told twice', async () => {
     const refused = await run('whole', ['--fresh'])
-    expect(refused.code).toBe(2)
+    expect(refused, refused.stderr).toMatchObject({ code: 2 })
     expect(refused.stderr).toContain(job('whole'))
     expect(existsSync(job('whole', 'global_step_6'))).toBe(true)
     const again = await run('whole', ['--fresh', '--yes', ...set('buffer.total_steps=2')])
-    expect(again.code).toBe(0)
+    expect(again, again.stderr).toMatchObject({ code: 0 })
     expect(existsSync(job('whole', 'global_step_6'))).toBe(false)
   })
 
@@ -74,7 +74,7 @@ describe('trinity run', { timeout: 120_000 }, () => {
       if (text.includes('finishing the step')) rmSync(hold, { force: true })
     }
     const stopped = await run('interrupted', [], seen, { KILL_TEST_HOLD: hold })
-    expect(stopped.code).toBe(0)
+    expect(stopped, stopped.stderr).toMatchObject({ code: 0 })
     expect(stopped.stdout).toMatch(/next +npx trinity run -c offset0\.yaml --plugin-dir plugins .* resumes from here/)
     expect(stopped.stdout.match(/npx trinity run/g)).toHaveLength(1)
     expect((await run('interrupted')).code).toBe(0)
@@ -149,7 +149,7 @@ describe('trinity run', { timeout: 120_000 }, () => {
   ])('says what is wrong with %s', async (_, keys, code, text) => {
     const ended = await run('wrong', set(...keys))
     expect(ended.stderr).toMatch(text)
-    expect(ended.code).toBe(code)
+    expect(ended, ended.stderr).toMatchObject({ code, signal: null })
   })
 })
 

@@ -37,9 +37,12 @@ let isBroken = false
 let notedAt = -1
 let patience = 1
 
+/** The main thread has nothing left that could stand still. */
+const closed = new AbortController()
+parentPort?.once('message', () => closed.abort())
+
 onSignals(['SIGINT', 'SIGTERM'], (name) => unheard.heard(name))
-for (;;) {
-  await sleep(LOOK_MS)
+while (await pause(LOOK_MS)) {
   const blocked = pulse.look(beats())
   if (blocked < 2 * LOOK_MS) {
     unheard.clear()
@@ -67,9 +70,16 @@ async function act(blocked: number): Promise<void> {
       notedAt = before
       tell({ kind: 'busy', ...report })
     }
-    await sleep(10)
+    if (!(await pause(10))) return
   }
   if (unheard.isInsistent && beats() === before) kill('stopped immediately')
+}
+
+/** False: the wait was cut short, as nobody is to be watched any more. */
+async function pause(ms: number): Promise<boolean> {
+  const { signal } = closed
+  await sleep(ms, undefined, { signal }).catch(() => {})
+  return !signal.aborted
 }
 
 function reportOf(held: HeldStack, user: number, blocked: number, rollouts: readonly string[]): BlockReport {
@@ -82,8 +92,7 @@ async function revive(held: HeldStack, report: BlockReport): Promise<void> {
   const before = beats()
   if (!(await held.break())) return end(held, report, 1)
   tell({ kind: 'blocked', ...report })
-  await sleep(REVIVE_MS)
-  if (beats() === before) kill(inWords(report))
+  if ((await pause(REVIVE_MS)) && beats() === before) kill(inWords(report))
 }
 
 /** Nothing can be saved, or nobody wants it: ends the process where it stands. */
