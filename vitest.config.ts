@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/longest-first.js'
 
 /** What a test file says when it touches what the files of a process share: mocks, the environment, registries, secrets. */
 const TOUCHES =
@@ -27,6 +28,7 @@ export default defineConfig({
     env: { NO_COLOR: '1' },
     // many tests wait for processes and clocks: two at a time keep two cores busy
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'alone', include: alone, setupFiles: './test/property-seed.ts' } },
       // importing everything anew for each file would take longer than their tests
