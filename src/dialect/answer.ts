@@ -70,7 +70,8 @@ export function asAnswer(read: readonly Part[], { experience, sample }: Answered
     text: textOf(parts, 'text'),
     calls,
     ...(reasoning === '' ? {} : { reasoning }),
-    finish: calls.length > 0 ? 'tool_calls' : experience.truncateStatus === undefined ? 'stop' : 'length',
+    // also where a call was whole before the end: another may be torn
+    finish: experience.truncateStatus !== undefined ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop',
     ...(typeof sample.stoppedBy === 'string' ? { stoppedBy: sample.stoppedBy } : {}),
   }
 }

@@ -115,8 +115,8 @@ describe('openai()', () => {
       repetitionPenalty: 1.2,
       logitBias: { 5: -100 },
     })
-    await expect(create({ presence_penalty: 3 })).rejects.toMatchObject({ path: 'presencePenalty' })
-    await expect(create({ logit_bias: { hello: 1 } })).rejects.toMatchObject({ path: 'logitBias' })
+    await expect(create({ presence_penalty: 3 })).rejects.toMatchObject({ path: 'presence_penalty' })
+    await expect(create({ logit_bias: { hello: 1 } })).rejects.toMatchObject({ path: 'logit_bias' })
   })
 
   it('holds the answers of a model to a schema, and its calls to their tools', async () => {
@@ -147,6 +147,19 @@ describe('openai()', () => {
       finish_reason: 'length',
       message: { content: expect.stringMatching(/^\{/) },
     })
+  })
+
+  it('calls an answer cut that ends in the middle of another call', async () => {
+    const whole = '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>'
+    const model = modelOf(await speaker(() => `${whole}\n${whole}`))
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+    const calls = async (max_tokens: number) => {
+      const { choices } = await model.openai().chat.completions.create({ messages, tools, max_tokens })
+      const [{ message, finish_reason }] = choices
+      return [message.tool_calls?.length, finish_reason]
+    }
+    expect(await calls(500)).toEqual([2, 'tool_calls'])
+    expect(await calls(whole.length + 20)).toEqual([1, 'length'])
   })
 
   it('refuses what it cannot do instead of ignoring it', async () => {
