@@ -103,6 +103,14 @@ describe('anthropic messages', () => {
     expect(await ask('<tool_call>{"name":"add"}</tool_call>', { tools })).toEqual(['tool_use', null, undefined])
   })
 
+  it('has nothing in a text but its text: clients refuse citations that are null', async () => {
+    const speaking = new Speaking(anthropic, modelOf(await speaker(() => 'yes')))
+    expect((await speaking.ask(body)).reply.content).toEqual([{ type: 'text', text: 'yes' }])
+    const { events } = await speaking.ask({ ...body, stream: true })
+    const begun = events.find(({ type }) => type === 'content_block_start')
+    expect(begun?.content_block).toEqual({ type: 'text', text: '' })
+  })
+
   it('goes on from what the assistant began, also in the next turn', async () => {
     const model = modelOf(obeyingStops(await speaker((prompt) => (prompt.includes('more') ? 'end' : ' four STOP'))))
     const speaking = new Speaking(anthropic, model)

@@ -27,7 +27,7 @@ export function blockOf(part: Part): Wire {
     const { id, name, arguments: input } = part.call
     return { type: 'tool_use', id, name, input: JSON.parse(input) as unknown }
   }
-  if (part.type === 'text') return { type: 'text', text: part.text, citations: null }
+  if (part.type === 'text') return { type: 'text', text: part.text }
   return { type: 'thinking', thinking: part.text, signature: '' }
 }
 
