@@ -44,16 +44,16 @@ export function checkRequest(request: SampleRequest, { info, cacheTokens, seed }
   )
   need(whole(n, 1, 1 << 16), 'n', n, 'use 1 or more samples')
   const draw = checkDraw(params, vocabSize)
-  need(whole(params.maxTokens, 1), 'maxTokens', params.maxTokens, 'use 1 or more')
-  need(whole(minTokens, 0, params.maxTokens), 'minTokens', minTokens, 'use 0 … maxTokens')
-  need(whole(top, 0, vocabSize), 'topLogprobs', top, `use 0 … ${vocabSize}`)
+  need(whole(params.maxTokens, 1), 'max_tokens', params.maxTokens, 'use 1 or more')
+  need(whole(minTokens, 0, params.maxTokens), 'min_tokens', minTokens, 'use 0 … max_tokens')
+  need(whole(top, 0, vocabSize), 'top_logprobs', top, `use 0 … ${vocabSize}`)
   need(
     (params.stop ?? []).every((stop) => stop.length > 0),
     'stop',
     'empty',
     'a stop string needs at least one character',
   )
-  for (const id of params.stopTokenIds ?? []) need(isToken(id), 'stopTokenIds', id, `ids are 0 … ${vocabSize - 1}`)
+  for (const id of params.stopTokenIds ?? []) need(isToken(id), 'stop_token_ids', id, `ids are 0 … ${vocabSize - 1}`)
   const own = params.seed
   need(own === undefined || Number.isSafeInteger(own), 'seed', own, 'use a whole number')
 
@@ -61,7 +61,7 @@ export function checkRequest(request: SampleRequest, { info, cacheTokens, seed }
   const most = prompt.length + maxTokens
   need(
     most <= cacheTokens,
-    'prompt + maxTokens',
+    'prompt + max_tokens',
     `${most} tokens`,
     `the cache holds ${cacheTokens}: raise cacheTokens, or ask for less`,
   )

@@ -26,14 +26,14 @@ describe('how a token is drawn', () => {
   })
 
   it.each<[string, Partial<SamplingParams>]>([
-    ['presencePenalty', { presencePenalty: 2.01 }],
-    ['presencePenalty', { presencePenalty: Number.NaN }],
-    ['frequencyPenalty', { frequencyPenalty: -3 }],
-    ['repetitionPenalty', { repetitionPenalty: Infinity }],
-    ['logitBias', { logitBias: { 100: 1 } }],
-    ['logitBias', { logitBias: { [-1]: 1 } }],
-    ['logitBias', { logitBias: { 1: 100.5 } }],
-    ['logitBias', { logitBias: { 1: Number.NaN } }],
+    ['presence_penalty', { presencePenalty: 2.01 }],
+    ['presence_penalty', { presencePenalty: Number.NaN }],
+    ['frequency_penalty', { frequencyPenalty: -3 }],
+    ['repetition_penalty', { repetitionPenalty: Infinity }],
+    ['logit_bias', { logitBias: { 100: 1 } }],
+    ['logit_bias', { logitBias: { [-1]: 1 } }],
+    ['logit_bias', { logitBias: { 1: 100.5 } }],
+    ['logit_bias', { logitBias: { 1: Number.NaN } }],
   ])('refuses %s of %o with what to use', (path, params) => {
     expect(() => check(params)).toThrowError(expect.objectContaining({ code: 'engine/bad-request', path }))
   })

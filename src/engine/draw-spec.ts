@@ -23,6 +23,7 @@ export interface DrawSpec {
 /** Below this the logits are only scaled to infinity; greedy is what is meant. */
 const COLDEST = 1e-3
 
+/** `what` as requests and configurations spell it: `top_p`. */
 export function need(fine: boolean, what: string, value: unknown, hint: string): void {
   if (fine) return
   throw new TrinityError('engine/bad-request', `${what} is ${value}`, { path: what, hint })
@@ -41,16 +42,16 @@ export function checkDraw(params: SamplingParams, vocabSize: number): DrawSpec {
     temperature,
     `use 0 for greedy, else ${COLDEST} or more`,
   )
-  need(Number.isSafeInteger(topK), 'topK', topK, 'use a whole number; 0 switches it off')
-  need(topP > 0 && topP <= 1, 'topP', topP, 'use more than 0, at most 1')
-  need(minP >= 0 && minP <= 1, 'minP', minP, 'use 0 … 1')
-  need(penalty > 0 && penalty < Infinity, 'repetitionPenalty', penalty, 'use a positive number; 1 switches it off')
-  need(Math.abs(presence) <= 2, 'presencePenalty', presence, 'use −2 … 2; 0 switches it off')
-  need(Math.abs(frequency) <= 2, 'frequencyPenalty', frequency, 'use −2 … 2; 0 switches it off')
+  need(Number.isSafeInteger(topK), 'top_k', topK, 'use a whole number; 0 switches it off')
+  need(topP > 0 && topP <= 1, 'top_p', topP, 'use more than 0, at most 1')
+  need(minP >= 0 && minP <= 1, 'min_p', minP, 'use 0 … 1')
+  need(penalty > 0 && penalty < Infinity, 'repetition_penalty', penalty, 'use a positive number; 1 switches it off')
+  need(Math.abs(presence) <= 2, 'presence_penalty', presence, 'use −2 … 2; 0 switches it off')
+  need(Math.abs(frequency) <= 2, 'frequency_penalty', frequency, 'use −2 … 2; 0 switches it off')
   const entries = Object.entries(logitBias).map(([id, bias]) => [Number(id), bias] as const)
   for (const [id, bias] of entries) {
-    need(whole(id, 0, vocabSize - 1), 'logitBias', `for token ${id}`, `ids are 0 … ${vocabSize - 1}`)
-    need(Math.abs(bias) <= 100, 'logitBias', `${bias} for token ${id}`, 'use −100 … 100')
+    need(whole(id, 0, vocabSize - 1), 'logit_bias', `for token ${id}`, `ids are 0 … ${vocabSize - 1}`)
+    need(Math.abs(bias) <= 100, 'logit_bias', `${bias} for token ${id}`, 'use −100 … 100')
   }
   const biased = entries.filter(([, bias]) => bias !== 0)
   const kept = topK > 0 && topK < vocabSize ? topK : 0
