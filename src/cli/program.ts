@@ -288,7 +288,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--api-key-env <name>', 'environment variable with the key that clients must give')
     .option('--name <name>', 'what GET /v1/models calls it; default that of the folder')
     .option('--temperature <t>', 'where a request says none', '1')
-    .option('--max-tokens <n>', 'longest reply', '1024')
+    .option('--max-tokens <n>', 'longest reply, where a request says none', '1024')
     .option('--seed <n>', 'of what is left to chance', '0')
     .option('--set <key=value>', 'with a YAML configuration: as the run was started (may be repeated)', collect)
     .action(async (model, options) => done(await (await import('./serve.js')).serve(model, options)))

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
+import { manyListeners } from '../base/link-signals.js'
 import { interrupted } from './interrupted.js'
 import { modelName } from './model-name.js'
 import { checkSet, modelOf } from './model-of.js'
@@ -52,7 +53,7 @@ export async function serve(
     })
   }
   // what a client waits for comes to its end; only loading does not
-  const loading = new AbortController()
+  const loading = manyListeners(new AbortController())
   await withModels({ note, signal: loading.signal }, async (openModel, closers) => {
     const dir = await modelOf(model, { set: options.set, note })
     const stopLoading = () => loading.abort(signal.reason)

@@ -1,6 +1,6 @@
+import { manyListeners } from '../base/link-signals.js'
 import type { Failure } from '../experience/index.js'
 import type { Task } from '../task/index.js'
-import { manyListeners } from '../workflow/link-signals.js'
 import { workflows } from '../workflow/registry.js'
 import { runsOf } from '../workflow/workflow.js'
 import { RolloutCancelled } from './failure.js'

@@ -53,8 +53,8 @@ export async function readBody(
 const strict = new TextDecoder('utf-8', { fatal: true })
 
 /** The JSON object that a body must be. */
-export function parseBody(body: Buffer, depth: number): Wire {
-  checkDepth(body, depth)
+export function parseBody(body: Buffer, limits: Pick<GatewayLimits, 'depth' | 'values'>): Wire {
+  checkShape(body, limits)
   let value: unknown
   try {
     value = JSON.parse(strict.decode(body))
@@ -68,11 +68,16 @@ export function parseBody(body: Buffer, depth: number): Wire {
 }
 
 const QUOTE = 0x22
+const COMMA = 0x2c
 const BACKSLASH = 0x5c
 
-/** Looks at brackets outside of strings only: whatever reads the value later may call itself once per level. */
-function checkDepth(body: Buffer, most: number): void {
+/**
+ * Looks outside of strings only. Whatever reads the body later may call itself once per level, and looks at every value:
+ * nobody else is served meanwhile.
+ */
+function checkShape(body: Buffer, most: Pick<GatewayLimits, 'depth' | 'values'>): void {
   let depth = 0
+  let values = 1
   let quoted = false
   for (let i = 0; i < body.length; i++) {
     const byte = body[i]
@@ -82,7 +87,14 @@ function checkDepth(body: Buffer, most: number): void {
     } else if (byte === QUOTE) quoted = true
     // [ and {, ] and } differ in one bit.
     else if ((byte | 0x20) === 0x7b) {
-      if (++depth > most) throw new TrinityError('gateway/depth', `the body nests deeper than ${most} levels`)
+      values++
+      if (++depth > most.depth)
+        throw new TrinityError('gateway/depth', `the body nests deeper than ${most.depth} levels`)
     } else if ((byte | 0x20) === 0x7d) depth--
+    else if (byte === COMMA) values++
   }
+  if (values <= most.values) return
+  throw new TrinityError('gateway/too-large', `the body holds more than ${most.values} values`, {
+    hint: "raise the gateway's limits.values, or send less",
+  })
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TrinityError } from '../base/error.js'
+import { manyListeners } from '../base/link-signals.js'
 import type { Answered, ChatModel, OnText } from '../dialect/chat-model.js'
 import type { Asked, Dialect, Head, Wire } from '../dialect/dialect.js'
 import { checkMediaType, parseBody, readBody } from './body.js'
@@ -32,7 +33,7 @@ export interface CallParts {
 export class Call implements Running {
   readonly #parts: CallParts
   readonly #begun = performance.now()
-  readonly #control = new AbortController()
+  readonly #control = manyListeners(new AbortController())
   readonly #delivery: Delivery
   #session: OpenSession | undefined
   #leave = () => {}
@@ -87,7 +88,7 @@ export class Call implements Running {
     const { incoming, outgoing, limits, meter } = this.#parts
     checkMediaType(incoming)
     const body = await this.#unlessAborted(readBody(incoming, limits))
-    const { session, read } = this.#place(parseBody(body, limits.depth))
+    const { session, read } = this.#place(parseBody(body, limits))
     const key = incoming.headers['idempotency-key']
     if (typeof key !== 'string') {
       const reply = await this.#reply(session, read(), false)

@@ -16,7 +16,7 @@ export async function extensionBody(incoming: IncomingMessage, limits: GatewayLi
   const body = await readBody(incoming, limits)
   if (body.length === 0) return {}
   checkMediaType(incoming)
-  return parseBody(body, limits.depth)
+  return parseBody(body, limits)
 }
 
 /** Whether a request for metrics wants Prometheus' text: scrapers say so, simple clients say nothing. */

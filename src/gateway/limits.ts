@@ -6,6 +6,8 @@ export interface GatewayLimits {
   readonly bodyBytes: number
   /** Arrays and objects inside one another in a body. */
   readonly depth: number
+  /** Numbers, texts, arrays and objects in a body, all counted. */
+  readonly values: number
   /** Until the head of a request is there. */
   readonly headerMs: number
   /** From the head of a request until the end of its body. */
@@ -29,6 +31,7 @@ export interface GatewayLimits {
 const DEFAULTS: GatewayLimits = {
   bodyBytes: 32 * 2 ** 20,
   depth: 128,
+  values: 2 ** 19,
   headerMs: 10_000,
   bodyMs: 30_000,
   callMs: 1_800_000,

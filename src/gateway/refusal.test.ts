@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { TrinityError } from '../base/error.js'
 import { refusalOf } from './refusal.js'
@@ -25,6 +26,11 @@ describe('refusals', () => {
       ...{ status: 400, code: 'dialect/invalid', message: 'n must be a number (leave it out)', param: 'n' },
       retryAfter: undefined,
     })
+  })
+
+  it('keep the place of files to themselves', () => {
+    const error = new TrinityError('chat/continue', 'what', { path: resolve('tokenizer.json') })
+    expect(refusalOf(error)).toMatchObject({ status: 400, param: undefined })
   })
 
   it('keep errors of others inside', () => {

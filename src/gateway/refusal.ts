@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import type { Refusal } from '../dialect/dialect.js'
 
@@ -70,7 +71,8 @@ export function refusalOf(error: unknown): HttpRefusal {
     status,
     code: WORDS[code] ?? code,
     message: hint === undefined ? message : `${message} (${hint})`,
-    param: status === 400 || status === 404 ? path : undefined,
+    // the place of a file is none of the client's business
+    param: (status === 400 || status === 404) && path !== undefined && !isAbsolute(path) ? path : undefined,
     retryAfter: RETRY_AFTER_S[status],
   }
 }

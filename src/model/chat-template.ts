@@ -97,7 +97,7 @@ export class ChatTemplate {
         ? this.#piecewise.render(given, render)
         : render(this.#template, given)
     } catch (cause) {
-      throw new TrinityError('chat/render', `${this.path}: ${messageOf(cause)}`, {
+      throw new TrinityError('chat/render', `the chat template takes no such messages: ${messageOf(cause)}`, {
         path: this.path,
         hint: 'the messages do not suit this template (a role it does not know, or an order it refuses)',
         cause,

@@ -53,6 +53,28 @@ describe('RolloutModel.chat', () => {
     })
   })
 
+  it('messages and tools that are more than the tokens of a prompt are refused before a template sees them', async () => {
+    const model = modelOf(await speaker(() => 'x'), { limits: { maxModelLen: 64, truncatePrompts: false } })
+    const render = vi.spyOn(ChatTemplate.prototype, 'render')
+    const tools = Array.from({ length: 40 }, () => ({}))
+    const many = model.chat(Array(40).fill(user('x')), { tools })
+    await expect(many).rejects.toMatchObject({ code: 'workflow/prompt-too-long', path: 'messages' })
+    await expect(many).rejects.toThrow('80 tokens or more; the limit is 63')
+    expect(render).not.toHaveBeenCalled()
+    render.mockRestore()
+  })
+
+  it('whoever asks a model that nothing else limits is told nothing of a configuration', async () => {
+    const model = modelOf(await speaker(() => 'x'), { limits: { maxModelLen: 64, maxPromptTokens: 10 } })
+    model.refuseLong()
+    for (const [asked, path] of [
+      [model.chat([user('x'.repeat(99))]), 'messages'],
+      [model.generate('x'.repeat(99)), 'prompt'],
+    ] as const) {
+      await expect(asked).rejects.toMatchObject({ path, hint: expect.not.stringContaining('_') })
+    }
+  })
+
   it('of a prompt that is far too long only the beginning is looked at, with the same result', async () => {
     const encode = vi.spyOn(tokenizer, 'encode')
     const limits = { maxModelLen: 64, maxPromptTokens: 10, truncatePrompts: true }

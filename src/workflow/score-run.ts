@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf, TrinityError } from '../base/error.js'
+import { linkSignals } from '../base/link-signals.js'
 import type { Logger } from '../base/log/logger.js'
 import type { Experience, Failure } from '../experience/index.js'
-import { linkSignals } from './link-signals.js'
 import type { RewardScores } from './reward.js'
 
 /** How patient a reward is asked for. */

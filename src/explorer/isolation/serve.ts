@@ -1,7 +1,7 @@
 import { messageOf, TrinityError } from '../../base/error.js'
+import { linkSignals } from '../../base/link-signals.js'
 import type { Logger } from '../../base/log/logger.js'
 import type { Task } from '../../task/index.js'
-import { linkSignals } from '../../workflow/link-signals.js'
 import { workflows } from '../../workflow/registry.js'
 import type { WorkflowEntry } from '../../workflow/workflow.js'
 import { contextFactory } from '../contexts.js'
