@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { appendFile, cp, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -43,6 +44,12 @@ async function byName(name: string): Promise<RunSummary> {
   const found = runs.find((one) => one.name === name)
   if (!found) throw new Error(`no ${name} among ${runs.map((one) => one.name)}`)
   return found
+}
+
+/** New folders are looked for every few seconds. */
+async function appeared(name: string): Promise<RunSummary> {
+  await expect.poll(() => byName(name).catch(() => undefined)).toBeDefined()
+  return byName(name)
 }
 
 describe('list of runs', () => {
@@ -107,6 +114,42 @@ describe('list of runs', () => {
     expect(run).toMatchObject({ state: 'broken', progress: { step: 1 } })
     expect(run.problems).toHaveLength(2)
     await rm(dir, { recursive: true })
+  })
+
+  it.skipIf(process.platform === 'win32')('a pipe in a folder keeps nobody waiting', async () => {
+    const dir = join(bench.dir, 'p', 'piped')
+    await mkdir(join(dir, '.trinity'), { recursive: true })
+    await mkdir(join(dir, 'monitor'))
+    await writeFile(join(dir, 'monitor', 'trainer.jsonl'), '{"step":3,"time":1,"metrics":{"a":1}}\n')
+    for (const name of ['job.json', 'run_meta.json', join('monitor', 'explorer.jsonl')]) {
+      execFileSync('mkfifo', [join(dir, name)])
+    }
+    const run = await appeared('p/piped')
+    expect(run).toMatchObject({ state: 'broken', progress: { step: 3 } })
+    expect(await visitor.get<MetricList>(`/runs/${run.id}/metrics`)).toMatchObject({ roles: [{ role: 'trainer' }] })
+    await rm(dir, { recursive: true })
+  })
+
+  it('of a run whose own files lead out of the folders nothing is shown but that', async () => {
+    const outside = join(bench.dir, '..', 'trinity-outside.json')
+    await writeFile(outside, '{"algorithm.algorithm_type": "not for you"}')
+    for (const name of ['job.json', join('.trinity', 'run-both.json')]) {
+      const dir = join(bench.dir, 'p', 'linked')
+      await mkdir(join(dir, '.trinity'), { recursive: true })
+      await mkdir(join(dir, 'log'))
+      await writeFile(join(dir, 'job.json'), '{}')
+      await rm(join(dir, name), { force: true })
+      await symlink(outside, join(dir, name))
+      const run = await appeared('p/linked')
+      expect(run).toMatchObject({ state: 'broken', problems: [expect.stringMatching(/leads out of/)] })
+      for (const path of ['', '/config', '/metrics', '/logs']) {
+        const { status, body } = await visitor.ask(`/runs/${run.id}${path}`)
+        expect([status, JSON.stringify(body)]).toEqual([403, expect.not.stringContaining('not for you')])
+      }
+      await rm(dir, { recursive: true })
+      await expect.poll(() => byName('p/linked').catch(() => undefined)).toBe(undefined)
+    }
+    await rm(outside)
   })
 
   it('what a link leads to is not below the folders', async () => {

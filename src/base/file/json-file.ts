@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { messageOf, TrinityError } from '../error.js'
+import { READ_NOW } from './read-now.js'
 
 export type JsonObject = Record<string, unknown>
 
@@ -7,7 +8,7 @@ export type JsonObject = Record<string, unknown>
 export async function readJsonObject(path: string): Promise<JsonObject | undefined> {
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = await readFile(path, { encoding: 'utf8', flag: READ_NOW })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new TrinityError('file/unreadable', `cannot read ${path}: ${messageOf(cause)}`, { path, cause })

@@ -1,4 +1,5 @@
 import { open, stat } from 'node:fs/promises'
+import { READ_NOW } from '../../base/file/read-now.js'
 import { linesIn, type PlacedLine, readPart } from '../run/lines.js'
 
 /** Most that one look reads: a log that grows faster is caught up with in several. */
@@ -24,7 +25,7 @@ export class Tail {
     this.#ino = now.ino
     this.#at ??= now.size
     if (now.size <= this.#at) return { restarted, lines: [] }
-    const file = await open(this.path, 'r')
+    const file = await open(this.path, READ_NOW)
     try {
       const part = await readPart(file, this.#at, Math.min(now.size, this.#at + MOST))
       const whole = part.lastIndexOf(10) + 1

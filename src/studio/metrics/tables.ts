@@ -23,9 +23,10 @@ export class MetricsTables {
   }
 
   /** Without a look at what is new in them. */
-  async known({ id, path, root }: FoundRun): Promise<MetricsTable[]> {
+  async known(run: FoundRun): Promise<MetricsTable[]> {
+    const { id, path, root } = run
     const { roles } = this.#keep(id)
-    for (const role of await rolesWithNumbers(path)) {
+    for (const role of await rolesWithNumbers(run)) {
       if (roles.has(role)) continue
       const file = await inside(root, join(path, 'monitor', `${role}.jsonl`)).catch(() => undefined)
       if (file !== undefined) roles.set(role, new MetricsTable(role, file))

@@ -24,7 +24,7 @@ export async function detailOf(run: FoundRun, summary: RunSummary): Promise<RunD
     readBestEval(path).catch(() => undefined),
     readRecords(path),
     logFiles(run),
-    rolesWithNumbers(path),
+    rolesWithNumbers(run),
   ])
   return {
     ...summary,

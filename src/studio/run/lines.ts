@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { READ_NOW } from '../../base/file/read-now.js'
 
 const CHUNK = 1 << 16
 const NEWLINE = 10
@@ -13,20 +14,21 @@ export interface PlacedLine {
   readonly text: string
 }
 
-/** Does something with a file that may not be there. */
+/** Does something with a file that may not be there, or be something else, such as a pipe or a folder. */
 export async function withFile<T>(
   path: string,
   work: (file: FileHandle, size: number) => Promise<T>,
 ): Promise<T | undefined> {
   let file: FileHandle
   try {
-    file = await open(path, 'r')
+    file = await open(path, READ_NOW)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
   try {
-    return await work(file, (await file.stat()).size)
+    const info = await file.stat()
+    return info.isFile() ? await work(file, info.size) : undefined
   } finally {
     await file.close()
   }

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { isStepName } from '../../checkpoint/layout.js'
 import { numberIn } from '../../experience/fields.js'
 import type { Progress, Spark } from '../api.js'
+import type { FoundRun } from './find.js'
+import { inside } from './inside.js'
 import { lastLines, readPart, sampledLines, withFile } from './lines.js'
 
 /** A few lines of the numbers of a role: enough to draw a small curve and to tell how fast it goes. */
@@ -39,12 +41,15 @@ export async function readPulse(dir: string, role: string): Promise<Pulse> {
   return { role, rows: [...rows.values()].sort((a, b) => a.step - b.step) }
 }
 
-/** Names of the files with numbers: roles. Tables of a role lie beside them; their lines have rows instead. */
-export async function rolesWithNumbers(dir: string): Promise<string[]> {
-  const names = await readdir(join(dir, 'monitor')).catch(() => [])
+/** Names of the files with numbers below Studio's folder: roles. Tables of a role lie beside them; their lines have rows instead. */
+export async function rolesWithNumbers({ root, path }: FoundRun): Promise<string[]> {
+  const names = await readdir(join(path, 'monitor')).catch(() => [])
   const roles = names.filter((name) => name.endsWith('.jsonl')).map((name) => name.slice(0, -'.jsonl'.length))
   const are = await Promise.all(
-    roles.map((role) => withFile(join(dir, 'monitor', `${role}.jsonl`), (file) => readPart(file, 0, 64))),
+    roles.map(async (role) => {
+      const file = await inside(root, join(path, 'monitor', `${role}.jsonl`)).catch(() => undefined)
+      return file && withFile(file, (open) => readPart(open, 0, 64))
+    }),
   )
   return roles.filter((_, i) => are[i]?.includes('"metrics":')).sort()
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { TrinityError } from '../../base/error.js'
 import type { Folder, RunList, RunSummary } from '../api.js'
 import { type FoundRun, findRuns } from './find.js'
-import { summarize } from './summary.js'
+import { outsiderOf } from './outsider.js'
+import { summarize, unread } from './summary.js'
 
 /** What is younger than this is not looked at again. */
 const FRESH_MS = 400
@@ -57,6 +58,8 @@ export class Runs {
     if (!this.#known.has(id)) await this.#look(true)
     const known = this.#known.get(id)
     if (!known) throw gone(id)
+    const outsider = await outsiderOf(known.found)
+    if (outsider) throw outsider
     return known.found
   }
 
@@ -96,7 +99,8 @@ export class Runs {
     // A process can end without a word to any file.
     const mayHaveEnded = known !== undefined && known.summary.roles.length > 0
     if (known?.sign === sign && !mayHaveEnded) return known
-    return { found, sign, summary: await summarize(found) }
+    const outsider = await outsiderOf(found)
+    return { found, sign, summary: await (outsider ? unread(found, outsider) : summarize(found)) }
   }
 }
 

@@ -1,5 +1,5 @@
 import { basename, dirname, join, relative } from 'node:path'
-import { messageOf } from '../../base/error.js'
+import { messageOf, type TrinityError } from '../../base/error.js'
 import { readJsonObject } from '../../base/file/json-file.js'
 import { redactValue } from '../../base/secret/index.js'
 import { readBestEval } from '../../checkpoint/best-eval.js'
@@ -18,7 +18,8 @@ import { readTags } from './tags.js'
 import { isBench, workersOf } from './workers.js'
 
 /** What the list of runs shows of one, from its files alone. A file that cannot be understood is told, not thrown. */
-export async function summarize({ id, path, root }: FoundRun): Promise<RunSummary> {
+export async function summarize(run: FoundRun): Promise<RunSummary> {
+  const { id, path } = run
   const problems: string[] = []
   const reading = async <T>(work: Promise<T>): Promise<T | undefined> =>
     work.catch((error: unknown) => {
@@ -40,13 +41,13 @@ export async function summarize({ id, path, root }: FoundRun): Promise<RunSummar
   const isAlive = holders.length > 0
   const isFinished = (await reading(hasFinished(path))) || (isBench(records) && record?.end?.how === 'finished')
   const error = isAlive || isFinished ? undefined : await reading(failureOf(path, record, changed))
-  const pulses = await Promise.all((await rolesWithNumbers(path)).map((role) => readPulse(path, role)))
+  const pulses = await Promise.all((await rolesWithNumbers(run)).map((role) => readPulse(path, role)))
   const first = Math.min(...pulses.flatMap(({ rows }) => (rows[0]?.time ? [rows[0].time] : [])))
   const { config } = record ?? {}
   const text = (value: unknown) => (typeof value === 'string' && value !== '' ? redactValue(value) : undefined)
   return {
     id,
-    name: mark?.job ?? (relative(root, path) || join(basename(dirname(path)), basename(path))),
+    name: mark?.job ?? placeOf(run),
     path,
     state: stateOf(isAlive, roles, isFinished === true, error !== undefined, problems.length > 0),
     roles,
@@ -66,6 +67,19 @@ export async function summarize({ id, path, root }: FoundRun): Promise<RunSummar
     tags,
     problems,
   }
+}
+
+/** The same of a run of which nothing may be read. */
+export async function unread(run: FoundRun, { message, hint }: TrinityError): Promise<RunSummary> {
+  const problem = hint === undefined ? message : `${message} (${hint})`
+  return {
+    ...{ id: run.id, name: placeOf(run), path: run.path, state: 'broken', changed: await lastChange(run.path) },
+    ...{ roles: [], progress: progressOf([], {}, false), tags: [], problems: [problem] },
+  }
+}
+
+function placeOf({ path, root }: FoundRun): string {
+  return relative(root, path) || join(basename(dirname(path)), basename(path))
 }
 
 export function briefly({ step, metric, score }: EvalRecord): Evaluation {
