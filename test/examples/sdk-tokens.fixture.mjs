@@ -67,7 +67,8 @@ function faults({ calls, experiences, divergences }) {
     if (call.prompt.some((token, i) => tokens[i] !== token)) return 'a prompt is not what comes before its answer'
     if (call.tokens.some((token, i) => tokens[at + i] !== token)) return 'other tokens than were sampled'
     if (call.logprobs.some((one, i) => logprobs[at - promptLength + i] !== one)) return 'other log-probs'
-    wanted.fill(1, at, at + call.tokens.length)
+    // where a format left no choice, the model wrote nothing of its own
+    for (let i = 0; i < call.tokens.length; i++) wanted[at + i] = call.drawnLogprobs?.[i] >= Math.log(0.999) ? 0 : 1
   }
   return mask.some((one, i) => one !== wanted[i]) ? 'the mask is not what the model wrote' : ''
 }

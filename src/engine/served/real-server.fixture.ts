@@ -60,6 +60,8 @@ export async function startServer(
       'explorer.rollout_model.engine_type': kind.engine,
       'explorer.rollout_model.dtype': 'float32',
       'explorer.rollout_model.enforce_eager': true,
+      // of the machine's memory: the default is a GPU's share
+      'explorer.rollout_model.gpu_memory_utilization': 0.1,
       ...keys,
     },
     { hasPackage: () => true },

@@ -8,9 +8,8 @@ import { sglangServers } from './engine.js'
 
 const python = serverTestPython(sglangServers.package)
 
-/** A cache that fits the small model: SGLang takes its share of the whole memory otherwise. */
+/** A cache that fits the small model. */
 const KEYS = {
-  'explorer.rollout_model.gpu_memory_utilization': 0.1,
   'explorer.rollout_model.extra_engine_args': { max_total_tokens: 8192, skip_server_warmup: true },
 }
 

@@ -11,8 +11,6 @@ import { serverTestPython, startServer, type TestServer } from '../served/real-s
 import { vllmServers } from './engine.js'
 
 const python = serverTestPython(vllmServers.package)
-/** Of the machine, which has other things to do. */
-const MEMORY = { 'explorer.rollout_model.gpu_memory_utilization': 0.1 }
 /** Only the second node has room. */
 const CPUS = [0, 1]
 
@@ -28,7 +26,7 @@ describe.skipIf(python.absent || rayPython.absent)(
     beforeAll(async () => {
       cluster = await RayCluster.start(CPUS, { apart: canMakeNetworks })
       ground = await RayGround.open({ address: cluster.address, namespace: 'test', python: rayPython.path })
-      server = await startServer(vllmServers, MEMORY, { roster, ground: async () => ground })
+      server = await startServer(vllmServers, {}, { roster, ground: async () => ground })
     }, 900_000)
     afterAll(async () => {
       await server?.close()

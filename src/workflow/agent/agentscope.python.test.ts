@@ -46,7 +46,8 @@ async def fails(task, model):
 )
 
 const found = await interpreterFor('agentscope', null).catch(() => undefined)
-if (!found) console.warn("skipped: no Python has agentscope (scripts/test-python.sh 'agentscope<2' greenlet)")
+if (!found)
+  console.warn("skipped: no Python has agentscope (scripts/test-python.sh 'agentscope<2' 'mcp<2' greenlet tqdm)")
 
 async function play(name: string, args: Record<string, unknown>) {
   const model = modelOf(await speaker(() => 'yes'))
