@@ -90,6 +90,8 @@ export interface Evaluations {
 
 export interface Spark {
   readonly metric: string
+  /** Of the last step that has one: not a mean. Absent: none is finite. */
+  readonly last?: number
   readonly values: readonly (number | null)[]
 }
 

@@ -67,7 +67,7 @@ describe('list of runs', () => {
     expect(run.progress).toMatchObject({ step: 4, total: 4, role: 'trainer' })
     expect(run.progress.secondsLeft).toBeUndefined()
     const rewards = bench.metrics('explorer', 'good').flatMap((row) => row['rollout/reward/mean'] ?? [])
-    expect(run.spark).toEqual({ metric: 'rollout/reward/mean', values: rewards })
+    expect(run.spark).toEqual({ metric: 'rollout/reward/mean', last: rewards.at(-1), values: rewards })
     expect(run.model).toBe(join(bench.dir, 'model'))
   })
 

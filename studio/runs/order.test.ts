@@ -27,6 +27,13 @@ describe('order of runs', () => {
     expect(ids(sorted(runs, { by: 'best', isDown: false }))).toBe('abc')
   })
 
+  it('goes by the last reward, not by the end of the small curve', () => {
+    const rewarded = (id: string, last: number, mean: number) =>
+      run(id, { spark: { metric: 'rollout/reward/mean', last, values: [mean] } })
+    const runs = [rewarded('a', 1, 9), rewarded('b', 2, 8), run('c')]
+    expect(ids(sorted(runs, { by: 'reward', isDown: true }))).toBe('bac')
+  })
+
   it('shows first what runs now', () => {
     const runs = [run('a'), run('b', { state: 'failed' }), run('c', { state: 'running' })]
     expect(ids(sorted(runs, { by: 'state', isDown: false }))).toBe('cba')

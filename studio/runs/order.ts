@@ -27,7 +27,7 @@ function keyOf(run: RunSummary, by: Column): number | string | undefined {
     case 'progress':
       return run.progress.step / (run.progress.total ?? Math.max(1, run.progress.step))
     case 'reward':
-      return run.spark?.values.findLast((value) => value !== null) ?? undefined
+      return run.spark?.last
     case 'changed':
       return run.changed
     default:

@@ -15,7 +15,6 @@ interface Props {
 
 export function RunRow({ run, name, isSelected }: Props) {
   const { evaluation, spark } = run
-  const reward = spark?.values.findLast((value) => value !== null)
   return (
     <tr class={isSelected ? 'selected' : ''} data-run={run.id}>
       <td class="choose">
@@ -46,8 +45,8 @@ export function RunRow({ run, name, isSelected }: Props) {
         <Progress progress={run.progress} />
       </td>
       <td class="reward">
-        {spark && <Spark values={spark.values} label={`${spark.metric}, last ${number(reward)}`} />}
-        <span class="figure">{number(reward)}</span>
+        {spark && <Spark values={spark.values} label={`${spark.metric}, last ${number(spark.last)}`} />}
+        <span class="figure">{number(spark?.last)}</span>
       </td>
       <Score evaluation={evaluation?.first} kind="first" />
       <Score

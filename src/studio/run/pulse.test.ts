@@ -2,7 +2,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { tempDir } from '../../../test/support/temp-dir.js'
-import { lastChange } from './pulse.js'
+import { lastChange, sparkOf } from './pulse.js'
 
 it('a run changes when it writes, not when somebody looks at it or gives it a tag', async () => {
   const dir = await tempDir()
@@ -19,4 +19,20 @@ it('a run changes when it writes, not when somebody looks at it or gives it a ta
   expect(await lastChange(dir)).toBe(1100)
   await utimes(join(dir, 'global_step_3'), 1200, 1200)
   expect(await lastChange(dir)).toBe(1200)
+})
+
+it('the last reward is that of the last step, however many steps a point of the curve stands for', () => {
+  const spark = (rewards: readonly (number | string)[]) =>
+    sparkOf([
+      {
+        role: 'explorer',
+        rows: rewards.map((reward, i) => ({ step: i, time: i, metrics: { 'rollout/reward/mean': reward } })),
+      },
+    ])
+  const many = spark(Array.from({ length: 120 }, (_, i) => i))
+  expect(many?.values).toHaveLength(60)
+  expect(many?.values.at(-1)).toBe(118.5)
+  expect(many?.last).toBe(119)
+  expect(spark([1, 2, 'NaN'])?.last).toBe(2)
+  expect(spark(['NaN'])?.last).toBeUndefined()
 })

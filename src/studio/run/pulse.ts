@@ -59,7 +59,7 @@ export function sparkOf(pulses: readonly Pulse[]): Spark | undefined {
     for (const { role, rows } of pulses) {
       if ((role === 'trainer') !== (kind === 'trainer')) continue
       const values = rows.flatMap(({ metrics }) => numberIn(metrics[metric]) ?? [])
-      if (values.length > 0) return { metric, values: means(values, POINTS) }
+      if (values.length > 0) return { metric, last: values.findLast(Number.isFinite), values: means(values, POINTS) }
     }
   }
   return undefined
