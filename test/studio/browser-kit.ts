@@ -80,13 +80,20 @@ export class Person {
     if ((await this.overhang()) > 0) found.push('wider than its window')
     await page.emulateMedia({ colorScheme: 'dark' })
     found.push(...(await this.flaws(['color-contrast'])).map((flaw) => `in the dark, ${flaw}`))
-    await page.setViewportSize(NARROW)
-    const narrow = expect.poll(() => this.overhang()).toBeLessThanOrEqual(0)
-    await narrow.catch(() => found.push(`wider than ${NARROW.width} pixels`))
-    found.push(...(await this.crowded()))
-    await page.setViewportSize(WIDE)
+    await this.narrow(async () => {
+      const narrow = expect.poll(() => this.overhang()).toBeLessThanOrEqual(0)
+      await narrow.catch(() => found.push(`wider than ${NARROW.width} pixels`))
+      found.push(...(await this.crowded()))
+    })
     await page.emulateMedia({ colorScheme: 'light' })
     return found
+  }
+
+  /** Does something in a narrow window; it ends wide. */
+  async narrow(work: () => Promise<void>): Promise<void> {
+    await this.page.setViewportSize(NARROW)
+    await work()
+    await this.page.setViewportSize(WIDE)
   }
 
   /** Entries of the bar that lie on each other. */

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { runId } from '../../src/studio/run/find.js'
+import { trinity } from '../run/cli-kit.js'
 import { chromiumNote, noChromium, Person } from './browser-kit.js'
 import { measured } from './measured.js'
 import { writing } from './writing-kit.js'
 
+const config = fileURLToPath(new URL('../../examples/quickstart/quickstart.yaml', import.meta.url))
 const model = fileURLToPath(new URL('../../examples/quickstart/model/', import.meta.url))
 const PLUGIN = `import { SimpleWorkflow, workflows, z } from 'trinity-rft'
 workflows.add('patient_workflow', class extends SimpleWorkflow {
@@ -19,6 +22,8 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'trinity-write-')))
   const folder = join(dir, 'runs')
   const plugins = join(dir, 'plugins')
+  /** A run of two steps; it is there twice under one name. */
+  const twin = (where: string) => join(folder, where, 'quickstart', 'twin')
   let person: Person
   const field = (key: string) => person.page.locator(`[id="field-${key}"]`)
   const line = (words: string) => person.page.locator('.cm-line', { hasText: words })
@@ -28,6 +33,10 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     for (const path of [folder, plugins]) mkdirSync(path)
     cpSync(model, join(folder, 'models', 'small'), { recursive: true })
     writeFileSync(join(plugins, 'patient.mjs'), PLUGIN)
+    const keys = ['name=twin', 'buffer.total_steps=2', `checkpoint_root_dir=${join(folder, 'one')}`]
+    const { code, stderr } = await trinity(dir, ['run', '-c', config, ...keys.flatMap((key) => ['--set', key])])
+    expect(code, stderr).toBe(0)
+    cpSync(twin('one'), twin('two'), { recursive: true })
     // with a report, the bar has all its entries
     const report = { path: 'output.json', report: measured }
     person = await Person.open({ folders: [folder], report, ...writing([plugins]) })
@@ -41,6 +50,23 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
   afterEach(() => {
     expect(person.complaints.splice(0)).toEqual([])
   })
+
+  it('a dialog says all of it, also one that was opened in a table', async () => {
+    const { page } = person
+    await person.visit(`runs/${runId(twin('one'))}/checkpoints`, '.checkpoints')
+    await page.getByText('Evaluate, go on, export').first().click()
+    const cut = () =>
+      page.evaluate(
+        `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('dialog[open]'))`,
+      )
+    for (const name of ['Evaluate', 'Export']) {
+      await page.getByRole('button', { name, exact: true }).click()
+      await page.locator('dialog[open] code').waitFor()
+      expect(await cut(), name).toBe(0)
+      await person.narrow(async () => expect(await cut(), `${name}, narrow`).toBe(0))
+      await page.keyboard.press('Escape')
+    }
+  }, 120_000)
 
   it('like an example, into the folders', async () => {
     const { page } = person
