@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { RunConfig } from '../../src/studio/api.js'
 import { seriesDot } from '../base/theme.js'
@@ -31,8 +32,10 @@ export function ConfigurationTable({ ids, names }: { ids: readonly string[]; nam
             <tbody>
               {rows.map(({ key, values }) => (
                 <tr key={key}>
-                  <td>
-                    <code>{key}</code>
+                  <td class="key">
+                    <code>
+                      <Key text={key} />
+                    </code>
                   </td>
                   {values.map((value, index) => (
                     <td key={ids[index]}>
@@ -46,5 +49,19 @@ export function ConfigurationTable({ ids, names }: { ids: readonly string[]; nam
         </div>
       )}
     </section>
+  )
+}
+
+/** A narrow page breaks a key after its dots only, so that its words can be read. */
+function Key({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(/(?<=\.)/).map((part, index) => (
+        <Fragment key={index}>
+          {index > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </>
   )
 }

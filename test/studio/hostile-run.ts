@@ -14,8 +14,9 @@ export async function hostileRun(from: string, to: string): Promise<void> {
   const evil = JSON.stringify(EVIL).slice(1, -1)
   await change('.trinity/run-both.json', (text) => {
     const record = JSON.parse(text)
-    const { project, model } = record.config
+    const { project, model, buffer } = record.config
     record.config = { ...record.config, name: EVIL, project, model: { ...model, model_path: EVIL } }
+    for (const set of buffer.explorer_input.eval_tasksets) set.path = EVIL
     record.end = { how: 'failed', at: new Date().toISOString(), error: { code: EVIL, message: EVIL } }
     return JSON.stringify(record)
   })

@@ -145,6 +145,26 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     }
   }, 120_000)
 
+  it('a key stays readable beside long values: in one line, in a narrow window broken after dots alone', async () => {
+    // the lines of each key, and of each piece of it
+    const lines = () =>
+      person.page.evaluate(`[...document.querySelectorAll('.differences td:first-child code')].map((code) => {
+        const count = (node) => {
+          const range = document.createRange()
+          range.selectNodeContents(node)
+          return new Set([...range.getClientRects()].map(({ top }) => top)).size
+        }
+        const pieces = [...code.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE)
+        return { key: code.textContent, lines: count(code), broken: pieces.filter((piece) => count(piece) > 1).length }
+      })`)
+    await person.visit(`compare?runs=${runId(job('hostile'))}+${runId(job('done'))}`, '.differences')
+    const long = 'buffer.explorer_input.eval_tasksets'
+    expect(await lines()).toContainEqual({ key: long, lines: 1, broken: 0 })
+    await person.narrow(async () => {
+      await expect.poll(lines).toContainEqual({ key: long, lines: 3, broken: 0 })
+    })
+  }, 120_000)
+
   it('eight tabs share the six connections of a browser: those that nobody sees give theirs back', async () => {
     const tabs: Page[] = []
     const turn = (page: Page, isHidden: boolean) =>
