@@ -11,8 +11,11 @@ type Handlers = Readonly<Record<string, (event: KeyboardEvent) => void>>
 const stack: { current: Handlers }[] = []
 export const isHelpOpen = signal(false)
 
+/** A box that was ticked, or a slider that was moved, keeps the focus, but nobody types into it. */
+const TYPED = 'textarea, select, input:not([type="checkbox"], [type="radio"], [type="range"], [type="button"])'
+
 const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED))
 
 export function followKeys(): void {
   addEventListener('keydown', (event) => {

@@ -145,6 +145,21 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     }
   }, 120_000)
 
+  it('runs that were ticked with the mouse are compared by key', async () => {
+    const { page } = person
+    // what was compared last is selected: nothing
+    await person.visit('compare', '.empty')
+    await person.visit('', 'tr[data-run]')
+    for (const name of ['done', 'hostile'])
+      await page
+        .locator(`tr[data-run="${runId(job(name))}"]`)
+        .getByRole('checkbox')
+        .click()
+    await page.keyboard.press('c')
+    await expect.poll(() => page.url()).toContain('#/compare')
+    await page.waitForSelector('.differences')
+  }, 120_000)
+
   it('a key stays readable beside long values: in one line, in a narrow window broken after dots alone', async () => {
     // the lines of each key, and of each piece of it
     const lines = () =>
