@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks'
 import { isHelpOpen } from '../base/keys.js'
 import { detail, isLive, report, runs, writes } from '../base/live.js'
 import { linkTo, place } from '../base/place.js'
+import { runName } from '../base/run-names.js'
 import { nextTheme, theme } from '../base/theme.js'
 
 const TITLES: Readonly<Record<string, string>> = { compare: 'Compare', new: 'New run', playground: 'Playground' }
@@ -11,7 +12,8 @@ const SIGNS = { system: '◐', light: '○', dark: '●' }
 export function Bar() {
   const [page, second] = place.value.path
   const run = page === 'runs' ? second : undefined
-  const name = runs.value?.find(({ id }) => id === run)?.name ?? detail.value?.name
+  const known = runs.value?.find(({ id }) => id === run) ?? detail.value
+  const name = known && runName(known)
   const title = TITLES[page ?? ''] ?? (run === undefined ? undefined : name)
   useEffect(() => {
     document.title = title === undefined ? 'Trinity Studio' : `${title} · Trinity Studio`

@@ -1,15 +1,12 @@
-import type { ModelChoice, RunSummary } from '../../src/studio/api.js'
-import { distinctNames } from '../base/names.js'
+import type { ModelChoice } from '../../src/studio/api.js'
 
-/** Models as a closed list shows them: each says which run it belongs to. */
+/** Models as a closed list shows them: each says which run it belongs to. `runs`: their names by id. */
 export function modelNames(
   models: readonly ModelChoice[],
-  runs: readonly Pick<RunSummary, 'id' | 'name' | 'path'>[],
+  runs: ReadonlyMap<string, string>,
 ): { readonly path: string; readonly label: string; readonly group: string }[] {
-  const apart = distinctNames(runs)
-  const names = new Map(runs.map(({ id }, i) => [id, apart[i]]))
   return models.map(({ path, name, run, step, isBest, isOpen }) => {
-    const own = run === undefined ? undefined : (names.get(run) ?? 'a run')
+    const own = run === undefined ? undefined : (runs.get(run) ?? 'a run')
     const about = [isBest && 'best', isOpen && 'in memory'].filter(Boolean)
     const words = own === undefined ? [name] : step === undefined ? [name, `before ${own}`] : [own, name]
     const group = own === undefined ? 'Models' : step === undefined ? 'Before training' : own

@@ -1,5 +1,5 @@
 import type { ModelChoice } from '../../src/studio/api.js'
-import { runs } from '../base/live.js'
+import { runNames } from '../base/run-names.js'
 import { modelNames } from './model-names.js'
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
 
 /** Checkpoints by run, the newest first, then other models. */
 export function ModelSelect({ models, value, label, onChange, none }: Props) {
-  const named = modelNames(models, runs.value ?? [])
+  const named = modelNames(models, runNames.value)
   const groups = [...new Set(named.map(({ group }) => group))]
   const isKnown = value === '' || models.some(({ path }) => path === value)
   return (

@@ -41,7 +41,7 @@ it('what is unlikely stands out', () => {
 })
 
 it('a model says which run it is of, a run of the same name which folder', () => {
-  const runs = ['a', 'b'].map((id) => ({ id, name: 'p/n', path: `/runs/${id}/n` }))
+  const runs = new Map(['a', 'b'].map((id) => [id, `p/n (${id})`]))
   const models = [
     { path: '1', name: 'step 4', run: 'a', step: 4, isBest: true },
     { path: '2', name: 'step 4', run: 'b', step: 4, isOpen: true },

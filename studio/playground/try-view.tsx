@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals'
 import type { ChatPart, ModelChoice, TryAnswer } from '../../src/studio/api.js'
 import { number } from '../base/format.js'
 import { runs } from '../base/live.js'
-import { distinctNames } from '../base/names.js'
 import { numberOf, query, setQuery } from '../base/place.js'
+import { runName } from '../base/run-names.js'
 import { postLines, type Refusal, refusalOf } from '../base/server.js'
 import { Empty } from '../part/empty.js'
 import { Chat } from '../rollouts/chat.js'
@@ -20,7 +20,6 @@ export function TryView({ models }: { models: readonly ModelChoice[] }) {
   const problem = useSignal<Refusal | undefined>(undefined)
   const answer = useSignal<TryAnswer | undefined>(undefined)
   const known = (runs.value ?? []).filter(({ mode }) => mode !== undefined && mode !== 'train')
-  const names = distinctNames(known)
   const go = async () => {
     busy.value = 'opening the models'
     problem.value = undefined
@@ -62,9 +61,9 @@ export function TryView({ models }: { models: readonly ModelChoice[] }) {
           onChange={(event) => setQuery({ run: event.currentTarget.value, set: '', task: '' })}
         >
           <option value="">Choose a run</option>
-          {known.map(({ id }, i) => (
-            <option key={id} value={id}>
-              {names[i]}
+          {known.map((one) => (
+            <option key={one.id} value={one.id}>
+              {runName(one)}
             </option>
           ))}
         </select>

@@ -3,6 +3,7 @@ import type { Deletion, RunDetail } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
 import { bytes, count } from '../base/format.js'
 import { go } from '../base/place.js'
+import { runName } from '../base/run-names.js'
 import { post, Refusal, runPath } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
 
@@ -28,7 +29,7 @@ export function DeleteRun({ run, onClose }: Props) {
     }
   }
   return (
-    <Dialog title={`Delete ${run.name}`} onClose={onClose}>
+    <Dialog title={`Delete ${runName(run)}`} onClose={onClose}>
       <p>
         <code>{run.path}</code>
       </p>

@@ -4,6 +4,7 @@ import { useAsked } from '../base/asked.js'
 import { useKeys } from '../base/keys.js'
 import { detail } from '../base/live.js'
 import { go, linkTo, place } from '../base/place.js'
+import { runName } from '../base/run-names.js'
 import { runPath } from '../base/server.js'
 import { Problem } from '../part/empty.js'
 import { Rollout } from '../rollouts/rollout.js'
@@ -52,7 +53,7 @@ export function Run({ id }: { id: string }) {
   if (known === undefined && asked.value.problem !== undefined) return <Problem problem={asked.value.problem} />
   return (
     <main class="page">
-      <h1 class="run-name hidden">{known?.name ?? 'Run'}</h1>
+      <h1 class="run-name hidden">{known === undefined ? 'Run' : runName(known)}</h1>
       <div class="run-head">
         <Headline run={known} />
         <RunActions run={known} />

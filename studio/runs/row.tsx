@@ -2,6 +2,7 @@ import type { Evaluation, RunSummary } from '../../src/studio/api.js'
 import { now } from '../base/clock.js'
 import { ago, modelName, moment, NONE, number } from '../base/format.js'
 import { linkTo } from '../base/place.js'
+import { runName } from '../base/run-names.js'
 import { Badge } from '../part/badge.js'
 import { Progress } from '../part/progress.js'
 import { Spark } from '../part/spark.js'
@@ -9,12 +10,12 @@ import { choose, isChosen } from './choice.js'
 
 interface Props {
   readonly run: RunSummary
-  readonly name: string
   readonly isSelected: boolean
 }
 
-export function RunRow({ run, name, isSelected }: Props) {
+export function RunRow({ run, isSelected }: Props) {
   const { evaluation, spark } = run
+  const name = runName(run)
   return (
     <tr class={isSelected ? 'selected' : ''} data-run={run.id}>
       <td class="choose">

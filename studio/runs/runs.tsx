@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { useKeys } from '../base/keys.js'
 import { folders, runs, writes } from '../base/live.js'
-import { distinctNames } from '../base/names.js'
 import { go, linkTo, query, setQuery } from '../base/place.js'
 import { Empty } from '../part/empty.js'
 import { Search } from '../part/search.js'
@@ -25,7 +24,6 @@ export function Runs() {
   const search = query.value.search ?? ''
   const order = readOrder(query.value.sort)
   const shown = sorted(found(runs.value ?? [], search), order)
-  const names = distinctNames(shown)
   const selected = useSignal(-1)
   // looked up when a key is pressed: the next one may come before this is drawn again
   const place = () => Math.min(selected.value, shown.length - 1)
@@ -85,7 +83,7 @@ export function Runs() {
           </thead>
           <tbody>
             {shown.map((run, index) => (
-              <RunRow key={run.id} run={run} name={names[index]} isSelected={index === at} />
+              <RunRow key={run.id} run={run} isSelected={index === at} />
             ))}
           </tbody>
         </table>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { CheckAnswer, SaveAnswer, Started } from '../../src/studio/api.js'
 import { folders, runs } from '../base/live.js'
+import { runName } from '../base/run-names.js'
 import { post, type Refusal, refusalOf } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
 import { Yaml } from '../part/yaml.js'
@@ -121,7 +122,7 @@ export function Actions() {
       )}
       {asking.value === 'fresh' && (
         <Dialog title="Start over" onClose={() => (asking.value = undefined)}>
-          <p>This deletes the checkpoints, logs and rollouts of {old?.name}, and begins at step 0.</p>
+          <p>This deletes the checkpoints, logs and rollouts of {old && runName(old)}, and begins at step 0.</p>
           <button type="button" class="danger" onClick={() => start(isSaved.peek(), true)}>
             Delete and start
           </button>

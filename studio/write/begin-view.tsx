@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { FileList, Place, Template, TemplateList } from '../../src/studio/api.js'
 import { useAsked } from '../base/asked.js'
 import { runs } from '../base/live.js'
+import { runName } from '../base/run-names.js'
 import { type Refusal, refusalOf } from '../base/server.js'
 import { Search } from '../part/search.js'
 import { beginWith } from './draft.js'
@@ -100,11 +101,11 @@ function OldRuns({ onChoose }: { onChoose: (id: string) => void }) {
     <section class="card">
       <h2>Like a run</h2>
       <ul class="choices">
-        {recent.map(({ id, name, algorithm }) => (
-          <li key={id}>
-            <button type="button" class="quiet" onClick={() => onChoose(id)}>
-              <code>{name}</code>
-              <small class="muted cut">{algorithm}</small>
+        {recent.map((run) => (
+          <li key={run.id}>
+            <button type="button" class="quiet" title={run.path} onClick={() => onChoose(run.id)}>
+              <code>{runName(run)}</code>
+              <small class="muted cut">{run.algorithm}</small>
             </button>
           </li>
         ))}

@@ -51,6 +51,21 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     expect(person.complaints.splice(0)).toEqual([])
   })
 
+  it('runs of one name are told apart wherever they are named', async () => {
+    const { page } = person
+    await person.visit('new', '.choices button')
+    const old = page.locator('.card', { has: page.getByRole('heading', { name: 'Like a run' }) })
+    expect((await old.locator('code').allTextContents()).sort()).toEqual([
+      'quickstart/twin (one)',
+      'quickstart/twin (two)',
+    ])
+    await person.visit(`runs/${runId(twin('two'))}/checkpoints`, '.checkpoints')
+    const own = 'quickstart/twin (two)'
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(own)
+    expect(await page.title()).toBe(`${own} · Trinity Studio`)
+    expect(await page.getByRole('navigation', { name: 'Where you are' }).textContent()).toContain(own)
+  }, 120_000)
+
   it('a dialog says all of it, also one that was opened in a table', async () => {
     const { page } = person
     await person.visit(`runs/${runId(twin('one'))}/checkpoints`, '.checkpoints')
