@@ -7,6 +7,7 @@ it.each([
   ['studio/outside', 403],
   ['studio/no-run', 404],
   ['studio/running', 409],
+  ['studio/stop', 409],
   ['studio/unknown-files', 409],
   ['checkpoint/in-use', 409],
   ['studio/query', 400],

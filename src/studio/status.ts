@@ -11,6 +11,7 @@ const STATUS = {
   'studio/origin': 403,
   'studio/exists': 409,
   'studio/running': 409,
+  'studio/stop': 409,
   'studio/unknown-files': 409,
   'checkpoint/in-use': 409,
   'studio/busy': 423,

@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { ModelChoice } from '../../src/studio/api.js'
 import { query, setQuery } from '../base/place.js'
 import { Empty } from '../part/empty.js'
+import { Refused } from '../part/refused.js'
 import { beforeAndAfter } from './model-names.js'
 import { ModelSelect } from './model-select.js'
 import { ReplyTokens } from './reply-tokens.js'
@@ -125,11 +126,7 @@ function SideView({ side, value, start, ...select }: SideProps) {
             ))}
           </ol>
           {side.busy.value !== undefined && said.length > 0 && <p class="muted">{side.busy.value}…</p>}
-          {side.problem.value !== undefined && (
-            <p class="bad" role="alert">
-              {side.problem.value.message} {side.problem.value.hint}
-            </p>
-          )}
+          {side.problem.value !== undefined && <Refused refusal={side.problem.value} />}
           <div ref={end} />
         </div>
       )}

@@ -6,6 +6,7 @@ import { numberOf, query, setQuery } from '../base/place.js'
 import { runName } from '../base/run-names.js'
 import { postLines, type Refusal, refusalOf } from '../base/server.js'
 import { Empty } from '../part/empty.js'
+import { Refused } from '../part/refused.js'
 import { Chat } from '../rollouts/chat.js'
 import { ChatOrTokens, showsTokens } from '../rollouts/chat-or-tokens.js'
 import { messagesOf } from '../rollouts/message.js'
@@ -100,11 +101,7 @@ export function TryView({ models }: { models: readonly ModelChoice[] }) {
           </span>
         )}
       </form>
-      {problem.value !== undefined && (
-        <p class="bad" role="alert">
-          {problem.value.message} {problem.value.hint}
-        </p>
-      )}
+      {problem.value !== undefined && <Refused refusal={problem.value} />}
       {answer.value !== undefined ? (
         <Tried answer={answer.value} />
       ) : (

@@ -6,6 +6,7 @@ import { modelName } from '../base/format.js'
 import { writes } from '../base/live.js'
 import { query } from '../base/place.js'
 import { post, type Refusal, refusalOf, runPath } from '../base/server.js'
+import { Refused } from '../part/refused.js'
 import { Choice } from './choice.js'
 import { Tokens } from './tokens.js'
 import { withScores } from './with-scores.js'
@@ -32,9 +33,7 @@ export function ScoredTokens({ id, rollout }: { id: string; rollout: Rollout }) 
         words={words}
       />
       {problem !== undefined ? (
-        <span class="bad" role="alert">
-          {problem.message} {problem.hint}
-        </span>
+        <Refused refusal={problem} />
       ) : (
         by !== '' && scores === undefined && <span class="muted">The model is asked…</span>
       )}

@@ -6,6 +6,7 @@ import { go } from '../base/place.js'
 import { runName } from '../base/run-names.js'
 import { post, Refusal, runPath } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
+import { Refused } from '../part/refused.js'
 
 interface Props {
   readonly run: RunDetail
@@ -33,11 +34,7 @@ export function DeleteRun({ run, onClose }: Props) {
       <p>
         <code>{run.path}</code>
       </p>
-      {refusal !== undefined && (
-        <p class="bad" role="alert">
-          {refusal.message} {refusal.hint}
-        </p>
-      )}
+      {refusal !== undefined && <Refused refusal={refusal} />}
       {answer !== undefined && (
         <>
           <p>

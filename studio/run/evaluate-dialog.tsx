@@ -4,6 +4,7 @@ import { useAsked } from '../base/asked.js'
 import { folders } from '../base/live.js'
 import { post, type Refusal, refusalOf, runPath } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
+import { Refused } from '../part/refused.js'
 import { fileBeside } from '../write/file-beside.js'
 import { nameFor } from './next-commands.js'
 
@@ -49,11 +50,7 @@ export function EvaluateDialog({ run, step, model, onStarted, onClose }: Props) 
           .
         </p>
       )}
-      {refusal !== undefined && (
-        <p class="bad" role="alert">
-          {refusal.message} {!isThere && refusal.hint}
-        </p>
-      )}
+      {refusal !== undefined && <Refused refusal={refusal} hasHint={!isThere} />}
       <button
         type="button"
         class={isThere ? 'danger' : 'primary'}

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { Exported, ExportList } from '../../src/studio/api.js'
 import { post, type Refusal, refusalOf, runPath } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
+import { Refused } from '../part/refused.js'
 import { isUnderWay } from './exports.js'
 
 interface Props {
@@ -53,11 +54,7 @@ export function ExportDialog({ run, step, list, onBegun, onClose }: Props) {
           </select>
         </label>
       </p>
-      {failure.value && (
-        <p class="bad" role="alert">
-          {failure.value.message} {!isThere && failure.value.hint}
-        </p>
-      )}
+      {failure.value && <Refused refusal={failure.value} hasHint={!isThere} />}
       {list.exports.some(isUnderWay) && <p class="muted">Another export is under way.</p>}
       <button type="button" class={isThere ? 'danger' : 'primary'} disabled={isBusy} onClick={begin}>
         {isThere ? 'Replace it' : 'Export'}

@@ -4,6 +4,7 @@ import { writes } from '../base/live.js'
 import { linkTo } from '../base/place.js'
 import { post, type Refusal, refusalOf, runPath } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
+import { Refused } from '../part/refused.js'
 import { DeleteRun } from './delete-run.js'
 
 /** What can be done with a run: it is stopped by its own means, and goes on from what it was written in. */
@@ -26,11 +27,7 @@ export function RunActions({ run }: { run?: RunDetail }) {
   }
   return (
     <span class="run-actions">
-      {failure.value && (
-        <span class="bad" role="alert">
-          {failure.value.message} {failure.value.hint}
-        </span>
-      )}
+      {failure.value && <Refused refusal={failure.value} />}
       {isAlive && told.value !== undefined && (
         <span class="muted" role="status">
           {told.value === 'soon' ? 'finishing its step' : 'ending'}

@@ -4,6 +4,7 @@ import { folders, runs } from '../base/live.js'
 import { runName } from '../base/run-names.js'
 import { post, type Refusal, refusalOf } from '../base/server.js'
 import { Dialog } from '../part/dialog.js'
+import { Refused } from '../part/refused.js'
 import { Yaml } from '../part/yaml.js'
 import { checked, isChecking, isSaved, place, target, text } from './draft.js'
 import { StartedLine, useFollow } from './started.js'
@@ -106,11 +107,7 @@ export function Actions() {
       >
         {isAlive ? 'It runs' : old === undefined ? 'Start' : 'Resume'}
       </button>
-      {failure.value && (
-        <p class="bad wide" role="alert">
-          {failure.value.message} {failure.value.hint}
-        </p>
-      )}
+      {failure.value && <Refused refusal={failure.value} isWide />}
       {started.value && <StartedLine started={started.value} />}
       {(asking.value === 'replace' || asking.value === 'replace-start') && (
         <Dialog title={`${target.value.path} has another text`} onClose={() => (asking.value = undefined)}>

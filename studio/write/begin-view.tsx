@@ -4,6 +4,7 @@ import { useAsked } from '../base/asked.js'
 import { runs } from '../base/live.js'
 import { runName } from '../base/run-names.js'
 import { type Refusal, refusalOf } from '../base/server.js'
+import { Refused } from '../part/refused.js'
 import { Search } from '../part/search.js'
 import { beginWith } from './draft.js'
 
@@ -18,11 +19,7 @@ export function BeginView({ onDone }: { onDone: () => void }) {
     })
   return (
     <div class="begin">
-      {failure.value && (
-        <p class="bad" role="alert">
-          {failure.value.message} {failure.value.hint}
-        </p>
-      )}
+      {failure.value && <Refused refusal={failure.value} />}
       <Examples onChoose={(name) => begin(beginWith.template(name))} />
       <div>
         <section class="card">

@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../../src/studio/api.js'
 import { linkTo } from '../base/place.js'
+import { Refused } from '../part/refused.js'
 import { checked, isChecking, notes, planned, problem, setValue, target, text } from './draft.js'
 import { showLine } from './text-view.js'
 
@@ -12,9 +13,7 @@ export function PlanView() {
   if (problem.value !== undefined)
     return (
       <section class="plan-view" aria-label="Check">
-        <p class="bad" role="alert">
-          {problem.value.message} {problem.value.hint}
-        </p>
+        <Refused refusal={problem.value} />
       </section>
     )
   if (answer === undefined)

@@ -145,6 +145,9 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     await page.getByLabel('file', { exact: true }).fill('.git/a.yaml')
     await save.click()
     expect(await refused.textContent()).toContain('not for configurations')
+    expect(await refused.locator('.muted').textContent()).toBe(
+      ' · choose another place, for example a folder beside the runs',
+    )
     await page.getByLabel('file', { exact: true }).fill('')
     await save.click()
     await expect.poll(() => refused.textContent()).toContain('needs a name')
