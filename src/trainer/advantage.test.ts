@@ -22,6 +22,19 @@ describe('advantages in the trainer', () => {
     expect(metrics['critic/advantages/max']).toBeGreaterThan(0.5)
   })
 
+  it('a KL penalty does not make a reward of none', async () => {
+    const rows = async (more: Record<string, unknown>) => {
+      const [policy, reference] = [await model(1), await model(1)]
+      const config = stepConfig('rloo', { 'algorithm.kl_loss_fn': 'none', ...more })
+      const [first, ...others] = rollouts(policy)
+      const { reward, ...open } = first
+      return new TrainStep({ policy, reference }, { config }).run([open as Experience, ...others], 1)
+    }
+    const [plain, penalized] = [await rows({}), await rows({ 'algorithm.kl_penalty_fn': 'k1' })]
+    expect(plain).toMatchObject({ trained: 3, metrics: { 'advantage/missing_reward_count': 1 } })
+    expect(penalized).toMatchObject({ trained: 3, metrics: { 'advantage/missing_reward_count': 1 } })
+  })
+
   it('rollout correction weights by the mismatch', async () => {
     const policy = await model(1)
     const at = async (rollout_is_threshold: number) => {

@@ -63,6 +63,7 @@ describe('returns against the definition', () => {
 
   it('the reward of a sequence stands at its last token', () => {
     expect([...tokenRewards(experience(0, 0, 2))]).toEqual([0, 0, 2])
+    expect([...tokenRewards(experience(0, 0, undefined))]).toEqual([0, 0, Number.NaN])
     expect([...tokenRewards(experience(0, 0, 2, { tokenLevelReward: [1, 2, 3] }))]).toEqual([1, 2, 3])
   })
 

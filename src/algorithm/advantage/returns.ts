@@ -1,10 +1,10 @@
 import type { Experience } from '../../experience/index.js'
 
-/** Rewards per response token: the given ones, or the sequence's reward at its last token. */
+/** Rewards per response token: the given ones, or the sequence's reward at its last token; NaN where there is none. */
 export function tokenRewards({ tokenLevelReward, reward, actionMask }: Experience): Float32Array {
   if (tokenLevelReward) return tokenLevelReward
   const rewards = new Float32Array(actionMask.length)
-  if (rewards.length > 0) rewards[rewards.length - 1] = reward ?? 0
+  if (rewards.length > 0) rewards[rewards.length - 1] = reward ?? Number.NaN
   return rewards
 }
 

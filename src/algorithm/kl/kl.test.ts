@@ -56,6 +56,18 @@ describe('KL penalty', () => {
     expect(metrics.kl).toBeCloseTo(0.25, 6)
   })
 
+  it('makes no reward of none: such an experience passes as it is and does not count', () => {
+    const open = [undefined, Number.NaN].map((reward, run) => experience(0, run, reward, { refLogprobs: [9, 9, 9] }))
+    const controller = new KlController(args)
+    const { experiences, metrics } = applyKlPenalty([...open, ...given], klFns.get('k1'), controller)
+    expect(experiences.slice(0, 2)).toEqual(open)
+    const alone = new KlController(args)
+    expect(metrics).toEqual(applyKlPenalty(given, klFns.get('k1'), alone).metrics)
+    expect(controller.coef).toBe(alone.coef)
+    expect(applyKlPenalty(open, klFns.get('k1'), controller).metrics).not.toHaveProperty('kl')
+    expect(controller.coef).toBe(alone.coef)
+  })
+
   it('none leaves everything as it is', () => {
     const { experiences, metrics } = applyKlPenalty(given, klFns.get('none'), new KlController(args))
     expect(experiences[0].tokenLevelReward).toBeUndefined()

@@ -1,6 +1,7 @@
 import { TrinityError } from '../../base/error.js'
 import { type Experience, uid } from '../../experience/index.js'
 import { evaluateTokens, type LossRow } from '../../graph/index.js'
+import { rewardOf } from '../advantage/advantage.js'
 import { tokenRewards } from '../advantage/returns.js'
 import type { KlController } from './controller.js'
 import { type KlFn, klTokens } from './kl.js'
@@ -9,8 +10,9 @@ const formulas = new WeakMap<KlFn, ReturnType<typeof klTokens>>()
 
 /**
  * KL as a penalty in the reward: r_t := score_t − kl_coef·KL_t at each token the model produced, KL between the policy
- * before the update and the reference. Metrics: `kl` (mean over sequences of their mean over tokens) and `kl_coef`.
- * Afterward the controller takes note of the KL.
+ * before the update and the reference. An experience without a reward has nothing to take it off: it passes as it is
+ * and does not count. Metrics: `kl` (mean over sequences of their mean over tokens) and `kl_coef`. Afterward the
+ * controller takes note of the KL.
  */
 export function applyKlPenalty(
   experiences: readonly Experience[],
@@ -21,8 +23,9 @@ export function applyKlPenalty(
   const formula = formulas.get(kl)
   if (!formula) return { experiences: [...experiences], metrics: {} }
   const coef = controller.coef
-  let sum = 0
+  let [sum, count] = [0, 0]
   const result = experiences.map((experience) => {
+    if (rewardOf(experience) === undefined) return experience
     const { actionMask: mask } = experience
     const logprob = input(experience, 'log-probs', experience.oldLogprobs ?? experience.logprobs)
     const ref = input(experience, 'reference log-probs', experience.refLogprobs)
@@ -37,10 +40,12 @@ export function applyKlPenalty(
       active++
     }
     sum += active > 0 ? own / active : 0
+    count++
     return { ...experience, tokenLevelReward: rewards }
   })
-  const mean = result.length > 0 ? sum / result.length : 0
-  controller.update(mean, result.length)
+  if (count === 0) return { experiences: result, metrics: { kl_coef: coef } }
+  const mean = sum / count
+  controller.update(mean, count)
   return { experiences: result, metrics: { kl: mean, kl_coef: coef } }
 }
 
