@@ -106,11 +106,13 @@ describe('aggregation', () => {
   })
 
   it('REC honors it, and prefers the mean per sequence with gspo-one-side', () => {
-    const rec = (args: object, mode?: 'token-mean') =>
-      run({ policy_loss_fn: 'rec', policy_loss_fn_args: { ...args }, loss_agg_mode: mode }).loss
+    const rec = (args: object, loss_agg_mode?: LossConfig['loss_agg_mode']) =>
+      run({ policy_loss_fn: 'rec', policy_loss_fn_args: { ...args }, loss_agg_mode }).loss
     const side = { clip_mode: 'gspo-one-side' }
     expect(rec(side)).toBe(rec({ ...side, loss_agg_mode: 'seq-mean-token-mean' }))
     expect(rec({ ...side, loss_agg_mode: 'token-mean' })).not.toBeCloseTo(rec(side), 5)
+    for (const mode of AGG_MODES) expect(rec(side, mode)).toBe(rec({ ...side, loss_agg_mode: mode }))
+    expect(rec({})).toBe(rec({}, 'token-mean'))
   })
 })
 

@@ -1,5 +1,5 @@
 import { TrinityError } from '../base/error.js'
-import type { Config, Given } from '../config/index.js'
+import { type Config, type Given, preferredMode } from '../config/index.js'
 import { type Expr, graphInputs, type Loss, type LossTrace, makeLoss } from '../graph/index.js'
 import { aggregate, aggregateRows, type RowSet } from './aggregate.js'
 import { building } from './building.js'
@@ -47,7 +47,7 @@ export function buildLoss(config: LossConfig, options: LossOptions = {}): BuiltL
     throw new TrinityError('algorithm/loss', 'there is no policy loss', { path: 'algorithm.policy_loss_fn' })
   const policy = policyLossFns.get(name)
   const policyArgs = policyLossFns.parse(name, config.policy_loss_fn_args, 'algorithm.policy_loss_fn_args')
-  const own = (policyArgs.loss_agg_mode as AggMode | null | undefined) ?? mode ?? policy.loss_agg_mode
+  const own = (policyArgs.loss_agg_mode as AggMode | null | undefined) ?? mode ?? preferredMode(policy, policyArgs)
   const context = {
     agg: over(own),
     aggRows: aggregateRows(g),

@@ -29,10 +29,20 @@ export interface Lookup<T> {
 export interface Component {
   readonly args: ArgumentSchema
   readonly ignored?: readonly string[]
-  /** The aggregation a policy loss prefers. */
-  readonly loss_agg_mode?: string
+  /** The aggregation a policy loss prefers: always, or with its arguments. */
+  readonly loss_agg_mode?: Preferred<string>
   /** How many feature columns a selector needs, at least and at most. */
   readonly features?: readonly [min: number, max: number]
+}
+
+type Preferred<M> = M | ((args: Record<string, unknown>) => M | undefined)
+
+/** The aggregation that a policy loss prefers with these arguments. */
+export function preferredMode<M extends string>(
+  { loss_agg_mode: own }: { readonly loss_agg_mode?: Preferred<M> },
+  args: Record<string, unknown>,
+): M | undefined {
+  return typeof own === 'function' ? own(args) : own
 }
 
 /** What the rules of a configuration have to know of an engine. */

@@ -3,14 +3,15 @@
  * registered elsewhere (algorithms, engines, …) comes in as a catalog.
  */
 
-export type {
-  AlgorithmFacts,
-  Catalog,
-  Component,
-  EngineFacts,
-  EngineLookup,
-  EngineRole,
-  Lookup,
+export {
+  type AlgorithmFacts,
+  type Catalog,
+  type Component,
+  type EngineFacts,
+  type EngineLookup,
+  type EngineRole,
+  type Lookup,
+  preferredMode,
 } from './catalog.js'
 export { configReference } from './docs.js'
 export type { Given } from './field.js'

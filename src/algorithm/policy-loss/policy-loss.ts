@@ -15,8 +15,8 @@ export interface PolicyLossContext {
 
 /** The policy term of a loss. `build` writes the formula down and declares its metrics; it gives one number. */
 export interface PolicyLoss extends Entry {
-  /** Aggregation when neither the arguments nor the algorithm say anything; `token-mean` if absent. */
-  readonly loss_agg_mode?: AggMode
+  /** Aggregation when neither the arguments nor the algorithm say anything, also by its other arguments; `token-mean` if absent. */
+  readonly loss_agg_mode?: AggMode | ((args: Record<string, unknown>) => AggMode | undefined)
   build(g: LossTrace, args: Record<string, unknown>, context: PolicyLossContext): Expr
 }
 
@@ -33,8 +33,9 @@ export interface PolicyLoss extends Entry {
  * }))
  */
 export function policyLoss<S extends z.ZodObject>(
-  loss: Omit<PolicyLoss, 'args' | 'build'> & {
+  loss: Omit<PolicyLoss, 'args' | 'build' | 'loss_agg_mode'> & {
     args: S
+    loss_agg_mode?: AggMode | ((args: z.output<S>) => AggMode | undefined)
     build(g: LossTrace, args: z.output<S>, context: PolicyLossContext): Expr
   },
 ): PolicyLoss {

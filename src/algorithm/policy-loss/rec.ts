@@ -13,6 +13,7 @@ import { policyLoss, report } from './policy-loss.js'
  */
 export const rec = policyLoss({
   doc: 'REINFORCE with a choice of clipping, weighting and regularization (REC)',
+  loss_agg_mode: ({ clip_mode }) => (clip_mode === 'gspo-one-side' ? 'seq-mean-token-mean' : undefined),
   args: z.strictObject({
     epsilon_low: z.number().gt(0).max(1).default(0.2).describe('The ratio may fall by so much below 1.'),
     epsilon_high: positive.default(0.2).describe('The ratio may rise by so much above 1.'),
@@ -41,7 +42,7 @@ export const rec = policyLoss({
     temp: positive.default(1).describe('weight: advantage: the advantage is divided by it in the exponent.'),
     loss_agg_mode: aggMode,
   }),
-  build(g, args, { agg, aggregate }) {
+  build(g, args, { agg }) {
     const a = g.column('advantage')
     const d = g.logprob.sub(g.column('old'))
     const ratio = d.exp().detach()
@@ -76,7 +77,6 @@ export const rec = policyLoss({
     ]()
     const loss = policy.add(penalty.mul(args.regularizer_coef))
     g.metric('pg_clipfrac', inRange ? inRange.where(0, 1) : 0)
-    const sequenceMean = args.clip_mode === 'gspo-one-side' && args.loss_agg_mode === null
-    return report(g, 'pg_loss', (sequenceMean ? aggregate('seq-mean-token-mean') : agg)(loss))
+    return report(g, 'pg_loss', agg(loss))
   },
 })

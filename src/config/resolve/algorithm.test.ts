@@ -108,6 +108,13 @@ describe('loss_agg_mode', () => {
       'seq-mean-token-mean',
     )
   })
+  it('REC has one with gspo-one-side', () => {
+    const rec = (clip_mode: string, more = {}) =>
+      mode({ 'algorithm.algorithm_type': 'rec', 'algorithm.policy_loss_fn_args': { clip_mode }, ...more })
+    expect(rec('one-side')).toEqual(['token-mean', 'token-mean'])
+    expect(rec('gspo-one-side')).toEqual(['seq-mean-token-mean', 'seq-mean-token-mean'])
+    expect(rec('gspo-one-side', { 'algorithm.loss_agg_mode': 'token-mean' })[0]).toBe('token-mean')
+  })
   it('the algorithm level reaches the loss, also beside other arguments', () => {
     const set = {
       'algorithm.algorithm_type': 'grpo',

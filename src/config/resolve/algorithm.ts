@@ -1,4 +1,4 @@
-import type { Component, Lookup } from '../catalog.js'
+import { type Component, type Lookup, preferredMode } from '../catalog.js'
 import type { Dict } from '../field.js'
 import type { Config } from '../section/config.js'
 import { resolveArguments } from './arguments.js'
@@ -72,9 +72,10 @@ function registryOf(slot: Slot, { catalog }: Scope): Lookup<Component> {
 
 /** The policy loss's explicit mode, else the algorithm-level one, else the loss's own, else token-mean. */
 function aggregation(given: Algorithm, result: Algorithm, scope: Scope): Algorithm['loss_agg_mode'] {
-  const explicit = result.policy_loss_fn_args?.loss_agg_mode
+  const args = result.policy_loss_fn_args ?? {}
+  const explicit = args.loss_agg_mode
   const loss = result.policy_loss_fn ? scope.catalog.policyLossFns.find(result.policy_loss_fn) : undefined
-  const own = (scope.algorithm?.defaults.loss_agg_mode as string | undefined) ?? loss?.loss_agg_mode
+  const own = (scope.algorithm?.defaults.loss_agg_mode as string | undefined) ?? preferredMode(loss ?? {}, args)
   return (given.loss_agg_mode ?? explicit ?? own ?? 'token-mean') as Algorithm['loss_agg_mode']
 }
 
