@@ -15,6 +15,29 @@ const importScript = (text: string) => parse(importVerlText(text).yaml)
 const importArgs = (...args: string[]) => importScript(launch('data.train_batch_size=256', ...args))
 const documented = testData('documented')
 
+describe('loops', () => {
+  const imported = (before: string, words: string) =>
+    importVerlText(`${before}\npython3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo ${words}`)
+
+  it('that build lists of files are read to their end', () => {
+    const before =
+      'A=""; i=0\nwhile [ $i -lt 3 ]; do A="${A:+$A,}/d/a$i.parquet"; i=$((i+1)); done\nB=""\nfor ((j=0; j<2; j++)); do B="${B:+$B,}/d/b$j.parquet"; done'
+    const { yaml, notes } = imported(before, 'data.train_files="[$A]" data.val_files="[$B]"')
+    const { tasksets, eval_tasksets } = parse(yaml).buffer.explorer_input
+    const paths = (sets: { path: string }[]) => sets.map(({ path }) => path)
+    expect(paths(tasksets)).toEqual(['/d/a0.parquet', '/d/a1.parquet', '/d/a2.parquet'])
+    expect(paths(eval_tasksets)).toEqual(['/d/b0.parquet', '/d/b1.parquet'])
+    expect(notes.join('\n')).not.toContain('loop')
+  })
+
+  it('over what only a run would tell are named in the words of the script', () => {
+    const { notes } = imported('for k in $(ls /d); do E="$E trainer.s$k=1"; done', '$E')
+    expect(notes).toContain('line 1: what this loop runs over is not known before the script runs: $(ls /d)')
+    expect(notes.join('\n')).toContain("'trainer.s$(ls /d)=1' is not a hydra override")
+    expect(notes.join('\n')).not.toContain('verl.unknown')
+  })
+})
+
 describe('importing a whole script', () => {
   it('gives the configuration that means the same', () => {
     expect(parse(importVerlText(fixture('reward-model.sh')).yaml)).toEqual(parse(fixture('reward-model.yaml')))

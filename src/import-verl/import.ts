@@ -39,7 +39,7 @@ export function importVerlText(text: string, options: ImportOptions = {}): VerlI
   requireSettings(source.settings, name)
   const { open, derived } = resolveInterpolations(source.settings, VERL_DEFAULTS)
   const mapping = new Mapping(source)
-  mapping.notes.push(...notes)
+  mapping.notes.push(...notes.map((note) => mapping.describe(note)))
   for (const [key, reference] of open) mapping.notes.push(`${key}: ${reference} could not be resolved`)
   mapHeader(mapping)
   mapping.draft.section(

@@ -33,6 +33,14 @@ export function launchesIn(node: Node): boolean {
   )
 }
 
+/** Whether a branch leaves a round of a loop. */
+export function jumps(node: Node): boolean {
+  return someSimple(
+    node,
+    (item, items) => item === items[0] && ['break', 'continue'].includes(plainText(items[0]) ?? ''),
+  )
+}
+
 export function assigns(node: Node): boolean {
   return someSimple(node, isAssignment)
 }
@@ -58,6 +66,7 @@ function someSimple(
       )
     case 'while':
     case 'for':
+    case 'count':
       return someSimple(node.body, holds)
     case 'case':
       return node.clauses.some((clause) => someSimple(clause.body, holds))

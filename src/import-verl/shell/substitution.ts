@@ -1,5 +1,6 @@
 import { expandWord } from './expand.js'
 import { plainText, type Token, tokenize, type Word } from './lexer.js'
+import { numbers } from './range.js'
 import { isOpen, type Variables } from './variables.js'
 
 /** The directory of the script, as in `$(cd "$(dirname "$0")" && pwd)`: paths then are relative to where the user starts. */
@@ -30,6 +31,11 @@ const PURE: Record<string, (args: string[], variables: Variables) => string | un
   whoami: () => '${oc.env:USER}',
   hostname: (args) => (args.length === 0 ? '${oc.env:HOSTNAME}' : undefined),
   echo: (args) => (args[0]?.startsWith('-') ? undefined : args.join(' ')),
+  seq: ([first, second, third, ...others]) => {
+    if (first === undefined || others.length > 0) return undefined
+    if (second === undefined) return numbers('1', first)?.join('\n')
+    return (third === undefined ? numbers(first, second) : numbers(first, third, second))?.join('\n')
+  },
   realpath: pathArgument,
   readlink: pathArgument,
   basename: (args) => {

@@ -12,6 +12,7 @@ export type Node =
   | { type: 'if'; clauses: { condition: Node; body: Node }[]; otherwise?: Node; line: number }
   | { type: 'while'; until: boolean; condition: Node; body: Node; line: number }
   | { type: 'for'; name: string; words?: Word[]; body: Node; line: number }
+  | { type: 'count'; head: string; body: Node; line: number }
   | { type: 'case'; word: Word; clauses: { patterns: Word[]; body: Node }[]; line: number }
   | { type: 'function'; name: string; body: Node }
 
@@ -161,7 +162,7 @@ class Parser {
     if (head?.kind === 'arith') {
       this.#at++
       this.#newlines()
-      return { type: 'for', name: '', body: this.#doBody(line), line }
+      return { type: 'count', head: head.body, body: this.#doBody(line), line }
     }
     const name = plainText(head) ?? ''
     this.#at++

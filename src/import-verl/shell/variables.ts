@@ -51,6 +51,12 @@ export class Variables {
     this.arrays.delete(name)
   }
 
+  /** All values as one text, to tell whether anything has changed. */
+  state(): string {
+    const arrays = [...this.arrays].map(([name, array]) => [name, ...array])
+    return JSON.stringify([[...this.scalars], arrays, this.positional])
+  }
+
   /** A marker for a value that cannot be known without running the script. */
   markUnknown(source: string, line: number): string {
     const at = this.unknown.findIndex((entry) => entry.source === source && entry.line === line)

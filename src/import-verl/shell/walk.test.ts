@@ -119,6 +119,18 @@ describe('control flow', () => {
     ['case "${1:-two}" in one) y=a ;; two|three) y=b ;; *) y=c ;; esac', 'b'],
     ['for i in 1 2 3; do y=$y$i; done', '${oc.env:y}123'],
     ['y=; for i in 1 2 3; do y=$y$i; done', '123'],
+    ['y=; for i in {3..1} a{08..10..2}b $(seq 2) $(seq 4 2 8); do y=$y$i; done', '321a08ba10b12468'],
+    ['set -- p q; y=; for i; do y=$y$i; done', 'pq'],
+    ['i=0; y=; while [ $i -lt 3 ]; do y="${y:+$y,}s$i"; i=$((i+1)); done', 's0,s1,s2'],
+    ['i=3; y=; until ((i == 0)); do y=$y$i; ((--i)); done', '321'],
+    ['y=; for ((j=0; j<2; j++)); do y=${y}$j; done', '01'],
+    ['n=6; y=; for ((i=0, j=n; i<j; i+=2, j--)); do y=$y$i$j,; done', '06,25,'],
+    ['y=; for ((;;)); do y=${y}x; [ ${#y} -eq 2 ] && break; done', 'xx'],
+    ['y=; for i in 1 2 3; do if [ $i = 2 ]; then continue; fi; y=$y$i; done', '13'],
+    ['y=; for i in 1 2; do for j in 1 2 3; do [ $j = 2 ] && continue 2; y=$y$i$j,; done; done', '11,21,'],
+    ['y=; for i in 1 2; do for j in 1 2; do y=$y$i$j; break 9; done; done', '11'],
+    ['y=a; while true; do sleep 5; ray status && break; done', 'a'],
+    ['break; y=a', 'a'],
     ['while [ $# -gt 0 ]; do y=x; shift; done; y=${y:-none}', 'none'],
     ['f() { local v=$1; y=${v}!; }; f hey', 'hey!'],
     ['function f { y=1; }\nf', '1'],
@@ -138,10 +150,31 @@ describe('control flow', () => {
     expect(reading.notes[0]).toContain('line 1')
   })
 
+  it.each([
+    [
+      'while read -r f; do y=$f; done < list',
+      'line 2: when this loop ends is not known before the script runs; it was skipped',
+    ],
+    ['for ((i=0; i<N; i++)); do y=$i; done', 'line 2: when this loop ends is not known'],
+    [
+      'while true; do y=$((y+1)); test -f x && break; done',
+      'line 2: this loop is too long; it was not read to its end',
+    ],
+    ['for f in $(ls); do y=$f; done', 'line 2: what this loop runs over is not known before the script runs'],
+    ['for f in data/*.parquet; do y=$f; done', 'line 2: what this loop runs over is not known before the script runs'],
+  ])('a loop that cannot be read says so: %s', (loop, note) => {
+    const reading = readScript(`y=0\n${loop}\npython3 -m verl.trainer.main_ppo k=$y`, 'run.sh')
+    expect(reading.launches).toHaveLength(1)
+    expect(reading.notes).toEqual([expect.stringContaining(note)])
+  })
+
   it('imports the first round of a loop over launches', () => {
     const reading = readScript('for m in x y; do python3 -m verl.trainer.main_ppo model=$m; done', 'run.sh')
     expect(reading.launches.map((launch) => launch.words)).toEqual([['model=x']])
     expect(reading.notes[0]).toContain('x, y')
+    const counted = readScript('for ((i=0; i<N; i++)); do python3 -m verl.trainer.main_ppo k=$i; done', 'run.sh')
+    expect(counted.launches.map((launch) => launch.words)).toEqual([['k=0']])
+    expect(counted.notes[0]).toContain('only the first iteration')
   })
 })
 

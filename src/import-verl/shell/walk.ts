@@ -5,7 +5,8 @@ import { expandSource, expandText, expandWord } from './expand.js'
 import { findLaunch, type Launch, mentionsLaunch } from './launch.js'
 import { type ArrayLiteral, plainText, tokenize, type Word } from './lexer.js'
 import { globToRegExp } from './pattern.js'
-import { ASSIGNMENT, assigns, headOf, isAssignment, launchesIn, stops, withoutHead } from './query.js'
+import { ASSIGNMENT, assigns, headOf, isAssignment, jumps, launchesIn, stops, withoutHead } from './query.js'
+import { expandRange } from './range.js'
 import { slurmVariables } from './slurm.js'
 import { type Node, parseShell } from './syntax.js'
 import { assumeUnset, Variables } from './variables.js'
@@ -28,6 +29,8 @@ export function readScript(text: string, scriptName: string): ScriptReading {
 const DECLARERS = new Set(['export', 'local', 'declare', 'readonly', 'typeset'])
 const MAX_STEPS = 20_000
 const MAX_CALLS = 30
+/** Commands within one loop; one that waits for something has no end here. */
+const MAX_LOOP_STEPS = 5000
 
 class Walker {
   readonly launches: Launch[] = []
@@ -36,6 +39,9 @@ class Walker {
   readonly #functions = new Map<string, Node>()
   #steps = 0
   #calls = 0
+  #loops = 0
+  /** What `break` or `continue` asked for, until the loops it leaves have heard of it. */
+  #jump?: { readonly ends: boolean; readonly levels: number }
 
   constructor(variables: Variables) {
     this.variables = variables
@@ -50,7 +56,10 @@ class Walker {
     switch (node.type) {
       case 'list': {
         let truth: Truth = true
-        for (const child of node.nodes) truth = this.run(child)
+        for (const child of node.nodes) {
+          truth = this.run(child)
+          if (this.#jump) break
+        }
         return truth
       }
       case 'simple':
@@ -74,6 +83,8 @@ class Walker {
         return this.#while(node)
       case 'for':
         return this.#for(node)
+      case 'count':
+        return this.#count(node)
       case 'case':
         return this.#case(node)
       case 'function':
@@ -88,6 +99,7 @@ class Walker {
     if (left === !wanted) return left
     // With an unknown left side `a && b` most often guards a step that is wanted, `a || b` one that is an emergency.
     if (left === undefined && !wanted && !launchesIn(node.right)) return undefined
+    if (left === undefined && jumps(node.right)) return undefined
     if (stops(node.right)) return left
     return this.run(node.right)
   }
@@ -116,28 +128,86 @@ class Walker {
   }
 
   #while(node: Extract<Node, { type: 'while' }>): Truth {
-    const truth = node.until ? not(this.run(node.condition)) : this.run(node.condition)
-    if (truth === false || (!launchesIn(node.body) && truth === undefined)) return true
-    if (launchesIn(node.body)) this.notes.add(`line ${node.line}: only the first iteration of this loop was read`)
-    this.run(node.body)
+    return this.#loop(node, () => {
+      const truth = this.run(node.condition)
+      return node.until ? not(truth) : truth
+    })
+  }
+
+  /** `for ((start; condition; step))`. */
+  #count(node: Extract<Node, { type: 'count' }>): Truth {
+    const [start = '', condition = '', step = ''] = node.head.split(';')
+    const each = (list: string) => list.split(',').forEach((one) => void this.#arithmetic(one, node.line))
+    if (start.trim() !== '') each(start)
+    return this.#loop(
+      node,
+      () => {
+        const value = condition.trim() === '' ? 1 : this.#arithmetic(condition, node.line)
+        return value === undefined ? undefined : value !== 0
+      },
+      () => step.trim() !== '' && each(step),
+    )
+  }
+
+  /** Reads rounds for as long as the condition is known to hold. */
+  #loop({ line, body }: { line: number; body: Node }, holds: () => Truth, step?: () => void): Truth {
+    const last = this.#steps + MAX_LOOP_STEPS
+    let before: string | undefined
+    for (let truth = holds(); truth !== false; truth = holds()) {
+      if (launchesIn(body)) {
+        this.notes.add(`line ${line}: only the first iteration of this loop was read`)
+        this.#round(body)
+        return true
+      }
+      if (truth === undefined || this.#steps > last) {
+        const why =
+          truth === undefined ? 'when this loop ends is not known before the script runs' : 'this loop is too long'
+        const read = before === undefined ? 'it was skipped' : 'it was not read to its end'
+        if (assigns(body)) this.notes.add(`line ${line}: ${why}; ${read}`)
+        return true
+      }
+      if (!this.#round(body)) return true
+      step?.()
+      // A loop that waits: every further round would be the same.
+      const after = this.variables.state()
+      if (after === before) return true
+      before = after
+    }
     return true
   }
 
-  #for(node: Extract<Node, { type: 'for' }>): Truth {
-    if (node.name === '') {
-      if (launchesIn(node.body)) this.notes.add(`line ${node.line}: only the first iteration of this loop was read`)
-      return launchesIn(node.body) ? this.run(node.body) : true
+  /** One round of a loop; false: it is the last. */
+  #round(body: Node): boolean {
+    this.#loops++
+    try {
+      this.run(body)
+    } finally {
+      this.#loops--
     }
-    const values = (node.words ?? []).flatMap((word) => expandWord(word, this.variables))
+    const jump = this.#jump
+    if (!jump) return true
+    this.#jump = jump.levels > 1 && this.#loops > 0 ? { ...jump, levels: jump.levels - 1 } : undefined
+    return jump.levels === 1 && !jump.ends
+  }
+
+  #for(node: Extract<Node, { type: 'for' }>): Truth {
+    const values =
+      node.words?.flatMap((word) => expandRange(word) ?? expandWord(word, this.variables)) ??
+      this.variables.positional ??
+      []
     const rounds = launchesIn(node.body) ? values.slice(0, 1) : values
     if (values.length > rounds.length) {
       this.notes.add(
         `line ${node.line}: the loop runs for ${values.join(', ')}; only ${node.name}=${values[0]} was imported`,
       )
     }
+    if (assigns(node.body) && values.some((value) => /\$\{verl\.unknown:|[*?]/.test(value))) {
+      const what = `what this loop runs over is not known before the script runs: ${values.join(', ')}`
+      this.notes.add(`line ${node.line}: ${what}`)
+    }
     for (const value of rounds) {
       this.variables.set(node.name, value)
-      this.run(node.body)
+      if (!this.#round(node.body)) break
     }
     return true
   }
@@ -190,6 +260,10 @@ class Walker {
     if (body !== undefined) return this.#call(body, fields.slice(1))
     if (command === 'true' || command === ':') return true
     if (command === 'false') return false
+    if ((command === 'break' || command === 'continue') && this.#loops > 0) {
+      this.#jump = { ends: command === 'break', levels: Math.max(1, Number(fields[1] ?? 1) || 1) }
+      return true
+    }
     if (command === 'eval') return this.#nested(fields.slice(1).join(' '), line)
     if (!this.#builtin(command, fields.slice(1), line)) this.#launch(fields, words, line)
     return undefined
@@ -285,10 +359,10 @@ class Walker {
   #arithmetic(body: string, line: number, test = false): number | undefined {
     const expanded = expandSource(body, this.variables, line, 0)
     const text = test ? (assumeUnset(expanded) ?? expanded) : expanded
-    const step = /^\s*([A-Za-z_]\w*)\s*(\+\+|--)\s*$/.exec(text)
+    const step = /^\s*(?:([A-Za-z_]\w*)\s*(\+\+|--)|(\+\+|--)\s*([A-Za-z_]\w*))\s*$/.exec(text)
     const assignment = step
-      ? [text, step[1], step[2][0], '1']
-      : /^\s*([A-Za-z_]\w*)\s*([-+*/]?)=(?!=)([\s\S]*)$/.exec(text)
+      ? [text, step[1] ?? step[4], (step[2] ?? step[3])[0], '1']
+      : /^\s*([A-Za-z_]\w*)\s*([-+*/%]?)=(?!=)([\s\S]*)$/.exec(text)
     const source = assignment
       ? assignment[2]
         ? `${assignment[1]} ${assignment[2]} (${assignment[3]})`
