@@ -26,8 +26,9 @@ export const mix = sampleStrategy({
     // One after the other: when the first has come to its end, nothing is taken from the second in vain.
     const usual = batchSize > experts ? await main.take(batchSize - experts, options) : []
     if (usual.length === 0 && batchSize > experts) return []
+    const own = usual.map((e) => mark(e, false, step))
     const expert = experts > 0 ? await source.take(experts, options) : []
-    return [...usual.map((e) => mark(e, false, step)), ...expert.map((e) => expertRow(e, step))]
+    return { experiences: [...own, ...expert.map((e) => expertRow(e, step))], own }
   },
 })
 

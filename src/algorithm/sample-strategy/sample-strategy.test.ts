@@ -77,6 +77,17 @@ describe('sample strategies', () => {
     expect(experiences[0].advantages![0]).toBe(1)
   })
 
+  it('mix reports ages and extremes of the rollouts alone', async () => {
+    const expert = { sft_dataset: experts(20) }
+    const { metrics, examples } = await sample('mix', 4, new ListSource(rollouts(5).list.slice(1)), {}, expert)
+    const alone = await sample('default', 4, new ListSource(rollouts(5).list.slice(1)))
+    const timeless = { 'time/read_experience': expect.any(Number) }
+    expect(metrics).toEqual({ ...alone.metrics, ...timeless })
+    expect(examples.map(({ reward }) => reward)).toEqual([1, 4])
+    const none = await sample('mix', 4, rollouts(0), { expert_data_ratio: 1 }, { sft_dataset: experts(8) })
+    expect([none.metrics, none.examples]).toEqual([timeless, []])
+  })
+
   it('mix takes no expert data in vain when the rollouts have ended', async () => {
     const expert = experts(20)
     const { experiences } = await sample('mix', 3, rollouts(0), {}, { sft_dataset: expert })

@@ -34,12 +34,18 @@ export interface SampleStrategy extends Entry {
   ): Promise<Sampled>
 }
 
+/** What a training step is made of, and what of it came from the policy that is trained, if not all did. */
+interface Chosen {
+  readonly experiences: Experience[]
+  readonly own: readonly Experience[]
+}
+
 type Choose<A> = (
   step: number,
   sources: SampleSources,
   args: A,
   options: Omit<TakeOptions, 'minModelVersion'>,
-) => Promise<Experience[]>
+) => Promise<Experience[] | Chosen>
 
 /** Adds what every strategy reports: how long it waited, and how old the policies were. */
 export function sampleStrategy<S extends z.ZodObject>(
@@ -51,15 +57,16 @@ export function sampleStrategy<S extends z.ZodObject>(
     args,
     async sample(step, sources, given, options = {}) {
       const start = performance.now()
-      const experiences = await choose(step, sources, given as z.output<S>, options)
+      const chosen = await choose(step, sources, given as z.output<S>, options)
+      const { experiences, own } = Array.isArray(chosen) ? { experiences: chosen, own: chosen } : chosen
       const waited = (performance.now() - start) / 1000
       // What the policy did not sample (data from a file) has no version, and no age.
-      const own = experiences.filter(({ logprobs, modelVersion }) => logprobs !== undefined || modelVersion > 0)
-      const versions = own.map(({ modelVersion }) => modelVersion)
+      const drawn = own.filter(({ logprobs, modelVersion }) => logprobs !== undefined || modelVersion > 0)
+      const versions = drawn.map(({ modelVersion }) => modelVersion)
       // Step n trains the weights of version n − 1: an experience of that version has no drift.
       const drift = versions.map((version) => step - 1 - version)
       const ages = summarize('sample', { model_version: versions, model_version_drift: drift })
-      return { experiences, metrics: { 'time/read_experience': waited, ...ages }, examples: extremes(experiences) }
+      return { experiences, metrics: { 'time/read_experience': waited, ...ages }, examples: extremes(own) }
     },
   }
 }
