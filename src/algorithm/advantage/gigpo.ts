@@ -89,10 +89,12 @@ export const gigpo = advantageFn({
   },
 })
 
-/** Undefined for a run that was never rewarded. */
+/** Undefined for a run that was never rewarded, or where a reward is not finite: its total would be nothing. */
 function stepRewards(run: readonly Experience[], { step_reward_key: key }: Args): number[] | undefined {
   const own = run.map((step) => step.info[key])
-  if (own.some((value) => typeof value === 'number')) return own.map((value) => (typeof value === 'number' ? value : 0))
+  const numbers = own.filter((value) => typeof value === 'number')
+  if (!numbers.every(Number.isFinite)) return undefined
+  if (numbers.length > 0) return own.map((value) => (typeof value === 'number' ? value : 0))
   const last = rewardOf(run[run.length - 1])
   return last === undefined ? undefined : run.map((_, t) => (t === run.length - 1 ? last : 0))
 }

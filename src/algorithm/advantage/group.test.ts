@@ -240,6 +240,19 @@ describe('runs of several steps', () => {
     })
   })
 
+  it('gigpo: a run with a step reward that is not finite takes no part; the others are as without it', () => {
+    const measured = (value: number) => [{ env_state_hash: 's', step_reward: value }, { env_state_hash: 's' }]
+    const whole = [0, 1].flatMap((task) => [
+      ...steps(task, 0, [1, 1], measured(1)),
+      ...steps(task, 1, [0, 0], measured(0.25)),
+    ])
+    const broken = [Number.NaN, Number.POSITIVE_INFINITY].flatMap((bad, i) => steps(0, 2 + i, [1, 1], measured(bad)))
+    const { experiences, metrics } = run('gigpo', [...broken, ...whole])
+    const alone = run('gigpo', whole)
+    expect(experiences).toEqual(alone.experiences)
+    expect(metrics).toEqual({ ...alone.metrics, missing_reward_count: 4 })
+  })
+
   it('gigpo without step rewards puts the reward at the last step; a single run is compared with nothing', () => {
     const { experiences } = run('gigpo', steps(0, 0, [undefined, 2]), { fnorm: 'std' })
     expect(scores(experiences)).toEqual(close([2, 2].map((x) => x / (1 + 1e-6))))
