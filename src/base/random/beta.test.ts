@@ -25,4 +25,9 @@ describe('beta', () => {
     expect(Math.abs(sum / count - mean)).toBeLessThan(4 * Math.sqrt(variance / count))
     expect((squares / count - (sum / count) ** 2) / variance).toBeCloseTo(1, 1)
   })
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 0, -0.5])('says that there is no Beta(%f, 1)', (shape) => {
+    expect(() => beta(new Pcg64(3), shape, 1)).toThrowError(expect.objectContaining({ code: 'random/range' }))
+    expect(() => beta(new Pcg64(3), 1, shape)).toThrowError(/both must be positive/)
+  })
 })

@@ -1,3 +1,4 @@
+import { TrinityError } from '../error.js'
 import type { Pcg64 } from './pcg64.js'
 
 /** Standard normal (Box–Muller, one of the pair). */
@@ -19,6 +20,12 @@ function gamma(rng: Pcg64, shape: number): number {
 
 /** One draw from Beta(a, b). */
 export function beta(rng: Pcg64, a: number, b: number): number {
+  for (const shape of [a, b]) {
+    if (shape > 0 && Number.isFinite(shape)) continue
+    throw new TrinityError('random/range', `cannot draw from Beta(${a}, ${b}): both must be positive numbers`, {
+      hint: 'where they come from pass rates, these must lie between 0 and 1',
+    })
+  }
   const x = gamma(rng, a)
   const y = gamma(rng, b)
   return x / (x + y)

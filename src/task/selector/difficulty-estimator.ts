@@ -32,8 +32,11 @@ export class DifficultyEstimator {
     this.beta = new Float64Array(weak.length).fill(1)
   }
 
-  update(rows: ArrayLike<number>, rates: ArrayLike<number>): void {
+  /** Takes note of what was observed. A rate that is not finite says nothing. */
+  update(given: ArrayLike<number>, observations: ArrayLike<number>): void {
     const { m, lamb, adaptive_rho } = this.#args
+    const told = Array.from(given, (_, i) => i).filter((i) => Number.isFinite(observations[i]))
+    const [rows, rates] = [told.map((i) => given[i]), told.map((i) => observations[i])]
     const count = rows.length
     if (count === 0) return
     let rate = 0

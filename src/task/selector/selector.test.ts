@@ -77,6 +77,17 @@ describe('difficulty_based', () => {
     }
   })
 
+  it('learns nothing from a pass rate that is not finite', async () => {
+    const [told, other] = await Promise.all(
+      [1, 2].map(() => make({ ...two, kwargs: { do_sample: true } }, 4, [weak, strong])),
+    )
+    told.feedback([0, 1, 2], [Number.NaN, 0.5, Number.POSITIVE_INFINITY])
+    told.feedback([3], [Number.NaN])
+    other.feedback([1], [0.5])
+    expect(told.state()).toEqual(other.state())
+    expect([...told.take(4)]).toEqual([...other.take(4)])
+  })
+
   it('draws without repetition, with the frequencies of the softmax', async () => {
     const config = { ...two, kwargs: { tau: 0.3, target_reward: 1 } }
     const counts = new Float64Array(4)
