@@ -13,6 +13,8 @@ export interface RowContext {
   readonly step: number
   /** Columns that the trainer will add itself, such as `ref` or `old`. */
   readonly later?: readonly string[]
+  /** The rows are only counted: what an experience does not have is left out. */
+  readonly counted?: true
 }
 
 /** Where a column of a loss comes from. Anything else is looked up in the experience's own `columns`. */
@@ -90,6 +92,7 @@ function collect(experience: Experience, columns: BuiltLoss['columns'], context:
     if (context.later?.includes(name)) continue
     const value = Object.hasOwn(SOURCES, name) ? SOURCES[name](experience, context) : experience.columns?.[name]
     if (value === undefined) {
+      if (context.counted) continue
       throw new TrinityError('algorithm/missing-input', `experience ${uid(experience.eid)} has no '${name}'`, {
         path: name,
         hint:

@@ -10,7 +10,7 @@ import { TrainPlan } from './plan.js'
 import { PairColumns, type ScoresById, scoreAll, withEntropy, withScores } from './scores.js'
 import { Stopwatch } from './stopwatch.js'
 import { type UpdateResult, update } from './update.js'
-import { trainable, usable } from './usable.js'
+import { type Trainable, trainable, usable } from './usable.js'
 
 /** The models that a training step uses. */
 export interface StepModels {
@@ -78,15 +78,16 @@ export class TrainStep {
     const old = await this.#old(fit, pairs, watch, signal)
     const scored = await this.#values(await this.#reference(old.experiences, pairs, watch, signal), watch, signal)
     const rated = await watch.time('adv', () => this.#rate(scored, step))
-    const { experiences, skipped: empty } = trainable(rated.experiences)
+    const batch = trainable(rated.experiences)
+    const { experiences } = batch
     const metrics: Record<string, number> = { ...rated.metrics, ...batchMetrics(rated.experiences, this.#maxResponse) }
-    const lost = { ...skipped, ...empty, unrated: scored.length - rated.experiences.length }
+    const lost = { ...skipped, empty_mask: batch.empty.length, unrated: scored.length - rated.experiences.length }
     for (const [reason, count] of Object.entries(lost)) if (count > 0) metrics[`sample/skipped/${reason}`] = count
     if (experiences.length === 0)
       this.#note(`step ${step}: nothing to train on in ${given.length} experiences ${why(lost)}`)
     else {
-      await this.#updateCritic(experiences, step, metrics, watch, signal)
-      const updated = await this.#updateActor(experiences, step, pairs, metrics, watch, signal)
+      await this.#updateCritic(batch, step, metrics, watch, signal)
+      const updated = await this.#updateActor(batch, step, pairs, metrics, watch, signal)
       const scores = old.scores ?? updated?.scores
       Object.assign(
         metrics,
@@ -159,7 +160,7 @@ export class TrainStep {
   }
 
   async #updateCritic(
-    experiences: readonly Experience[],
+    { experiences, empty }: Trainable,
     step: number,
     metrics: Record<string, number>,
     watch: Stopwatch,
@@ -167,15 +168,15 @@ export class TrainStep {
   ): Promise<void> {
     const [model, settings, loss] = [this.#models.critic, this.#plan.critic, this.#plan.criticLoss]
     if (!model || !settings || !loss) return
-    const own = experiences.filter(({ info }) => info.is_expert !== true)
+    const own = (all: readonly Experience[]) => all.filter(({ info }) => info.is_expert !== true)
     const result = await watch.time('update_critic', () =>
-      update({ model, loss, settings, experiences: own, step, signal }),
+      update({ model, loss, settings, experiences: own(experiences), empty: own(empty), step, signal }),
     )
     this.#report('critic', result, step, metrics)
   }
 
   async #updateActor(
-    experiences: readonly Experience[],
+    { experiences, empty }: Trainable,
     step: number,
     pairs: PairColumns,
     metrics: Record<string, number>,
@@ -186,7 +187,7 @@ export class TrainStep {
     const { policy: model } = this.#models
     const { loss, actor: settings } = this.#plan
     const result = await watch.time('update_actor', () =>
-      update({ model, loss, settings, experiences, step, pairs, signal }),
+      update({ model, loss, settings, experiences, empty, step, pairs, signal }),
     )
     this.#report('actor', result, step, metrics)
     if ('kl_loss' in result.metrics) this.controllers.kl_loss?.update(result.metrics.kl_loss, experiences.length)

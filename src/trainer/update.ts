@@ -1,6 +1,6 @@
 import { type BuiltLoss, toRows } from '../algorithm/index.js'
 import { nextCall } from '../engine/calls.js'
-import type { ForwardBackward, LossMetrics, RowScores, TrainModel } from '../engine/contract.js'
+import type { ForwardBackward, LossMetrics, Row, RowScores, TrainModel } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
 import type { PairColumns } from './scores.js'
 import type { UpdateSettings } from './settings.js'
@@ -10,6 +10,8 @@ export interface UpdateInput {
   readonly loss: BuiltLoss
   readonly settings: UpdateSettings
   readonly experiences: readonly Experience[]
+  /** Further rows of the mini-batch, without a token that the loss sees. */
+  readonly empty: readonly Experience[]
   readonly step: number
   readonly pairs?: PairColumns
   readonly signal?: AbortSignal
@@ -26,7 +28,8 @@ export interface UpdateResult {
 
 /** Passes over the experiences: each is one gradient and one step of the optimizer. */
 export async function update(input: UpdateInput): Promise<UpdateResult> {
-  const { model, loss, settings, experiences, step, pairs, signal } = input
+  const { model, settings, experiences, step, pairs, signal } = input
+  const loss = withRows(input.loss, toRows(input.empty, input.loss.columns, { step, counted: true }))
   const lr = settings.schedule.at(step)
   const scores = new Map<string, RowScores>()
   const numbers: Record<string, number>[] = []
@@ -50,6 +53,12 @@ export async function update(input: UpdateInput): Promise<UpdateResult> {
   const metrics = { ...average(numbers), lr }
   return { metrics, scores, updates: numbers.length, refused }
 }
+
+/** A loss that divides by these rows too, though no pass sees them. */
+const withRows = (loss: BuiltLoss, further: readonly Row[]): BuiltLoss => ({
+  ...loss,
+  norms: (rows) => loss.norms([...rows, ...further]),
+})
 
 /** Streams of different steps have nothing in common. */
 export function seedOf(seed: number, step: number): bigint {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { model, rollout, stepConfig } from '../../test/trainer/kit.js'
 import { close, rollouts } from '../../test/trainer/rollouts.js'
+import type { Experience } from '../experience/index.js'
 import { TrainStep } from './step.js'
 
 describe('what cannot be trained on', () => {
@@ -27,6 +28,74 @@ describe('what cannot be trained on', () => {
     const alone = await model(1)
     await new TrainStep({ policy: alone }, { config: stepConfig('dapo') }).run(good, 2)
     close(policy.bigram.weights, alone.bigram.weights, 12)
+  })
+
+  describe('without an active token', () => {
+    const lossOf = async (mode: string, more: (good: Experience[]) => Experience[]) => {
+      const [policy, critic] = [await model(1), await model(2)]
+      const good = rollouts(policy)
+      const config = stepConfig('ppo', {
+        'algorithm.kl_loss_fn': 'k1',
+        'algorithm.loss_agg_mode': mode,
+        'trainer.trainer_config.critic.loss_agg_mode': mode,
+      })
+      const models = { policy, critic, reference: await model(3) }
+      const { metrics } = await new TrainStep(models, { config }).run([...good, ...more(good)], 1)
+      return ['actor/pg_loss', 'actor/kl_loss', 'actor/entropy_loss', 'critic/vf_loss'].map((name) => metrics[name])
+    }
+    const none = () => []
+    /** Masked as a truncated answer is: it has all that the others have. */
+    const masked = ([one]: Experience[]) => [
+      { ...one, eid: { ...one.eid, suffix: 'eeeeee' }, actionMask: new Uint8Array(one.actionMask.length) },
+    ]
+
+    it.each([
+      ['token-mean', 1],
+      ['seq-mean-token-sum', 4 / 5],
+      ['seq-mean-token-mean', 4 / 5],
+    ])('counts as a row: %s', async (mode, share) => {
+      const [some, alone] = [await lossOf(mode, masked), await lossOf(mode, none)]
+      if (share === 1) expect(some).toEqual(alone)
+      else expect(some).toEqual(alone.map((loss) => expect.closeTo(loss * share, 9)))
+    })
+
+    it('gives the width if it is the longest', async () => {
+      const config = stepConfig('dapo', { 'algorithm.loss_agg_mode': 'seq-mean-token-sum-norm' })
+      const lossOf = async (length?: number) => {
+        const policy = await model(1)
+        const more =
+          length === undefined
+            ? []
+            : [rollout({ tokens: Array(length + 2).fill(1), actionMask: Array(length).fill(0) })]
+        const { metrics } = await new TrainStep({ policy }, { config }).run([...rollouts(policy), ...more], 1)
+        return metrics['actor/pg_loss']
+      }
+      // the longest of the others has four tokens
+      expect(await lossOf(3)).toBe(await lossOf())
+      expect(await lossOf(16)).toBeCloseTo((await lossOf()) / 4, 9)
+    })
+
+    it('belongs to its part of the batch, and needs nothing that only a pass would read', async () => {
+      const config = stepConfig('dapo', {
+        'algorithm.policy_loss_fn': 'mix',
+        'algorithm.loss_agg_mode': 'seq-mean-token-sum',
+      })
+      const partsOf = async (empty: number) => {
+        const policy = await model(1)
+        const [first, ...others] = rollouts(policy)
+        const info = { is_expert: true }
+        const blank = Array.from({ length: empty }, (_, run) =>
+          rollout({ tokens: [1, 2, 3], actionMask: [0], info, eid: { task: 7, run } }),
+        )
+        const { metrics } = await new TrainStep({ policy }, { config }).run(
+          [{ ...first, info }, ...others, ...blank],
+          1,
+        )
+        return [metrics['actor/usual/pg_loss'], metrics['actor/expert/sft_loss']]
+      }
+      const [usual, expert] = await partsOf(0)
+      expect(await partsOf(3)).toEqual([usual, expect.closeTo(expert / 4, 9)])
+    })
   })
 
   it('a gradient that is not finite is reported and not applied', async () => {

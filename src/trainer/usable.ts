@@ -28,10 +28,15 @@ export function usable(experiences: readonly Experience[], maxModelLen: number):
   return { experiences: named, skipped: dropped }
 }
 
-/** Experiences with a token that the loss sees. The others had their part in the advantages of their group. */
-export function trainable(experiences: readonly Experience[]): Usable {
-  const { kept, dropped } = sift(experiences, (experience) => (isEmpty(experience) ? 'empty_mask' : undefined))
-  return { experiences: kept, skipped: dropped }
+/** A mini-batch. All had their part in the advantages of their group. */
+export interface Trainable {
+  readonly experiences: Experience[]
+  /** Without a token that the loss sees: rows to divide by, which need no pass as they have no gradient. */
+  readonly empty: Experience[]
+}
+
+export function trainable(experiences: readonly Experience[]): Trainable {
+  return { experiences: experiences.filter((one) => !isEmpty(one)), empty: experiences.filter(isEmpty) }
 }
 
 export function isEmpty({ type, actionMask }: Experience): boolean {
