@@ -89,6 +89,10 @@ describe('conversions', () => {
     ['float', '0.5', 0.5],
     ['float', '"0.5"', 0.5],
     ['float', '1e-6', 1e-6],
+    ['float', '.inf', 'error'],
+    ['float', '-.inf', 'error'],
+    ['float', 'inf', 'error'],
+    ['float', '1e400', 'error'],
     ['float', 'true', 'error'],
     ['float', 'abc', 'error'],
     ['float', 'null', 'error'],
@@ -136,6 +140,11 @@ describe('conversions', () => {
       hint: 'did you mean fixed?',
     })
     expect(problem.message).toBe("expected one of fixed, trainer_driven, explorer_driven, fully_async, found 'fixd'")
+  })
+
+  it('says that infinity is none', () => {
+    const [problem] = errorsOf(() => parse('algorithm: {optimizer: {lr: 1e400}}'))
+    expect(problem).toMatchObject({ code: 'value', message: 'expected a finite number, found 1e400' })
   })
 
   it('explains an empty section', () => {

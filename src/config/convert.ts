@@ -79,6 +79,8 @@ function toWord(field: Field, text: string): Converted {
 
 function inRange(field: Field, value: number | undefined, kind: string): Converted {
   if (value === undefined || Number.isNaN(value)) return { ok: false, expected: kind }
+  // no key has a use for them, and 1e400 for 1e-4 is soon typed
+  if (!Number.isFinite(value)) return { ok: false, expected: 'a finite number' }
   if (field.min !== undefined && value < field.min) return { ok: false, expected: `${kind}, at least ${field.min}` }
   if (field.max !== undefined && value > field.max) return { ok: false, expected: `${kind}, at most ${field.max}` }
   return { ok: true, value }
