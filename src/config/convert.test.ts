@@ -142,6 +142,35 @@ describe('conversions', () => {
     expect(problem.message).toBe("expected one of fixed, trainer_driven, explorer_driven, fully_async, found 'fixd'")
   })
 
+  it.each([
+    '9007199254740993',
+    '-12345678901234567890',
+    '0x20000000000001',
+    '0400000000000000001',
+    `1${'0'.repeat(400)}`,
+  ])('an integer that would become another one is refused where no type is declared: %s', (text) => {
+    const tasksets = `{tasksets: [{workflow_args: {a: {k: [1, ${text}]}}}]}`
+    expect(errorsOf(() => parse(`buffer: {explorer_input: ${tasksets}}`))).toMatchObject([
+      {
+        code: 'value',
+        key: 'buffer.explorer_input.tasksets[0].workflow_args.a.k[1]',
+        message: 'this integer has more digits than a number holds',
+        hint: expect.stringContaining('quotes'),
+      },
+    ])
+    expect(errorsOf(() => parse(`trainer: {trainer_config: {mine: ${text}}}`))).toHaveLength(1)
+    expect(load('dict', `{A: "${text}"}`)).toEqual({ A: text })
+  })
+
+  it.each([
+    ['9007199254740992', 2 ** 53],
+    ['1000000000000000019884624838656', 1e30],
+    ['0x7fffffffffffe000', 0x7fffffffffffe000],
+    ['12:30', 750],
+  ])('one that a number holds is none: %s', (text, value) => {
+    expect(load('dict', `{A: ${text}}`)).toEqual({ A: value })
+  })
+
   it('says that infinity is none', () => {
     const [problem] = errorsOf(() => parse('algorithm: {optimizer: {lr: 1e400}}'))
     expect(problem).toMatchObject({ code: 'value', message: 'expected a finite number, found 1e400' })

@@ -16,8 +16,8 @@ mode: both
 
 YAML 1.1 rules hold: \`yes\`, \`no\`, \`on\` and \`off\` are booleans, \`017\` is octal, \`12:30\` is 750, \`1e-6\` is a number,
 dates stay text, anchors and \`<<\` merges work, a key given twice is an error. Values are converted where nothing is lost:
-\`"5"\` serves as an integer, \`2.0\` does not, and \`.inf\` is no number. Null is allowed where the type has a \`?\`; an empty section is written
-\`{}\`.
+\`"5"\` serves as an integer, \`2.0\` does not, \`.inf\` is no number, and an integer with more digits than a number holds (2^53) needs quotes. Null is
+allowed where the type has a \`?\`; an empty section is written \`{}\`.
 
 ### Strictness
 - An unknown key is an error; the message names file, line, column and the nearest known key.

@@ -8,7 +8,7 @@ export function plainScalar(text: string): { type: ScalarType; value: ScalarNode
   if (NULL.test(text)) return { type: 'null', value: null }
   if (TRUE.test(text)) return { type: 'bool', value: true }
   if (FALSE.test(text)) return { type: 'bool', value: false }
-  if (INT.test(text)) return { type: 'int', value: intOf(text) }
+  if (INT.test(text)) return { type: 'int', value: Number(wholeOf(text)) }
   if (FLOAT.test(text)) return { type: 'float', value: floatOf(text) }
   return { type: 'str', value: text }
 }
@@ -20,18 +20,19 @@ const INT = /^[-+]?(?:0b[01][01_]*|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F][0-9a-fA
 const FLOAT =
   /^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*[eE][-+]?[0-9]+|[-+]?\.[0-9][0-9_]*(?:[eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/
 
-function intOf(text: string): number {
+/** Whether the text is an integer that a number cannot hold: it would become another one. */
+export function losesDigits(text: string): boolean {
+  if (!INT.test(text)) return false
+  const whole = wholeOf(text)
+  const value = Number(whole)
+  return !Number.isFinite(value) || BigInt(value) !== whole
+}
+
+function wholeOf(text: string): bigint {
   const digits = text.replace(/[_+-]/g, '')
-  const sign = text.startsWith('-') ? -1 : 1
-  if (digits.includes(':')) return sign * base60(digits)
-  const value = digits.startsWith('0b')
-    ? Number.parseInt(digits.slice(2), 2)
-    : digits.startsWith('0x')
-      ? Number.parseInt(digits.slice(2), 16)
-      : digits.startsWith('0') && digits.length > 1
-        ? Number.parseInt(digits, 8)
-        : Number(digits)
-  return value === 0 ? 0 : sign * value
+  const sign = text.startsWith('-') ? -1n : 1n
+  if (digits.includes(':')) return sign * digits.split(':').reduce((sum, part) => sum * 60n + BigInt(part), 0n)
+  return sign * BigInt(/^0[0-7]/.test(digits) ? `0o${digits}` : digits)
 }
 
 function floatOf(text: string): number {

@@ -4,6 +4,7 @@ import { type Dict, defaultsOf, type Field, type Fields, type Infer, type Record
 import { type Entry, type MapNode, type Node, plain } from './node.js'
 import { placeOf } from './place.js'
 import type { Problems } from './problem.js'
+import { losesDigits } from './scalar.js'
 
 /** Checks a map against a record: the typed value with every default filled in, and all problems. */
 export function validate<F extends Fields>(spec: RecordSpec<F>, node: MapNode, problems: Problems, path = '') {
@@ -24,7 +25,7 @@ function checkRecord(spec: RecordSpec, node: MapNode, path: string, problems: Pr
     if (field) value[key] = check(field, entry.node, at, problems, sparse)
     else {
       unknown(spec, key, at, entry, problems)
-      if (spec.lenient) extra.push([key, plain(entry.node)])
+      if (spec.lenient) extra.push([key, free(entry.node, at, problems)])
     }
   }
   for (const [key, field] of Object.entries(spec.fields)) {
@@ -63,9 +64,9 @@ function check(field: Field, node: Node, path: string, problems: Problems, spars
   }
   switch (field.kind) {
     case 'any':
-      return plain(node)
+      return free(node, path, problems)
     case 'dict':
-      return node.kind === 'map' ? plain(node) : wrong(describe(field))
+      return node.kind === 'map' ? free(node, path, problems) : wrong(describe(field))
     case 'record':
       if (node.kind !== 'map') return wrong(describe(field))
       return checkRecord(field.record as RecordSpec, node, path, problems, sparse)
@@ -93,6 +94,21 @@ function check(field: Field, node: Node, path: string, problems: Problems, spars
     }
   }
 }
+
+/** A value whose type nothing says: as written, or not at all. */
+function free(node: Node, path: string, problems: Problems): unknown {
+  const visit = (inner: Node, at: string): void => {
+    if (inner.kind === 'list') inner.items.forEach((item, i) => void visit(item, `${at}[${i}]`))
+    else if (inner.kind === 'map') for (const [key, entry] of inner.entries) visit(entry.node, join(at, key))
+    else if (inner.type === 'int' && losesDigits(inner.text)) {
+      problems.error('value', at, 'this integer has more digits than a number holds', inner.mark, DIGITS)
+    }
+  }
+  visit(node, path)
+  return plain(node)
+}
+
+const DIGITS = 'in quotes it keeps them, as a text'
 
 /** What was found, in words that give no secret away. */
 function shown(field: Field, node: Node): string {
