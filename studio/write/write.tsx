@@ -19,6 +19,7 @@ const VIEWS = [
 /** A run is written: as a form and as YAML, always the same; what is wrong and what it would do stand beside. */
 export function Write() {
   const isBeginning = useSignal(false)
+  const isReading = useSignal(false)
   useEffect(() => follow(), [])
   const { run, copy, name, model } = query.value
   useEffect(() => {
@@ -28,11 +29,24 @@ export function Write() {
       if (name !== undefined && model !== undefined) return beginWith.checkpoint(run, name, model)
       return copy === undefined ? beginWith.run(run) : beginWith.copy(run)
     }
-    begun().catch((error: unknown) => {
-      problem.value = refusalOf(error)
-    })
+    isReading.value = true
+    begun()
+      .catch((error: unknown) => {
+        problem.value = refusalOf(error)
+      })
+      .finally(() => {
+        isReading.value = false
+      })
   }, [run])
-  const isEmpty = text.value === '' && run === undefined
+  // what was written before would be overwritten, whatever somebody types into it meanwhile
+  if (run !== undefined || isReading.value)
+    return (
+      <main class="page">
+        <h1>New run</h1>
+        <p class="loading">Reading the run…</p>
+      </main>
+    )
+  const isEmpty = text.value === ''
   const view = query.value.view ?? 'form'
   if (isEmpty || isBeginning.value)
     return (

@@ -179,6 +179,24 @@ describe.skipIf(noChromium)(`a run is written in chromium${chromiumNote}`, () =>
     await line('batch_size: 4 # puzzles in a step').waitFor()
   }, 120_000)
 
+  it('like a run, and what was written before cannot be typed into meanwhile', async () => {
+    const { page } = person
+    await page.waitForSelector('.form-row')
+    let arrive = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve
+    })
+    await page.route(/\/source/, async (route) => {
+      await arrived
+      await route.continue()
+    })
+    await person.visit(`new?run=${runId(twin('one'))}`, '.loading')
+    expect(await page.locator('.form-row').count()).toBe(0)
+    arrive()
+    await line('name: twin').waitFor()
+    await page.unroute(/\/source/)
+  }, 120_000)
+
   it('each page is for everybody: axe in both themes, wide and narrow', async () => {
     const views: [string, string][] = [
       ['new', '.form-row'],
