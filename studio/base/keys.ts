@@ -17,6 +17,10 @@ const TYPED = 'textarea, select, input:not([type="checkbox"], [type="radio"], [t
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED))
 
+/** What Enter presses by itself while it has the focus. */
+const isPressed = (target: EventTarget | null): target is HTMLElement =>
+  target instanceof HTMLElement && target.matches('a[href], button, summary')
+
 export function followKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
@@ -27,7 +31,7 @@ export function followKeys(): void {
       if (isTyping(target)) (target as HTMLElement).blur()
       return
     }
-    if (isTyping(target)) return
+    if (isTyping(target) || (event.key === 'Enter' && isPressed(target))) return
     if (event.key === '?') {
       isHelpOpen.value = !isHelpOpen.value
       return
@@ -43,6 +47,8 @@ export function followKeys(): void {
       const handle = current[event.key]
       if (handle === undefined) continue
       event.preventDefault()
+      // the next Enter is for what this key has selected
+      if (isPressed(target)) target.blur()
       handle(event)
       return
     }
