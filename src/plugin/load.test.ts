@@ -195,6 +195,19 @@ describe('a plugin that fails', () => {
     expect(await fails(loadPlugins([path], host))).toMatchObject({ path: expect.stringContaining('_deep.ts:3') })
   })
 
+  it('because its top-level await never ends', async () => {
+    const path = await dir({ 'waits.mjs': 'await new Promise(() => {})' })
+    const error = fails(loadPlugins([path], host))
+    // what Node says when nothing is open any more
+    const say = setInterval(() => process.emit('beforeExit', 0), 50)
+    expect(await error.finally(() => clearInterval(say))).toMatchObject({
+      code: 'plugin/failed',
+      message: "plugin 'waits.mjs' failed: its top-level await never ended",
+      path: join(path, 'waits.mjs'),
+      hint: expect.stringContaining('deadline'),
+    })
+  })
+
   it('because the directory is not there', async () => {
     expect(await fails(loadPlugins([join(root, 'nowhere')], host))).toMatchObject({ code: 'plugin/no-directory' })
   })

@@ -34,7 +34,7 @@ export async function loadPlugins(dirs: readonly string[], host: Host): Promise<
   for (const file of fresh) {
     rememberPlugin(file)
     try {
-      await inScope(loadingScope(), () => importNatively(pathToFileURL(file).href))
+      await inScope(loadingScope(), () => untilIdle(importNatively(pathToFileURL(file).href)))
     } catch (error) {
       throw failed(file, error, host)
     }
@@ -49,6 +49,22 @@ const importNatively: (url: string) => Promise<unknown> = (() => {
   const importModuleDynamically = vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
   return new vm.Script('(url) => import(url)', { importModuleDynamically }).runInThisContext()
 })()
+
+/** A top-level `await` on what never comes: when nothing is open any more, Node would end the process without a word. */
+async function untilIdle(work: Promise<unknown>): Promise<void> {
+  let idle = () => {}
+  const never = new Promise((_, reject) => {
+    idle = () => reject(new TrinityError('plugin/never', 'its top-level await never ended', { hint: NEVER }))
+  })
+  process.once('beforeExit', idle)
+  try {
+    await Promise.race([work, never])
+  } finally {
+    process.off('beforeExit', idle)
+  }
+}
+
+const NEVER = 'nothing is open any more that could end it: give what it waits for a deadline, or do not await it there'
 
 function failed(file: string, error: unknown, host: Host): TrinityError {
   const message = messageOf(error)
