@@ -1,3 +1,4 @@
+import { exit } from '../base/exit.js'
 import { redact, redactAll, rememberEnvironment } from '../base/secret/index.js'
 import { engineLookup } from '../engine/registry.js'
 import type { Report } from '../machine/doctor/check.js'
@@ -23,6 +24,6 @@ export async function doctor(options: DoctorOptions, look: () => Promise<Report>
   process.stdout.write(`${text}\n`)
   // a file system that never answers would keep the process alive after the report
   const hangs = report.checks.some((check) => check.section === 'disk' && check.data?.freeBytes === null)
-  if (hangs) setTimeout(() => process.exit(), 2000).unref()
+  if (hangs) setTimeout(() => exit(), 2000).unref()
   return report.ok ? 0 : 1
 }

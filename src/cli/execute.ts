@@ -8,16 +8,11 @@ import type { ExitCode } from './print.js'
 import { remarkLines, warningLines } from './problem.js'
 import type { RunFlags } from './run.js'
 import { deleteEarlier } from './start-over.js'
-import type { StrayWatch } from './stray.js'
+import { strays } from './stray.js'
 import { optionsOf, typed, withSetting } from './suggestion.js'
 
 /** Runs what a file asks for, with everything that a person at a terminal needs around it. */
-export async function execute(
-  resolved: Resolved,
-  parsed: Parsed,
-  options: RunFlags,
-  strays?: StrayWatch,
-): Promise<ExitCode> {
+export async function execute(resolved: Resolved, parsed: Parsed, options: RunFlags): Promise<ExitCode> {
   const remarks = [...remarkLines(resolved.remarks), ...warningLines(warningsOf(resolved))]
   if (remarks.length > 0) process.stderr.write(`${remarks.join('\n')}\n`)
   if (options.fresh && !(await deleteEarlier(resolved, options.yes ?? false))) return 0
@@ -27,8 +22,8 @@ export async function execute(
   const stop = new Stop()
   const words = options.words ?? ((text: string) => text)
   const view = createView({ title: titleOf(resolved), words: (text) => typed(words(text)) })
-  const signals = listenToSignals(stop, (text) => view.note(text), strays?.exit)
-  if (strays) strays.onFailure = signals.fail
+  const signals = listenToSignals(stop, (text) => view.note(text))
+  const untold = strays.tellTo(signals.fail)
   let stay: NodeJS.Timeout | undefined
   const watchdog = watchEventLoop({
     limitMs: blockLimit(resolved.stages.map(({ config }) => config.explorer.max_timeout * 1000)),
@@ -63,6 +58,7 @@ export async function execute(
     await watchdog.close()
     clearInterval(stay)
     signals.close()
+    untold()
     process.stdout.off('error', unread)
   }
 }

@@ -1,3 +1,5 @@
+import { exit } from '../base/exit.js'
+
 /** How long something that was left open may take to end by itself. */
 const WAIT_MS = 3000
 
@@ -10,7 +12,7 @@ export function leave(waitMs = WAIT_MS): void {
     const text =
       `note: the command is done, but something stayed open for ${waitMs / 1000} s (a timer, a connection or a workflow ` +
       'that does not look at its signal): the process ends now\n'
-    process.stderr.write(text, () => process.stdout.write('', () => process.exit()))
+    process.stderr.write(text, () => process.stdout.write('', () => exit()))
   }, waitMs)
   // It does not hold the process up itself.
   timer.unref()
@@ -21,7 +23,7 @@ export function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error
-      if (stream.listenerCount('error') === 1) process.exit()
+      if (stream.listenerCount('error') === 1) exit()
     })
   }
 }

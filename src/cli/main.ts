@@ -4,6 +4,7 @@ import { rememberAssignment } from '../base/secret/known.js'
 import { endWithReader, leave } from './leave.js'
 import type { ExitCode } from './print.js'
 import { createProgram } from './program.js'
+import type { strays } from './stray.js'
 
 // wrong usage is told before any configuration is read
 for (const word of process.argv) {
@@ -18,9 +19,16 @@ function done(code: ExitCode): void {
   process.exitCode = code
 }
 
+/** From the moment a command begins; help needs nothing of it. */
+let watched: typeof strays | undefined
+const program = createProgram(done).hook('preAction', async () => {
+  watched = (await import('./stray.js')).strays
+  watched.watch()
+})
+
 endWithReader()
 try {
-  await createProgram(done).parseAsync(process.argv)
+  await program.parseAsync(process.argv)
 } catch (error) {
   if (error instanceof CommanderError) {
     // commander has printed its message; help and version are successes
@@ -32,4 +40,5 @@ try {
     done(exitCodeOf(error))
   }
 }
+watched?.over()
 leave()

@@ -12,6 +12,7 @@ import { loadCatalog } from '../run/catalog.js'
 import { listenToSignals, run, Stop } from '../run/index.js'
 import { decimal, wholeNumber } from './number.js'
 import type { ExitCode } from './print.js'
+import { strays } from './stray.js'
 import { type StudioWorld, serveStudio } from './studio.js'
 
 export interface PerfRunOptions {
@@ -48,6 +49,7 @@ export async function perfRun(options: PerfRunOptions): Promise<ExitCode> {
   const stop = new Stop()
   const view = createView({ title: `${config.project}/${config.name}` })
   const signals = listenToSignals(stop, (text) => view.note(text))
+  const untold = strays.tellTo(signals.fail)
   const timer = timeout === undefined ? undefined : setTimeout(() => expire(stop, timeout), timeout * 1000)
   const report = await measure({
     ...{ module, configPath: options.config, config, intervalSeconds, output, view },
@@ -55,6 +57,7 @@ export async function perfRun(options: PerfRunOptions): Promise<ExitCode> {
   }).finally(() => {
     clearTimeout(timer)
     signals.close()
+    untold()
     view.close()
   })
   await mkdir(dirname(output), { recursive: true })

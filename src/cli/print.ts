@@ -30,5 +30,6 @@ function textOf(error: unknown, debug: boolean): string {
     lines.push(`  ${pc.dim('cause')} ${error.cause.message}`)
   }
   if (debug) lines.push(pc.dim(`  [${error.code}]`), pc.dim(error.stack ?? ''))
+  if (debug && error.cause instanceof Error) lines.push(pc.dim(error.cause.stack ?? ''))
   return lines.join('\n')
 }

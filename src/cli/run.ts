@@ -19,7 +19,6 @@ import { certain, preflight } from '../run/preflight/problems.js'
 import { endWithStdin } from './owner.js'
 import type { ExitCode } from './print.js'
 import { remarkLines, warningLines } from './problem.js'
-import { type StrayWatch, watchStrays } from './stray.js'
 import { rememberFlags } from './suggestion.js'
 
 export interface RunFlags {
@@ -59,15 +58,6 @@ export async function run(options: RunFlags): Promise<ExitCode> {
 }
 
 async function runHere(options: RunFlags): Promise<ExitCode> {
-  const strays = watchStrays()
-  try {
-    return await runWatched(options, strays)
-  } finally {
-    strays.close()
-  }
-}
-
-async function runWatched(options: RunFlags, strays: StrayWatch): Promise<ExitCode> {
   rememberFlags(options)
   await usePlugins(options.pluginDir)
   const { config, text, set } = options
@@ -87,7 +77,7 @@ async function runWatched(options: RunFlags, strays: StrayWatch): Promise<ExitCo
     return 0
   }
   const { execute } = await import('./execute.js')
-  return execute(told, parsed, options, strays)
+  return execute(told, parsed, options)
 }
 
 function asJson({ file, stages, remarks }: Resolved): string {

@@ -1,4 +1,5 @@
 import { messageOf } from '../base/error.js'
+import { exit } from '../base/exit.js'
 import type { Stop } from './stop.js'
 
 /** SIGTERM gives a run this long to finish its step and save; whoever sends it will soon send SIGKILL. */
@@ -15,11 +16,7 @@ export interface StopSignals {
 }
 
 /** Ctrl-C once: finish the step, save, end. Twice: end now. SIGTERM: like once, with a deadline. */
-export function listenToSignals(
-  stop: Stop,
-  tell: (text: string) => void,
-  exit: (code: number) => void = (code) => process.exit(code),
-): StopSignals {
+export function listenToSignals(stop: Stop, tell: (text: string) => void): StopSignals {
   let code: StopSignals['code'] = 130
   let timer: NodeJS.Timeout | undefined
   const force = () => {

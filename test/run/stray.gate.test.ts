@@ -46,7 +46,11 @@ describe('what a plugin does outside of its calls', { timeout: 120_000 }, () => 
       `import('node:events').then(({ EventEmitter }) => setTimeout(() => new EventEmitter().emit('error', new Error('gone')), 1))`,
       /an error was not caught.*: gone/,
     ],
-    ['process.exit', `setTimeout(() => process.exit(0), 1)`, /about to exit during the run.*process\.exit\(0\)/],
+    [
+      'process.exit',
+      `setTimeout(() => process.exit(0), 1)`,
+      /about to exit before the command was done.*process\.exit\(0\)/,
+    ],
   ])('%s fails the run, names the plugin, saves and logs', async (_, setOff, words) => {
     const { code, stderr, stdout, plugin, job } = await runWith(setOff)
     expect(code, stdout + stderr).toBe(1)
@@ -66,5 +70,51 @@ describe('what a plugin does outside of its calls', { timeout: 120_000 }, () => 
     const { code, stderr } = await trinity(dir, ['run', '-c', 'offset0.yaml', '--plugin-dir', plugins])
     expect(code).toBe(1)
     expect(stderr).toContain('exits.mjs')
+  })
+
+  it.each([
+    ['train', (file: string) => ['train', file, '--data', 'tasks.jsonl', '--model', 'model']],
+    ['config check', (file: string) => ['config', 'check', 'offset0.yaml', '--plugin-dir', file]],
+    ['play', (file: string) => ['play', '--plugin-dir', file]],
+  ])(
+    'in %s neither process.exit nor an await that never ends passes for success while a plugin is loaded',
+    async (_, args) => {
+      const at = join(dir, `load${++count}`)
+      mkdirSync(at)
+      writeFileSync(join(at, 'leaves.mjs'), 'process.exit()\n')
+      writeFileSync(join(at, 'waits.mjs'), 'await new Promise(() => {})\n')
+      const leaves = await trinity(dir, args(join(at, 'leaves.mjs')))
+      expect(leaves, leaves.stderr).toMatchObject({ code: 1, stdout: '' })
+      expect(leaves.stderr).toMatch(/about to exit before the command was done in the plugin .*leaves\.mjs:1:\d+/)
+      const waits = await trinity(dir, args(join(at, 'waits.mjs')))
+      expect(waits, waits.stderr).toMatchObject({ code: 2, stdout: '' })
+      expect(waits.stderr).toMatch(/plugin 'waits\.mjs' failed: its top-level await never ended/)
+    },
+  )
+
+  it.each([
+    ['a throw', `throw new Error('too late')`],
+    ['a promise', `Promise.reject(new Error('too late'))`],
+    ['process.exit', 'process.exit(7)'],
+  ])('%s after the end is no failure of a run that is done', async (name, does) => {
+    const plugin = join(dir, `late${++count}.mjs`)
+    writeFileSync(plugin, `process.once('late', () => setTimeout(() => { ${does} }, 1000))\n`)
+    // set off by the last thing that a run prints
+    const last = join(dir, `print${count}.mjs`)
+    writeFileSync(
+      last,
+      `const { write } = process.stdout
+process.stdout.write = function (...args) {
+  if (/done +/.test(String(args[0]))) process.emit('late')
+  return write.apply(this, args)
+}\n`,
+    )
+    const set = ['--set', `checkpoint_root_dir=late${count}-out`, '--set', 'buffer.total_steps=1']
+    const plugins = ['plugins', plugin, last].flatMap((one) => ['--plugin-dir', one])
+    const ended = await trinity(dir, ['run', '-c', 'offset0.yaml', ...plugins, ...set])
+    expect(ended, ended.stderr).toMatchObject({ code: 0, signal: null })
+    expect(ended.stdout).toMatch(/done +1 step/)
+    expect(ended.stderr).not.toMatch(/^ {4}at /m)
+    if (name !== 'process.exit') expect(ended.stderr).toMatch(/^note: after the end: .*late\d+\.mjs:1:\d+: too late/m)
   })
 })

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { exit } from '../exit.js'
 
 const unfinished = new Set<string>()
 const ends = new Map<NodeJS.Signals, () => void>([
@@ -25,5 +26,5 @@ export async function unlessInterrupted<T>(path: string, work: () => Promise<T>)
 function leave(signal: string, code: number): void {
   if (process.listenerCount(signal) > 1) return
   for (const path of unfinished) rmSync(path, { recursive: true, force: true })
-  process.exit(code)
+  exit(code)
 }

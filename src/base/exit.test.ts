@@ -1,0 +1,22 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { exit, watchExit } from './exit.js'
+
+afterEach(() => vi.restoreAllMocks())
+
+it('ends the process while process.exit is watched, and only what others call is noticed', () => {
+  const ended = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+  const called: unknown[] = []
+  const restore = watchExit((code) => {
+    called.push(code)
+    throw new Error('watched')
+  })
+  expect(() => process.exit(3)).toThrow('watched')
+  expect(called).toEqual([3])
+  expect(ended).not.toHaveBeenCalled()
+  exit(4)
+  expect(ended).toHaveBeenCalledWith(4)
+  restore()
+  process.exit(5)
+  expect(ended).toHaveBeenLastCalledWith(5)
+  expect(called).toEqual([3])
+})
