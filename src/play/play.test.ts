@@ -90,9 +90,12 @@ describe('a model plays', () => {
       /── world ──\nUse the numbers[\s\S]*── model ──\n<think>hm<\/think><answer>44<\/answer>\naction: 44; step 1 of 3/,
     )
     expect(text).toContain('no action; step 2 of 3')
-    expect(text).toContain('the conversation no longer fits into the model')
-    expect(watched).toEqual({ episodes: 3, won: 2, score: 2 / 3, steps: 5 / 3 })
-    expect(summary(watched)).toBe('3 episodes: success 0.6667 (2), mean score 0.6667, mean steps 1.6667')
+    expect(text).toContain('the conversation does not fit into the model: score 0 after 1 step')
+    expect(text).not.toContain('out of steps')
+    expect(watched).toEqual({ episodes: 3, won: 2, score: 2 / 3, steps: 5 / 3, unfit: 1 })
+    expect(summary(watched)).toBe(
+      '3 episodes: success 0.6667 (2), mean score 0.6667, mean steps 1.6667; 1 did not fit into the model',
+    )
     await game.close()
   })
 
@@ -105,6 +108,9 @@ describe('a model plays', () => {
     await watch(game, { ...one, print: (text) => loud.push(text) })
     expect(printed).toEqual(['dapo_math, seed 0: won: score 1 after 1 step'])
     expect(loud.join('\n')).toContain('── system ──')
+    const short = { episodes: 1, player: () => player([]), print: (text: string) => printed.push(text), quiet: true }
+    expect(summary(await watch(game, short))).toContain('mean steps 0; 1 did not fit')
+    expect(printed[1]).toBe('dapo_math, seed 0: the conversation does not fit into the model: score 0 after 0 steps')
     await game.close()
   })
 })

@@ -27,9 +27,10 @@ export function outcome({ turn, score }: Episode): string {
   return `step ${turn.step} of ${turn.maxSteps}, reward ${figure(reward)}, score ${figure(score)}`
 }
 
-/** How the episode ended. */
-export function ending({ won, score, turn }: Episode): string {
-  const end = won ? 'won' : turn.past.at(-1)?.transition.done ? 'over' : 'out of steps'
+/** How the episode ended. `fits`: whether the model could still take the whole conversation. */
+export function ending({ won, score, turn }: Episode, fits = true): string {
+  const unwon = turn.past.at(-1)?.transition.done ? 'over' : 'out of steps'
+  const end = won ? 'won' : fits ? unwon : 'the conversation does not fit into the model'
   return `${end}: score ${figure(score)} after ${turn.step} ${turn.step === 1 ? 'step' : 'steps'}`
 }
 

@@ -13,6 +13,8 @@ export interface Watched {
   readonly won: number
   readonly score: number
   readonly steps: number
+  /** Episodes that ended because the conversation did not fit into the model any more. */
+  readonly unfit: number
 }
 
 export interface WatchOptions {
@@ -26,7 +28,7 @@ export interface WatchOptions {
 
 /** Lets a player play, shows what is said, and counts. */
 export async function watch(game: Game, { episodes, player, print, quiet = false }: WatchOptions): Promise<Watched> {
-  const sums = { won: 0, score: 0, steps: 0 }
+  const sums = { won: 0, score: 0, steps: 0, unfit: 0 }
   for (let at = 0; at < episodes; at++) {
     const { title, episode } = await game.begin(at)
     const model = player(at)
@@ -34,30 +36,34 @@ export async function watch(game: Game, { episodes, player, print, quiet = false
     tell(title)
     const system = episode.messages().find(({ role }) => role === 'system')
     if (system) tell(block('system', system.content))
+    let fits = true
     while (!episode.over) {
       const messages = episode.messages()
       tell(block('world', messages[messages.length - 1].content))
       const reply = await model.reply(messages)
       if (reply === undefined) {
-        tell('the conversation no longer fits into the model: the episode ends here')
+        fits = false
         break
       }
       tell(block('model', reply))
       await episode.reply(reply)
       tell(`${acted(episode.turn.past.at(-1)?.action)}; ${outcome(episode)}`)
     }
-    print(quiet ? `${title}: ${ending(episode)}` : ending(episode))
+    const end = ending(episode, fits)
+    print(quiet ? `${title}: ${end}` : end)
     sums.won += episode.won ? 1 : 0
     sums.score += episode.score
     sums.steps += episode.turn.step
+    sums.unfit += fits ? 0 : 1
   }
-  return { episodes, won: sums.won, score: sums.score / episodes, steps: sums.steps / episodes }
+  return { episodes, won: sums.won, score: sums.score / episodes, steps: sums.steps / episodes, unfit: sums.unfit }
 }
 
 /** The sum of what was seen. */
-export function summary({ episodes, won, score, steps }: Watched): string {
+export function summary({ episodes, won, score, steps, unfit }: Watched): string {
   const share = figure(won / episodes)
-  return `${episodes} episodes: success ${share} (${won}), mean score ${figure(score)}, mean steps ${figure(steps)}`
+  const cut = unfit === 0 ? '' : `; ${unfit} did not fit into the model`
+  return `${episodes} episodes: success ${share} (${won}), mean score ${figure(score)}, mean steps ${figure(steps)}${cut}`
 }
 
 function acted(action: string | undefined): string {
