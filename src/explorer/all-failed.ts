@@ -4,7 +4,8 @@ import type { failuresOf } from './batch.js'
 /** What has to be changed before a run can succeed, for failures that no second run would spare. */
 const FIXES: Readonly<Record<string, string>> = {
   prompt_too_long: 'raise model.max_prompt_tokens (and model.max_model_len), or shorten the prompts',
-  invalid_reward: 'a reward is a finite number; give none (undefined) where there is none to give',
+  invalid_reward:
+    'a reward is a finite number; throw an error where there is none to give, which fails that rollout alone',
 }
 
 /** Every run failed. Where only the configuration, the data or the workflow can mend it, the code says so. */
