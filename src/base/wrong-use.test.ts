@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { TrinityError } from './error.js'
-import { isWrongUse, noteBeforeFirstStep } from './wrong-use.js'
+import { isWrongUse, noteDuringRun } from './wrong-use.js'
 
 it.each([
   ['config/invalid', true],
@@ -8,7 +8,9 @@ it.each([
   ['model/not-found', true],
   ['tokenizer/missing', true],
   ['data/not-found', true],
-  ['data/malformed', false],
+  ['data/malformed', true],
+  ['file/unreadable', true],
+  ['safetensors/unreadable', true],
   ['hub/not-found', true],
   ['hub/offline', true],
   ['hub/failed', false],
@@ -27,12 +29,12 @@ it('an error of somebody else is a failure', () => {
   expect(isWrongUse(new Error('x'))).toBe(false)
 })
 
-it('data that cannot be read are wrong use before the first step', () => {
+it('data that cannot be read are a failure of a run that has taken steps, a model that is not there never is', () => {
   const told = (code: string) => {
     const error = new TrinityError(code, 'x')
-    noteBeforeFirstStep(error)
+    noteDuringRun(error)
     return isWrongUse(error)
   }
-  expect(['data/malformed', 'data/encoding', 'task/row'].map(told)).toEqual([true, true, true])
-  expect(['engine/deadline', 'data/changed'].map(told)).toEqual([false, false])
+  expect(['data/malformed', 'data/encoding', 'task/row', 'file/unreadable'].map(told)).toEqual(Array(4).fill(false))
+  expect(['model/not-found', 'engine/deadline'].map(told)).toEqual([true, false])
 })

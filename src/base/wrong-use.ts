@@ -7,25 +7,26 @@ const WRONG_USE = [
   /^workflow\/args$/,
   /^checkpoint\/other-job$/,
   /^ray\/(address|secret)$/,
-  // A bad row may turn up in the middle of a run: that is a failure. So is a download that breaks off.
+  // a download that breaks off is a failure
   /^data\/(ambiguous|empty|not-found|split|subset|unsupported)$/,
   /^task\/(column|media|no-path|no-workflow)$/,
   /^hub\/(id|not-found|offline|unauthorized|unknown)$/,
   /^(tokenizer|chat)\/(missing|invalid|template)$/,
 ]
 
-/** Data that cannot be read, wherever in a run that turns out. */
-const BAD_DATA = /^data\/(encoding|malformed|too-large)$|^task\/(format|row)$/
+/** What cannot be read is wrong use like what is not there, unless a run has got going and could read it before. */
+const UNREADABLE =
+  /^(file|safetensors|gguf)\/unreadable$|^data\/(encoding|malformed|too-large|unreadable)$|^task\/(format|row)$/
 
-const foundAtOnce = new WeakSet<object>()
+const duringRun = new WeakSet<object>()
 
-/** Takes note that this stopped a run before it took a step: data that cannot be read are wrong use then, like those that are not there. */
-export function noteBeforeFirstStep(error: unknown): void {
-  if (error instanceof TrinityError && BAD_DATA.test(error.code)) foundAtOnce.add(error)
+/** Takes note that this stopped a run that had taken steps. */
+export function noteDuringRun(error: unknown): void {
+  if (error instanceof TrinityError) duringRun.add(error)
 }
 
 /** Whether a person has to change something, as opposed to a run that went wrong. */
 export function isWrongUse(error: unknown): boolean {
   if (!(error instanceof TrinityError)) return false
-  return foundAtOnce.has(error) || WRONG_USE.some((codes) => codes.test(error.code))
+  return (!duringRun.has(error) && UNREADABLE.test(error.code)) || WRONG_USE.some((codes) => codes.test(error.code))
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TrinityError } from '../base/error.js'
-import { isWrongUse, noteBeforeFirstStep } from '../base/wrong-use.js'
+import { isWrongUse, noteDuringRun } from '../base/wrong-use.js'
 import { ConfigError } from '../config/index.js'
 import { inOptions, words } from './train-words.js'
 
@@ -33,9 +33,9 @@ describe('the words of trinity train', () => {
 
   it('leave the exit code as it was: it depends on when data were found to be bad', () => {
     const late = new TrinityError('data/malformed', 'not valid JSON')
+    noteDuringRun(late)
     expect(isWrongUse(inOptions(late, 'train a.ts'))).toBe(false)
     const early = new TrinityError('data/malformed', 'not valid JSON')
-    noteBeforeFirstStep(early)
     expect(isWrongUse(inOptions(early, 'train a.ts'))).toBe(true)
   })
 

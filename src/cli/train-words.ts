@@ -1,5 +1,5 @@
 import { TrinityError } from '../base/error.js'
-import { isWrongUse, noteBeforeFirstStep } from '../base/wrong-use.js'
+import { isWrongUse, noteDuringRun } from '../base/wrong-use.js'
 import { ConfigError, type Problem } from '../config/index.js'
 
 /** Options of `trinity train`, and the keys that they stand for. */
@@ -52,7 +52,7 @@ export function inOptions(error: unknown, file: string): unknown {
   const said = (one: string | undefined) => (one === undefined ? undefined : words(one))
   const same = new TrinityError(code, words(message), { path: said(path), key, hint: said(hint), cause })
   // the exit code depends on when it was found
-  if (isWrongUse(error)) noteBeforeFirstStep(same)
+  if (!isWrongUse(error)) noteDuringRun(same)
   return same
 }
 

@@ -1,11 +1,14 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { messageOf, TrinityError } from '../base/error.js'
+import { TrinityError } from '../base/error.js'
+import { unreadable } from '../base/file/system-error.js'
 import { type Dtype, dtypeBytes, toFloat32 } from './dtype.js'
 import { readFully } from './read-fully.js'
 import { headerLength, parseHeader, type SafetensorsHeader, type TensorInfo } from './safetensors-header.js'
 import type { ElementRange, TensorSource } from './tensor-source.js'
 
 export type { TensorInfo } from './safetensors-header.js'
+
+const UNREADABLE = 'safetensors/unreadable'
 
 /** A multiple of every element size; small enough that a conversion needs little memory beside its target. */
 const chunkBytes = 8 << 20
@@ -29,7 +32,7 @@ export class SafetensorsFile implements TensorSource {
     try {
       handle = await open(path, 'r')
     } catch (cause) {
-      throw unreadable(path, cause)
+      throw unreadable(path, cause, UNREADABLE)
     }
     try {
       const { size } = await handle.stat()
@@ -40,7 +43,7 @@ export class SafetensorsFile implements TensorSource {
       return new SafetensorsFile(path, parseHeader(header, size, path), handle)
     } catch (error) {
       await handle.close()
-      throw error instanceof TrinityError ? error : unreadable(path, error)
+      throw error instanceof TrinityError ? error : unreadable(path, error, UNREADABLE)
     }
   }
 
@@ -118,8 +121,4 @@ function allocate<T>(type: { new (length: number): T }, length: number, info: Te
       cause,
     })
   }
-}
-
-function unreadable(path: string, cause: unknown): TrinityError {
-  return new TrinityError('safetensors/unreadable', `cannot read ${path}: ${messageOf(cause)}`, { path, cause })
 }

@@ -1,5 +1,5 @@
 import { shortPath } from '../base/file/short-path.js'
-import { isWrongUse, noteBeforeFirstStep } from '../base/wrong-use.js'
+import { isWrongUse, noteDuringRun } from '../base/wrong-use.js'
 import { type BestEval, Checkpoints } from '../checkpoint/index.js'
 import { type Resolved, type ResolvedStage, trainsIn } from '../config/index.js'
 import { type OpenEngine, openEngine } from '../engine/registry.js'
@@ -85,7 +85,7 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
       bestOf = best
       changes.push(...changed)
     } catch (error) {
-      if (taken.count === 0) noteBeforeFirstStep(error)
+      if (taken.count > 0) noteDuringRun(error)
       // what a person has to change before anything can run leaves nothing to sum up
       if ((stop.failure !== undefined || !stop.now.aborted) && !isWrongUse(error))
         view.end(await failed(stage, taken, begun, options.command))

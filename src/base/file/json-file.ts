@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { messageOf, TrinityError } from '../error.js'
 import { READ_NOW } from './read-now.js'
+import { unreadable } from './system-error.js'
 
 export type JsonObject = Record<string, unknown>
 
@@ -11,7 +12,7 @@ export async function readJsonObject(path: string): Promise<JsonObject | undefin
     text = await readFile(path, { encoding: 'utf8', flag: READ_NOW })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new TrinityError('file/unreadable', `cannot read ${path}: ${messageOf(cause)}`, { path, cause })
+    throw unreadable(path, cause)
   }
   return parseJsonObject(text, path)
 }

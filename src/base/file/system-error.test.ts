@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { TrinityError } from '../error.js'
 import { atomicFile } from './atomic-file.js'
-import { inWords, systemError } from './system-error.js'
+import { inWords, reading, systemError, unreadable } from './system-error.js'
 
 let dir: string
 beforeAll(async () => {
@@ -49,6 +49,29 @@ it.each(['EACCES', 'EROFS', 'EDQUOT', 'EMFILE', 'SQLITE_FULL'])('%s has words an
   const told = systemError(Object.assign(new Error(`${code}: so it is, open '/a/b'`), { code }), '/a/b')
   expect(told).toBeInstanceOf(TrinityError)
   expect(told).toMatchObject({ path: '/a/b', hint: expect.stringMatching(/\w{4}/) })
+})
+
+it('a file that is only read is to be made readable: no other place to write to is asked for', async () => {
+  const denied = unreadable(
+    '/a/b',
+    Object.assign(new Error("EACCES: permission denied, open '/a/b'"), { code: 'EACCES' }),
+  )
+  expect(denied).toMatchObject({
+    code: 'file/unreadable',
+    path: '/a/b',
+    message: 'no permission to read /a/b (EACCES: permission denied, open)',
+    hint: expect.stringContaining('chmod +r'),
+  })
+  await expect(reading(readFile(dir), dir, 'a/b')).rejects.toMatchObject({
+    code: 'a/b',
+    hint: 'give the path of a file',
+  })
+  await expect(reading(readFile(join(dir, 'none')), join(dir, 'none'))).rejects.toMatchObject({
+    code: 'file/unreadable',
+    message: expect.stringContaining('ENOENT'),
+  })
+  const own = new Error('not of the system')
+  await expect(reading(Promise.reject(own), dir)).rejects.toBe(own)
 })
 
 it('leaves everything else as it is', () => {

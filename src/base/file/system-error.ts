@@ -27,6 +27,22 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ENFILE: { what: (place) => `too many open files: cannot open ${place}`, hint: OPEN_FILES },
 }
 
+/** The same where a file is only read: it is the file that has to change, or its name, and no place to write to. */
+const READING: Readonly<Record<string, Meaning>> = {
+  EACCES: {
+    what: (place) => `no permission to read ${place}`,
+    hint: 'make it readable (chmod +r), and the folders above it',
+  },
+  EPERM: {
+    what: (place) => `no permission to read ${place}`,
+    hint: 'make it readable (chmod +r), and the folders above it',
+  },
+  ENOTDIR: { what: (place) => `a part of ${place} is a file, not a folder`, hint: 'check the path' },
+  EISDIR: { what: (place) => `${place} is a folder, but must be a file`, hint: 'give the path of a file' },
+  EMFILE: MEANINGS.EMFILE,
+  ENFILE: MEANINGS.ENFILE,
+}
+
 /** Said of failures whose file nobody knows. */
 const SOME_FILE = 'a file'
 
@@ -46,6 +62,29 @@ export function systemError(error: unknown, path?: string, code?: string): unkno
     hint,
     cause: error,
   })
+}
+
+/** Why a file or folder cannot be read, in words and with a fix. */
+export function unreadable(path: string, cause: unknown, code = 'file/unreadable'): TrinityError {
+  const { code: errno = '' } = (cause ?? {}) as NodeJS.ErrnoException
+  if (!Object.hasOwn(READING, errno)) {
+    return new TrinityError(code, `cannot read ${path}: ${messageOf(cause)}`, { path, cause })
+  }
+  const { what, hint } = READING[errno]
+  return new TrinityError(code, `${what(path)} (${shortOf(cause)})`, { path, hint, cause })
+}
+
+/** Reads something; what the system says against that is told in words. */
+export async function reading<T>(work: Promise<T>, path: string, code?: string): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw isOfSystem(error) ? unreadable(path, error, code) : error
+  }
+}
+
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === 'string'
 }
 
 /** `ENOSPC: no space left on device, write`, without the path that is named already. */

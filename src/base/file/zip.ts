@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { inflateRaw } from 'node:zlib'
 import { crc32 } from '../crc.js'
 import { TrinityError } from '../error.js'
-import { inWords } from './system-error.js'
+import { reading } from './system-error.js'
 
 const inflate = promisify(inflateRaw) as (data: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
@@ -50,7 +50,7 @@ export class ZipFile {
 
   /** `part`: the bytes of a larger file that are a zip file. */
   static async open(path: string, part?: { offset: number; length: number }): Promise<ZipFile> {
-    const handle = await inWords(open(path), path)
+    const handle = await reading(open(path), path)
     try {
       const start = part?.offset ?? 0
       const size = part?.length ?? (await handle.stat()).size
@@ -196,7 +196,7 @@ async function bytesAt(path: string, handle: FileHandle, position: number, lengt
   const out = Buffer.alloc(length)
   for (let at = 0; at < length; ) {
     // More than 2 GB cannot be asked for at once.
-    const { bytesRead } = await inWords(handle.read(out, at, Math.min(length - at, 1 << 30), position + at), path)
+    const { bytesRead } = await reading(handle.read(out, at, Math.min(length - at, 1 << 30), position + at), path)
     if (bytesRead === 0) throw broken(path, 'a part of it is missing')
     at += bytesRead
   }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../../base/error.js'
-import { inWords } from '../../base/file/system-error.js'
+import { reading } from '../../base/file/system-error.js'
 import { readLevel, readLevels } from '../../environment/sokoban/level.js'
 
 export interface BoxobanSplit {
@@ -37,7 +37,7 @@ async function levelFiles(folder: string): Promise<string[]> {
 /** All levels of these files, each with the file and the number that it has there. */
 export async function* boxobanRows(files: readonly string[]): AsyncIterable<{ level: string; id: string }> {
   for (const file of files) {
-    const levels = readLevels(await inWords(readFile(file, 'utf8'), file))
+    const levels = readLevels(await reading(readFile(file, 'utf8'), file))
     for (const [number, level] of levels.entries()) {
       const id = `${file.split(/[\\/]/).slice(-2).join('/')}#${number}`
       yield { level: checked(level, `${file}: level ${number}`), id }

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { TrinityError } from '../../base/error.js'
 import { isJsonObject } from '../../base/file/json-file.js'
-import { inWords } from '../../base/file/system-error.js'
+import { reading } from '../../base/file/system-error.js'
 import type { EpisodeSpec } from '../environment.js'
 import { DOMAIN } from './builtin/domain.js'
 import { GRAMMAR } from './builtin/grammar.js'
@@ -27,7 +27,7 @@ export function placeOf({ row, text }: EpisodeSpec, folder: string | undefined):
 /** The file of a game, also when its folder is named. */
 export async function gameFileAt(path: string): Promise<{ path: string; version: string }> {
   const hint = 'set ALFWORLD_DATA to the folder that relative paths start from; alfworld-download fetches the games'
-  const found = await inWords(stat(path), path, 'environment/game-file').catch((cause: TrinityError) => {
+  const found = await reading(stat(path), path, 'environment/game-file').catch((cause: TrinityError) => {
     throw new TrinityError('environment/game-file', cause.message, { path, hint, cause })
   })
   if (found.isDirectory()) return gameFileAt(join(path, GAME_FILE))
@@ -35,7 +35,7 @@ export async function gameFileAt(path: string): Promise<{ path: string; version:
 }
 
 export async function readGameFile(path: string): Promise<GameSource> {
-  const text = await inWords(readFile(path, 'utf8'), path, 'environment/game-file')
+  const text = await reading(readFile(path, 'utf8'), path, 'environment/game-file')
   let data: unknown
   try {
     data = JSON.parse(text)

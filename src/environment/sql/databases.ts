@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { TrinityError } from '../../base/error.js'
-import { inWords } from '../../base/file/system-error.js'
+import { reading } from '../../base/file/system-error.js'
 import { baseOfFile, baseOfSetup } from './database/base.js'
 import type { Base } from './database/protocol.js'
 import { databasesOf } from './dump.js'
@@ -44,7 +44,7 @@ export async function databaseIn(place: string | undefined, db: string): Promise
       .map((one) => join(place, one))
       .find((one) => existsSync(one))
   if (file)
-    return file.endsWith('.sql') ? baseOfSetup(db, await inWords(readFile(file, 'utf8'), file)) : baseOfFile(db, file)
+    return file.endsWith('.sql') ? baseOfSetup(db, await reading(readFile(file, 'utf8'), file)) : baseOfFile(db, file)
   const [spider, , , , own] = placesOf(db)
   throw new TrinityError('environment/data', `there is no database '${db}'`, {
     path: place ?? 'environment_args.databases',
@@ -54,11 +54,11 @@ export async function databaseIn(place: string | undefined, db: string): Promise
 
 /** The databases of a dump, as SQL of SQLite. */
 export async function readDump(file: string): Promise<Map<string, string>> {
-  const { size, mtimeMs } = await inWords(stat(file), file)
+  const { size, mtimeMs } = await reading(stat(file), file)
   const key = `${file} ${size} ${mtimeMs}`
   let dump = dumps.get(key)
   if (!dump) {
-    dump = inWords(readFile(file, 'utf8'), file).then(databasesOf)
+    dump = reading(readFile(file, 'utf8'), file).then(databasesOf)
     dumps.set(key, dump)
     dump.catch(() => dumps.delete(key))
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { z } from 'zod'
 import { TrinityError } from '../../base/error.js'
-import { inWords } from '../../base/file/system-error.js'
+import { reading } from '../../base/file/system-error.js'
 import type { EpisodeSpec } from '../environment.js'
 import { readRow, rowError } from '../row.js'
 import { baseOfSetup } from './database/base.js'
@@ -81,7 +81,7 @@ async function listed({ row, text: told }: EpisodeSpec, path: string | undefined
 
 /** A list in JSON, or an object in each line. */
 export async function readTasks(path: string): Promise<TaskColumns[]> {
-  const content = await inWords(readFile(path, 'utf8'), path)
+  const content = await reading(readFile(path, 'utf8'), path)
   try {
     const list: unknown = content.trimStart().startsWith('[')
       ? JSON.parse(content)

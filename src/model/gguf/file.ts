@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { messageOf, TrinityError } from '../../base/error.js'
+import { TrinityError } from '../../base/error.js'
+import { unreadable } from '../../base/file/system-error.js'
 import { readFully } from '../read-fully.js'
 import { dequantize } from './dequantize.js'
 import { type GgufHeader, type GgufTensor, type GgufValue, HeaderGoesOn, parseGgufHeader } from './header.js'
@@ -40,8 +41,7 @@ export class GgufFile {
       return new GgufFile(path, await readHeader(handle, size, path), handle)
     } catch (error) {
       await handle?.close()
-      if (error instanceof TrinityError) throw error
-      throw new TrinityError('gguf/unreadable', `cannot read ${path}: ${messageOf(error)}`, { path, cause: error })
+      throw error instanceof TrinityError ? error : unreadable(path, error, 'gguf/unreadable')
     }
   }
 

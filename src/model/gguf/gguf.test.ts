@@ -172,6 +172,6 @@ describe('files that are not what they say', () => {
   )
 
   it('does not open a folder', async () => {
-    await expect(open(await tempDir())).rejects.toThrow('cannot read')
+    await expect(open(await tempDir())).rejects.toThrow('is a folder')
   })
 })

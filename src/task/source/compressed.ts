@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import * as zlib from 'node:zlib'
 import { Decompress } from 'fzstd'
 import { messageOf, TrinityError } from '../../base/error.js'
+import { systemError, unreadable } from '../../base/file/system-error.js'
 
 export type Compression = 'gz' | 'zst'
 
@@ -29,6 +30,9 @@ export async function decompress(path: string, compression: Compression): Promis
     return { path: copy, release }
   } catch (error) {
     await release()
+    const { path: file, code } = error as NodeJS.ErrnoException
+    if (file === path) throw unreadable(path, error, 'data/unreadable')
+    if (code === 'ENOSPC') throw systemError(error, dir)
     throw new TrinityError('data/malformed', `cannot decompress: ${messageOf(error)}`, { path, cause: error })
   }
 }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { TrinityError } from '../../base/error.js'
+import { reading } from '../../base/file/system-error.js'
 import { type Copy, decompress } from './compressed.js'
 import { CsvSource, separatorOf } from './csv.js'
 import { openJson } from './json.js'
@@ -76,7 +77,7 @@ export async function openDataFile(path: string): Promise<RowSource> {
   }
   const copy = kind.compression && (await decompress(path, kind.compression))
   try {
-    return await openAs(kind.format, path, copy)
+    return await reading(openAs(kind.format, path, copy), path, 'data/unreadable')
   } catch (error) {
     await copy?.release()
     throw error

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { TrinityError } from '../../../base/error.js'
-import { inWords } from '../../../base/file/system-error.js'
+import { reading } from '../../../base/file/system-error.js'
 import type { Base } from './protocol.js'
 
 /** What a database in memory may weigh; several are open in each thread. */
@@ -18,7 +18,7 @@ export function baseOfSetup(name: string, setup: string): Base {
 
 /** A copy of a SQLite file, which is never changed. */
 export async function baseOfFile(name: string, file: string): Promise<Base> {
-  const { size, mtimeMs, ino } = await inWords(stat(file), file)
+  const { size, mtimeMs, ino } = await reading(stat(file), file)
   if (size > LARGEST) {
     throw new TrinityError('environment/data', `${file} is larger than ${LARGEST >> 20} MB`, {
       path: file,
@@ -35,7 +35,7 @@ export async function baseOfFile(name: string, file: string): Promise<Base> {
 
 /** Threads share the memory of it. */
 async function read(file: string): Promise<SharedArrayBuffer> {
-  const content = await inWords(readFile(file), file)
+  const content = await reading(readFile(file), file)
   const shared = new SharedArrayBuffer(content.byteLength)
   new Uint8Array(shared).set(content)
   return shared
