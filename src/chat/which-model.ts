@@ -2,6 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { Checkpoints } from '../checkpoint/index.js'
+import { notModelFile } from '../model/dir.js'
 import { isGguf } from '../model/gguf/file.js'
 
 /**
@@ -11,9 +12,7 @@ import { isGguf } from '../model/gguf/file.js'
 export async function whichModel(path: string, warn: (text: string) => void): Promise<string> {
   if (!existsSync(path)) return path
   if (isGguf(path)) return path
-  if (!statSync(path).isDirectory()) {
-    throw new TrinityError('model/none', `${path} is a file`, { path, hint: 'give a model directory or a .gguf file' })
-  }
+  if (!statSync(path).isDirectory()) throw notModelFile(path)
   if (existsSync(join(path, 'config.json'))) return path
   const inside = [join(path, 'huggingface'), join(path, 'actor', 'huggingface')].find((dir) => existsSync(dir))
   if (inside) return inside

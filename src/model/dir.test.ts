@@ -122,6 +122,13 @@ describe('openModelDir', () => {
     await model.close()
   })
 
+  it('says of a file that it is none', async () => {
+    await copy('tiny-llama')
+    const file = join(dir, 'config.json')
+    const told = { code: 'model/none', message: `${file} is a file`, hint: 'give a model directory or a .gguf file' }
+    await expect(openModelDir(file)).rejects.toMatchObject(told)
+  })
+
   it('refuses an index that lies', async () => {
     const reject = async (index: unknown, text: string) => {
       await copy('tiny-qwen3')

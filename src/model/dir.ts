@@ -108,17 +108,20 @@ export async function openModelDir(path: string, options: OpenModelDirOptions = 
 /** Only the configuration; the weights need not be there. */
 export async function readModelConfig(path: string): Promise<{ config: ModelConfig; json: JsonObject }> {
   if (isGguf(path)) return readGgufConfig(path)
+  const found = await stat(path).catch(() => undefined)
+  if (found && !found.isDirectory()) throw notModelFile(path)
   const file = join(path, 'config.json')
   const json = await readJsonObject(file)
   if (json) return { config: parseModelConfig(json, file), json }
-  const isDir = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
-  throw new TrinityError('model/missing', isDir ? `${path} has no config.json` : `there is no directory ${path}`, {
+  throw new TrinityError('model/missing', found ? `${path} has no config.json` : `there is no directory ${path}`, {
     path,
     hint: 'give a Hugging Face model directory: config.json, *.safetensors and tokenizer files',
   })
+}
+
+/** Somebody has named a file where a model is asked for. */
+export function notModelFile(path: string): TrinityError {
+  return new TrinityError('model/none', `${path} is a file`, { path, hint: 'give a model directory or a .gguf file' })
 }
 
 async function readGgufConfig(path: string): Promise<{ config: ModelConfig; json: JsonObject }> {
