@@ -142,6 +142,8 @@ describe('trinity run', { timeout: 120_000 }, () => {
   it.each([
     ['an optimizer that is not here', ['algorithm.optimizer.optimizer_type=sgd'], 2, /no optimizer 'sgd'/],
     ['a wrong model path', ['model.model_path=./nowhere'], 2, /nowhere/],
+    ['a model that is a file', ['model.model_path=./tasks.jsonl'], 2, /tasks\.jsonl is a file\n.*model directory/],
+    ['tasks from a device', ['buffer.explorer_input.taskset.path=/dev/null'], 2, /'\/dev\/null' is not a regular file/],
     ['a missing task file', ['buffer.explorer_input.taskset.path=nothing.jsonl'], 2, /nothing\.jsonl/],
     ['an unknown workflow', ['buffer.explorer_input.taskset.default_workflow_type=count_workfow'], 2, /count_workflow/],
     ['an engine that nobody knows', ['explorer.rollout_model.engine_type=nativ'], 2, /did you mean .native/],

@@ -7,6 +7,7 @@ import { testData } from '../../../test/support/test-data.js'
 import { columnOf } from '../column.js'
 import { openDataset } from './dataset.js'
 import { globToRegExp } from './glob.js'
+import { openDataFile } from './open-file.js'
 import { parseSplit, sliceOf } from './split.js'
 
 let root: string
@@ -169,6 +170,20 @@ describe('directories', () => {
     await expect(numbers(join(root, 'nowhere/at/all'))).rejects.toMatchObject({ code: 'data/not-found' })
     const dir = await tree({ 'train.jsonl': [1] })
     await expect(numbers(`${dir}/trian.jsonl`)).rejects.toMatchObject({ hint: `did you mean '${dir}/train.jsonl'?` })
+    await symlink('nothing', join(dir, 'test.jsonl'))
+    await expect(numbers(`${dir}/test.jsonl`)).rejects.toMatchObject({
+      hint: expect.not.stringMatching(/did you mean '.*test\.jsonl'/),
+    })
+    await expect(numbers('/dev/null')).rejects.toMatchObject({
+      code: 'data/unsupported',
+      hint: expect.stringContaining('write them to a file first'),
+    })
+    await mkdir(join(dir, 'd.jsonl'))
+    await expect(openDataFile(join(dir, 'd.jsonl'))).rejects.toMatchObject({
+      code: 'data/unreadable',
+      path: join(dir, 'd.jsonl'),
+      hint: 'give the path of a file',
+    })
   })
 })
 

@@ -1,6 +1,7 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, posix, resolve } from 'node:path'
 import { TrinityError } from '../../base/error.js'
+import { reading } from '../../base/file/system-error.js'
 import { nearest } from '../../base/nearest.js'
 import { asRepoHint, looksLikeRepoId, openRepo, type Repo } from '../../hub/index.js'
 import { ConcatSource, SliceSource } from './combine.js'
@@ -48,6 +49,12 @@ async function openTerms(spec: DatasetSpec, terms: SplitTerm[]): Promise<RowSour
     const tree = await localTree(spec.path)
     const splits = await findSplits(tree, spec.subset_name)
     return openParts(terms, ({ name }) => filesOf(tree, splits, name).map((file) => join(spec.path, file)))
+  }
+  if (kind) {
+    throw new TrinityError('data/unsupported', `'${spec.path}' is not a regular file`, {
+      path: resolve(spec.path),
+      hint: 'rows are read by position, which a pipe cannot offer: write them to a file first, such as tasks.jsonl',
+    })
   }
   const matching = await filesOfGlob(spec.path)
   if (matching.length > 0) return openParts(terms, () => matching)
@@ -146,7 +153,7 @@ function filesOf(tree: FileTree, splits: Splits, split: string): string[] {
 }
 
 async function localTree(dir: string): Promise<FileTree> {
-  const files = await filesBelow(dir, '', [])
+  const files = await reading(filesBelow(dir, '', []), dir, 'data/unreadable')
   return { name: `'${dir}'`, files: files.sort(), text: (path) => readFile(join(dir, path), 'utf8') }
 }
 
@@ -182,7 +189,12 @@ async function neighbors(path: string): Promise<string> {
   const parent = resolve(path, '..')
   const names = await readdir(parent).catch(() => undefined)
   if (!names) return `the directory '${parent}' does not exist either`
-  const near = nearest(posix.basename(path), names)
+  const name = posix.basename(path)
+  // a link to nothing is there as well
+  const near = nearest(
+    name,
+    names.filter((one) => one !== name),
+  )
   return near
     ? `did you mean '${join(parent, near)}'?`
     : `'${parent}' holds ${names.slice(0, 8).join(', ') || 'nothing'}`
