@@ -18,12 +18,16 @@ export function leave(waitMs = WAIT_MS): void {
   timer.unref()
 }
 
-/** Whoever read the output has gone (`| head`): there is nobody to tell. A run saves first: it listens for itself. */
+/**
+ * Whoever read the output has gone (`| head`): there is nobody to tell. A run saves first: it listens for itself. Any
+ * other failure to write is one of the command.
+ */
 export function endWithReader(): void {
-  for (const stream of [process.stdout, process.stderr]) {
+  const streams = { 'standard output': process.stdout, 'standard error': process.stderr }
+  for (const [name, stream] of Object.entries(streams)) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
-      if (stream.listenerCount('error') === 1) exit()
+      if (error.code !== 'EPIPE') void import('./unwritable.js').then((one) => one.tellUnwritable(name, error))
+      else if (stream.listenerCount('error') === 1) exit()
     })
   }
 }

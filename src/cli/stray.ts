@@ -37,6 +37,12 @@ class Strays {
     this.#onFailure(error)
   }
 
+  /** A failure of the command itself, which is none the less when it comes after the end. */
+  fail(error: TrinityError): void {
+    if (this.#isOver) endWith(error)
+    else this.tell(error)
+  }
+
   /** Who is told, for as long as somebody can do better than to end the process with 1. Gives a way back. */
   tellTo(listener: Listener): () => void {
     const before = this.#onFailure

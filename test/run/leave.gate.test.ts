@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -67,6 +67,35 @@ describe('the end of a command', { timeout: 60_000 }, () => {
     const code = await new Promise((done) => child.on('close', done))
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
+
+  it.runIf(process.platform === 'linux')(
+    'says that standard output cannot be written, which is a failure of any command',
+    async () => {
+      const full = openSync('/dev/full', 'w')
+      const to = (args: string[]) => {
+        const child = spawn(process.execPath, [cli, ...args], { cwd: dir, stdio: ['ignore', full, 'pipe'] })
+        let stderr = ''
+        child.stderr?.on('data', (data) => {
+          stderr += data
+        })
+        return new Promise<{ code: number | null; stderr: string }>((done) =>
+          child.on('close', (code) => done({ code, stderr })),
+        )
+      }
+      const set = ['--set', 'checkpoint_root_dir=full-out', '--set', 'buffer.total_steps=100000']
+      const commands = [
+        ['config', 'docs'],
+        ['run', '-c', 'offset0.yaml', '--plugin-dir', 'plugins', ...set],
+      ]
+      for (const { code, stderr } of [await to(commands[0]), await to(commands[1])]) {
+        expect(code, stderr).toBe(1)
+        expect(stderr).toMatch(/^error the disk is full: cannot write standard output \(ENOSPC/m)
+        expect(stderr).toMatch(/fix make room where it goes.*the same command resumes/)
+        expect(stderr).not.toMatch(/not caught|^ {4}at /m)
+      }
+      closeSync(full)
+    },
+  )
 
   it('calls a run that was stopped by its name', async () => {
     let asked = false
