@@ -23,6 +23,12 @@ export interface InitOptions extends Given {
 
 /** `trinity init`: a small project that trains at once. Asks what was not said, where there is somebody to ask. */
 export async function init(folder: string | undefined, options: InitOptions): Promise<ExitCode> {
+  if (folder === '') {
+    throw new TrinityError('cli/usage', 'the name of the folder is empty', {
+      path: 'folder',
+      hint: 'give a name, or none at all: . is the current folder',
+    })
+  }
   const { package: dependency = `^${packageVersion()}`, ...given } = options
   const dir = resolve(folder ?? defaultFolder(process.cwd()))
   const answers = await whoAnswers((ask) => answersOf(given, ask))
