@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -164,6 +164,22 @@ describe('a project', () => {
 
   it.each(['/proc/a/b', '/dev/null/a'])('in %s, where no folder can be, is an error', async (folder) => {
     await expect(writeProject(folder, [], root)).rejects.toMatchObject({ code: 'init/folder' })
+  })
+
+  it('that cannot be written as a whole leaves nothing, and the same command can be given again', async () => {
+    const folder = join(dir, 'above', 'half')
+    const half = [
+      { path: 'a.txt', text: 'a' },
+      { path: 'b', from: 'no/such/template' },
+    ]
+    await expect(writeProject(folder, half, root)).rejects.toMatchObject({ code: 'init/folder', path: folder })
+    expect(existsSync(join(dir, 'above'))).toBe(false)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'mine.txt'), '')
+    await expect(writeProject(folder, half, root)).rejects.toMatchObject({ code: 'init/folder' })
+    expect(readdirSync(folder)).toEqual(['mine.txt'])
+    await writeProject(folder, half.slice(0, 1), root)
+    expect(readdirSync(folder)).toEqual(['a.txt', 'mine.txt'])
   })
 })
 

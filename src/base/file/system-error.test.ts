@@ -74,6 +74,13 @@ it('a file that is only read is to be made readable: no other place to write to 
   await expect(reading(Promise.reject(own), dir)).rejects.toBe(own)
 })
 
+it('a copy fails where it is written', () => {
+  const error = Object.assign(new Error("ENOSPC: no space left on device, copyfile '/a' -> '/b'"), {
+    ...{ code: 'ENOSPC', syscall: 'copyfile', path: '/a', dest: '/b' },
+  })
+  expect(systemError(error)).toMatchObject({ path: '/b', message: expect.stringContaining('cannot write /b (ENOSPC') })
+})
+
 it('leaves everything else as it is', () => {
   const errors = [new Error('x'), new TrinityError('a/b', 'c'), undefined, 'text']
   expect(errors.map((error) => systemError(error))).toEqual(errors)

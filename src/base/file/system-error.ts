@@ -51,12 +51,13 @@ const SOME_FILE = 'a file'
  * do not tell their file: a write to an open one.
  */
 export function systemError(error: unknown, path?: string, code?: string): unknown {
-  const { code: errno = '', path: own, syscall } = (error ?? {}) as NodeJS.ErrnoException
+  const { code: errno = '', path: own, dest, syscall } = (error ?? {}) as NodeJS.ErrnoException & { dest?: string }
   if (error instanceof TrinityError || !Object.hasOwn(MEANINGS, errno)) return error
   // Elsewhere it says that somebody was faster.
   if (errno === 'EEXIST' && syscall !== 'mkdir') return error
   const { what, hint } = MEANINGS[errno]
-  const file = own ?? path
+  // what is copied or renamed is written there
+  const file = dest ?? own ?? path
   return new TrinityError(code ?? `file/${errno.toLowerCase()}`, `${what(file ?? SOME_FILE)} (${shortOf(error)})`, {
     path: file,
     hint,
