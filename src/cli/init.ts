@@ -1,5 +1,4 @@
 import { relative, resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import { PACKAGE_ROOT } from '../base/package-root.js'
@@ -12,6 +11,7 @@ import {
   projectFiles,
   writeProject,
 } from '../init/index.js'
+import { asking } from './asking.js'
 import type { ExitCode } from './print.js'
 import { quoted } from './suggestion.js'
 import { packageVersion } from './version.js'
@@ -39,16 +39,7 @@ export async function init(folder: string | undefined, options: InitOptions): Pr
 
 async function whoAnswers<T>(use: (ask?: Asker) => Promise<T>): Promise<T> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return use()
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  const ask = (text: string) =>
-    terminal.question(text).catch((cause) => {
-      throw new TrinityError('cli/interrupted', 'nothing was written', { cause })
-    })
-  try {
-    return await use(ask)
-  } finally {
-    terminal.close()
-  }
+  return asking('nothing was written', use)
 }
 
 function nextSteps(dir: string, { where, model, have }: Answers): string {

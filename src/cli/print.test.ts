@@ -36,4 +36,11 @@ describe('exitCodeOf', () => {
     expect(exitCodeOf(new TrinityError('engine/deadline', 'x'))).toBe(1)
     expect(exitCodeOf(new Error('x'))).toBe(1)
   })
+
+  it('knows what was ended by a person, which is no error', () => {
+    const error = new TrinityError('cli/interrupted', 'nothing was written')
+    expect(exitCodeOf(error)).toBe(130)
+    expect(formatError(error, false)).toBe('nothing was written')
+    expect(exitCodeOf(new TrinityError('cli/terminated', 'terminated'))).toBe(143)
+  })
 })

@@ -7,7 +7,11 @@ import { typed } from './suggestion.js'
 /** 0 success, 1 the run failed, 2 wrong use or configuration, 130 and 143 stopped at once by Ctrl-C or SIGTERM. */
 export type ExitCode = 0 | 1 | 2 | 130 | 143
 
+/** A person, or who ended the process, wanted the command to end: that is no error. */
+const ASKED_FOR: Readonly<Record<string, ExitCode>> = { 'cli/interrupted': 130, 'cli/terminated': 143 }
+
 export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof TrinityError && Object.hasOwn(ASKED_FOR, error.code)) return ASKED_FOR[error.code]
   return isWrongUse(error) ? 2 : 1
 }
 
@@ -23,7 +27,7 @@ function textOf(error: unknown, debug: boolean): string {
     const hint = debug ? '' : `\n  ${pc.dim('run again with --debug to see the stack')}`
     return `${pc.red('error')} ${text}${hint}`
   }
-  const lines = [`${pc.red('error')} ${error.message}`]
+  const lines = [Object.hasOwn(ASKED_FOR, error.code) ? error.message : `${pc.red('error')} ${error.message}`]
   if (error.path && !error.message.includes(error.path)) lines.push(`  ${pc.dim('at ')} ${error.path}`)
   if (error.hint) lines.push(`  ${pc.cyan('fix')} ${error.hint}`)
   if (error.cause instanceof Error && !error.message.includes(error.cause.message)) {

@@ -1,6 +1,5 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import { createInterface } from 'node:readline/promises'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import { redact } from '../base/secret/index.js'
@@ -8,6 +7,7 @@ import { verify } from '../engine/torch/verify.js'
 import { cudaDevices } from '../machine/python/gpus.js'
 import { basePython, install, installed } from '../machine/setup/install.js'
 import { describePlan, environmentPython, planSetup, type SetupOptions, type SetupPlan } from '../machine/setup/plan.js'
+import { asking } from './asking.js'
 import type { ExitCode } from './print.js'
 
 export interface SetupCommand extends SetupOptions {
@@ -47,9 +47,7 @@ async function agreed(): Promise<boolean> {
       hint: 'add --yes',
     })
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await terminal.question('Continue? [Y/n] ')
-  terminal.close()
+  const answer = await asking('nothing was installed', (ask) => ask('Continue? [Y/n] '))
   return /^(y(es)?)?$/i.test(answer.trim())
 }
 

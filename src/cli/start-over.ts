@@ -1,11 +1,12 @@
-import { createInterface } from 'node:readline/promises'
 import pc from 'picocolors'
 import { bytes } from '../base/bytes.js'
 import { TrinityError } from '../base/error.js'
 import type { Resolved } from '../config/index.js'
 import { type Leftovers, leftovers, startOver } from '../run/index.js'
+import { asking } from './asking.js'
 
 const MOST = 20
+const NOTHING = 'nothing was deleted, nothing was run'
 
 /** Deletes what earlier runs have left. False: there was something to delete, and the person said no. */
 export async function deleteEarlier(resolved: Resolved, sure: boolean): Promise<boolean> {
@@ -17,11 +18,10 @@ export async function deleteEarlier(resolved: Resolved, sure: boolean): Promise<
         hint: 'add --yes to delete it',
       })
     }
-    const terminal = createInterface({ input: process.stdin, output: process.stdout })
-    const answer = await terminal.question(`${pc.bold('This deletes')}\n${describe(found)}\nStart over? [y/N] `)
-    terminal.close()
+    const text = `${pc.bold('This deletes')}\n${describe(found)}\nStart over? [y/N] `
+    const answer = await asking(NOTHING, (ask) => ask(text))
     if (!/^y(es)?$/i.test(answer.trim())) {
-      process.stdout.write('nothing was deleted, nothing was run\n')
+      process.stdout.write(`${NOTHING}\n`)
       return false
     }
   }
