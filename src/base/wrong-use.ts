@@ -9,7 +9,8 @@ const WRONG_USE = [
   /^ray\/(address|secret)$/,
   // a download that breaks off is a failure
   /^data\/(ambiguous|empty|not-found|split|subset|unsupported)$/,
-  /^task\/(column|media|no-path|no-workflow)$/,
+  /^task\/(column|media|no-path|no-workflow|state)$/,
+  /^(plot\/run|sweep\/metric|studio\/no-(experiences|file|run))$/,
   /^hub\/(id|not-found|offline|unauthorized|unknown)$/,
   /^(tokenizer|chat)\/(missing|invalid|template)$/,
 ]

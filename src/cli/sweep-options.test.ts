@@ -51,4 +51,14 @@ describe('the options of a sweep', () => {
     bad({ config: ['a.yaml'], parallel: 'many' }).toThrow(/parallel/)
     bad({ config: ['a.yaml'], axis: 'hours' }).toThrow(/axis/)
   })
+
+  it.each([
+    [{}, /^give a sweep file/],
+    [{ config: ['a.yaml'], seeds: '1,1' }, /^give another --seeds; /],
+    [{ config: ['a.yaml'], parallel: '0' }, /^give another --parallel; /],
+    [{ config: ['a.yaml'], name: '../x' }, /^give another --name; /],
+    [{ config: ['a.yaml'], grid: ['name=a,b'] }, /^give another --grid; /],
+  ])('name the option that is to be changed: %j', (flags, hint) => {
+    expect(() => specOf(undefined, flags)).toThrow(expect.objectContaining({ hint: expect.stringMatching(hint) }))
+  })
 })

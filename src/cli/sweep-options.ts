@@ -49,8 +49,16 @@ export function specOf(file: string | undefined, flags: SweepFlags): SweepSpec {
   const [{ key, message }] = argumentProblems(sweepSchema, given, parsed.error.issues)
   throw new TrinityError('cli/usage', `${key}: ${message}`, {
     path: key,
-    hint: 'give a sweep file, or one or more configurations with -c; trinity sweep --help shows the options',
+    hint: fixOf(key, file),
   })
+}
+
+/** What to type instead; the message says what is wrong with it. */
+function fixOf(key: string, file: string | undefined): string {
+  const [part] = key.split('.')
+  if (part === 'config') return 'give a sweep file, or one or more configurations with -c'
+  const option = part === 'arms' ? '-c' : `--${part.replace('plugin_dirs', 'plugin-dir')}`
+  return `give another ${option}${file === undefined ? '' : `, or change ${part} in ${file}`}; trinity sweep --help shows the options`
 }
 
 function defined(values: Record<string, string | undefined>): Record<string, string> {
