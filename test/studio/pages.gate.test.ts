@@ -77,6 +77,7 @@ describe.skipIf(noChromium)(`Studio in chromium${chromiumNote}`, () => {
     await page.keyboard.press('Enter')
     await page.waitForSelector('.chart canvas')
     const steps = async () => Number.parseInt((await page.locator('.headline .steps dd').textContent()) ?? '', 10)
+    await expect.poll(steps).toBeGreaterThanOrEqual(0)
     const before = await steps()
     await expect.poll(steps).toBeGreaterThan(before)
     // the database is being written at this moment
