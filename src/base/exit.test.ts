@@ -20,3 +20,15 @@ it('ends the process while process.exit is watched, and only what others call is
   expect(ended).toHaveBeenLastCalledWith(5)
   expect(called).toEqual([3])
 })
+
+it('ends the process where somebody has wrapped the watched process.exit', () => {
+  const ended = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+  const restore = watchExit(() => exit(6))
+  const watched = process.exit
+  process.exit = ((code: number) => watched(code)) as typeof process.exit
+  exit(4)
+  expect(ended).toHaveBeenLastCalledWith(4)
+  process.exit(5)
+  expect(ended).toHaveBeenLastCalledWith(6)
+  restore()
+})

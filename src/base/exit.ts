@@ -1,19 +1,24 @@
-/** Where a watched `process.exit` keeps what it stands for; a symbol of the process, as a part of the program may be there twice. */
-const OWN = Symbol.for('trinity-rft.exit')
+type Exit = typeof process.exit
 
-type Exit = typeof process.exit & { [OWN]?: Exit }
+/**
+ * Where the way out is kept while `process.exit` is watched: on the process, as a part of the program may be there twice, and not
+ * on the function, as somebody may wrap that.
+ */
+const KEPT = Symbol.for('trinity-rft.exit')
+const keeper = process as { [KEPT]?: Exit }
 
 /** Ends the process for good, also where `process.exit` is watched. Code of our own calls this one. */
 export function exit(code?: number): never {
-  const now: Exit = process.exit
-  return (now[OWN] ?? now).call(process, code)
+  return (keeper[KEPT] ?? process.exit).call(process, code)
 }
 
 /** From here on `called` is what everybody else gets who calls `process.exit`. Gives a way back. */
 export function watchExit(called: (code?: string | number | null) => never): () => void {
-  const before: Exit = process.exit
-  process.exit = Object.assign(called, { [OWN]: before[OWN] ?? before }) as Exit
+  const [before, kept] = [process.exit, keeper[KEPT]]
+  keeper[KEPT] = kept ?? before
+  process.exit = called as Exit
   return () => {
     process.exit = before
+    keeper[KEPT] = kept
   }
 }

@@ -8,7 +8,7 @@ type Listener = (error: TrinityError) => void
 /**
  * What no call can catch, because it comes too late or from elsewhere: a promise that nobody waits for, an error of a
  * timer or an event, a `process.exit` in somebody else's code. Each is a failure of the command, in its own words; when
- * the command is done, it changes nothing any more and is a note.
+ * the command is done, it changes nothing any more: an error is a note, and an exit ends the process.
  */
 class Strays {
   #onFailure: Listener = endWith

@@ -93,6 +93,19 @@ describe('what a plugin does outside of its calls', { timeout: 120_000 }, () => 
   )
 
   it.each([
+    ['a timer that stays', 'setInterval(() => {}, 1000)', 0],
+    ['a forgotten promise', `Promise.reject(new Error('lost one'))`, 1],
+    ['a late throw', `setTimeout(() => { throw new Error('lost one') })`, 1],
+  ])('who wraps process.exit does not change how a command ends: with %s', async (_, does, wanted) => {
+    const plugin = join(dir, `wraps${++count}.mjs`)
+    writeFileSync(plugin, `const { exit } = process\nprocess.exit = (code) => exit(code)\n${does}\n`)
+    const { code, stderr } = await trinity(dir, ['config', 'check', 'offset0.yaml', '--plugin-dir', plugin])
+    expect(code, stderr).toBe(wanted)
+    expect(stderr).not.toMatch(/^ {4}at /m)
+    if (wanted === 1) expect(stderr).toContain('lost one')
+  })
+
+  it.each([
     ['a throw', `throw new Error('too late')`],
     ['a promise', `Promise.reject(new Error('too late'))`],
     ['process.exit', 'process.exit(7)'],
