@@ -9,6 +9,14 @@ export interface RowSet {
   readonly holds: boolean
 }
 
+/** The normalizer of all rows that a mode divides by. */
+export const DIVISORS: Readonly<Record<AggMode, string>> = {
+  'token-mean': 'tokens',
+  'seq-mean-token-sum': 'rows',
+  'seq-mean-token-mean': 'rows',
+  'seq-mean-token-sum-norm': 'width',
+}
+
 /** From a loss per token (or per row, where it says so) to one number. */
 export type Aggregate = (values: Expr) => Expr
 

@@ -14,7 +14,7 @@ export {
   spread,
 } from './advantage/advantage.js'
 export { advantageFns } from './advantage/registry.js'
-export { type Aggregate, aggregate, aggregateRows, type RowSet } from './aggregate.js'
+export { type Aggregate, aggregate, aggregateRows, DIVISORS, type RowSet } from './aggregate.js'
 export { type Algorithm, type AlgorithmDefaults, algorithm } from './algorithm.js'
 export { buildCriticLoss } from './critic-loss.js'
 export { type EntropyLoss, entropyLoss } from './entropy/entropy.js'

@@ -1,4 +1,4 @@
-import type { KlController } from '../algorithm/index.js'
+import { DIVISORS, type KlController } from '../algorithm/index.js'
 import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
@@ -190,7 +190,11 @@ export class TrainStep {
       update({ model, loss, settings, experiences, empty, step, pairs, signal }),
     )
     this.#report('actor', result, step, metrics)
-    if ('kl_loss' in result.metrics) this.controllers.kl_loss?.update(result.metrics.kl_loss, experiences.length)
+    if ('kl_loss' in result.metrics) {
+      // rows without a token say nothing of how far the policy is from its reference
+      const dilution = result.dilution[DIVISORS[this.#config.algorithm.loss_agg_mode ?? 'token-mean']] ?? 1
+      this.controllers.kl_loss?.update(result.metrics.kl_loss * dilution, experiences.length)
+    }
     return result
   }
 

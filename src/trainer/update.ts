@@ -22,6 +22,8 @@ export interface UpdateResult {
   /** Scores of the rows that were seen before the first change of the weights. */
   readonly scores: ReadonlyMap<string, RowScores>
   readonly updates: number
+  /** By normalizer: how much larger rows without a token have made it. */
+  readonly dilution: Readonly<Record<string, number>>
   /** Updates that were not applied, because their loss or their gradient was not finite. */
   readonly refused: number
 }
@@ -51,7 +53,11 @@ export async function update(input: UpdateInput): Promise<UpdateResult> {
     numbers.push({ ...values(result), grad_norm: gradNorm })
   }
   const metrics = { ...average(numbers), lr }
-  return { metrics, scores, updates: numbers.length, refused }
+  const own = input.loss.norms(rows)
+  const dilution = Object.fromEntries(
+    Object.entries(loss.norms(rows)).map(([name, value]) => [name, value / own[name]]),
+  )
+  return { metrics, scores, dilution, updates: numbers.length, refused }
 }
 
 /** A loss that divides by these rows too, though no pass sees them. */

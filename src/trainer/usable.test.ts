@@ -31,6 +31,39 @@ describe('what cannot be trained on', () => {
   })
 
   describe('without an active token', () => {
+    it.each(['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'])(
+      'an adaptive KL coefficient does not hear of it: %s',
+      async (mode) => {
+        const coefAfter = async (masked: number) => {
+          const [policy, reference] = [await model(1), await model(3)]
+          const good = rollouts(policy)
+          const config = stepConfig('ppo', {
+            'algorithm.kl_loss_fn': 'k2',
+            'algorithm.loss_agg_mode': mode,
+            'algorithm.kl_loss_fn_args': { adaptive: true, kl_coef: 0.001, target_kl: 0.3, horizon: 10 },
+          })
+          const step = new TrainStep({ policy, critic: await model(2), reference }, { config })
+          const tokens = Array(20).fill(1)
+          const more = Array.from({ length: masked }, (_, i) => ({
+            ...rollout({
+              tokens,
+              promptLength: 2,
+              reward: 1,
+              advantages: Array(18).fill(1),
+              logprobs: Array(18).fill(-1),
+            }),
+            ...{ eid: { ...good[0].eid, suffix: `e${i}` }, actionMask: new Uint8Array(18) },
+          }))
+          const { metrics } = await step.run([...good, ...more], 1)
+          expect(metrics['sample/skipped/empty_mask']).toBe(masked || undefined)
+          return step.controllers.kl_loss?.coef
+        }
+        const coef = await coefAfter(0)
+        expect(coef).not.toBe(0.001)
+        expect(await coefAfter(4)).toBeCloseTo(coef!, 12)
+      },
+    )
+
     const lossOf = async (mode: string, more: (good: Experience[]) => Experience[]) => {
       const [policy, critic] = [await model(1), await model(2)]
       const good = rollouts(policy)
