@@ -3,8 +3,9 @@ import type { MetricInfo, MetricList } from '../../src/studio/api.js'
 import { number } from '../base/format.js'
 import { useKeys } from '../base/keys.js'
 import { runs } from '../base/live.js'
-import { distinctNames, shortNames } from '../base/names.js'
+import { shortNames } from '../base/names.js'
 import { go, linkTo, query, setQuery } from '../base/place.js'
+import { runNames } from '../base/run-names.js'
 import { seriesDot } from '../base/theme.js'
 import { Badge } from '../part/badge.js'
 import { ChartViewTools, zoom } from '../part/chart-view.js'
@@ -55,7 +56,7 @@ export function Compare() {
         </a>
       </Empty>
     )
-  const names = distinctNames(ids.map((id) => runs.value?.find((run) => run.id === id) ?? { name: id, path: id }))
+  const names = ids.map((id) => runNames.value.get(id) ?? id)
   const labels = shortNames(names)
   const shown = search === '' ? titled(metrics) : searched(metrics, search)
   return (
