@@ -4,6 +4,8 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Bench } from '../../test/run/kit.js'
+import { tempDir } from '../../test/support/temp-dir.js'
+import { stepName, weightsPath } from '../checkpoint/layout.js'
 import type {
   Attempts,
   Extremes,
@@ -23,7 +25,10 @@ import type {
   TaskPage,
   Timeline,
 } from './api.js'
+import { modelsOf } from './playground/models.js'
+import { Runs } from './run/runs.js'
 import { Visitor } from './visitor.fixture.js'
+import { runText } from './write/source.js'
 
 let bench: Bench
 let visitor: Visitor
@@ -127,21 +132,31 @@ describe('list of runs', () => {
     const run = await appeared('p/piped')
     expect(run).toMatchObject({ state: 'broken', progress: { step: 3 } })
     expect(await visitor.get<MetricList>(`/runs/${run.id}/metrics`)).toMatchObject({ roles: [{ role: 'trainer' }] })
+    // the configuration that it was made from, too
+    const file = join(dir, 'made.yaml')
+    execFileSync('mkfifo', [file])
+    const record = { pid: 1, host: 'elsewhere', began: '2026-01-01T00:00:00Z', file, config: {}, expects: {} }
+    await writeFile(join(dir, '.trinity', 'run-both.json'), JSON.stringify(record))
+    const found = { id: run.id, path: dir, root: bench.dir }
+    expect(await runText([bench.dir], found)).toMatchObject({ from: 'what the run has recorded' })
     await rm(dir, { recursive: true })
   })
 
   it('of a run whose own files lead out of the folders nothing is shown but that', async () => {
-    const outside = join(bench.dir, '..', 'trinity-outside.json')
+    const outside = join(await tempDir(), 'outside.json')
     await writeFile(outside, '{"algorithm.algorithm_type": "not for you"}')
     for (const name of ['job.json', join('.trinity', 'run-both.json')]) {
       const dir = join(bench.dir, 'p', 'linked')
       await mkdir(join(dir, '.trinity'), { recursive: true })
       await mkdir(join(dir, 'log'))
       await writeFile(join(dir, 'job.json'), '{}')
+      await mkdir(weightsPath(join(dir, stepName(3))), { recursive: true })
       await rm(join(dir, name), { force: true })
       await symlink(outside, join(dir, name))
       const run = await appeared('p/linked')
       expect(run).toMatchObject({ state: 'broken', problems: [expect.stringMatching(/leads out of/)] })
+      const models = await modelsOf(new Runs([bench.dir]))
+      expect(models.filter((model) => model.run === run.id)).toEqual([])
       for (const path of ['', '/config', '/metrics', '/logs']) {
         const { status, body } = await visitor.ask(`/runs/${run.id}${path}`)
         expect([status, JSON.stringify(body)]).toEqual([403, expect.not.stringContaining('not for you')])
@@ -149,7 +164,25 @@ describe('list of runs', () => {
       await rm(dir, { recursive: true })
       await expect.poll(() => byName('p/linked').catch(() => undefined)).toBe(undefined)
     }
-    await rm(outside)
+  })
+
+  it('the log that a failure is read from lies below the folders', async () => {
+    const log = join(await tempDir(), 'run.log')
+    const now = new Date()
+    const two = (value: number) => String(value).padStart(2, '0')
+    const day = `${two(now.getMonth() + 1)}-${two(now.getDate())}`
+    const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(two).join(':')
+    const line = (text: string) => `ERROR ${day} ${time} [run] ${text}\n`
+    await writeFile(log, line('the run failed') + line('Error: not for you'))
+    const dir = join(bench.dir, 'p', 'logged')
+    await mkdir(join(dir, '.trinity'), { recursive: true })
+    await mkdir(join(dir, 'log'))
+    await symlink(log, join(dir, 'log', 'run.log'))
+    expect(await appeared('p/logged')).toMatchObject({ state: 'stopped' })
+    await rm(join(dir, 'log', 'run.log'))
+    await cp(log, join(dir, 'log', 'run.log'))
+    await expect.poll(() => byName('p/logged')).toMatchObject({ state: 'failed', error: { message: 'not for you' } })
+    await rm(dir, { recursive: true })
   })
 
   it('what a link leads to is not below the folders', async () => {
@@ -213,8 +246,9 @@ describe('one run', () => {
 
   it('has its logs, and nothing that a link leads to', async () => {
     const { id } = await byName('p/good')
-    await writeFile(join(bench.dir, '..', 'trinity-outside.log'), 'not for you\n')
-    await symlink(join(bench.dir, '..', 'trinity-outside.log'), bench.job('good', 'log', 'outside.log'))
+    const outside = join(await tempDir(), 'outside.log')
+    await writeFile(outside, 'not for you\n')
+    await symlink(outside, bench.job('good', 'log', 'outside.log'))
     const { logs } = await visitor.get<LogList>(`/runs/${id}/logs`)
     expect(logs.map(({ file }) => file)).toEqual(expect.arrayContaining(['explorer', 'synchronizer', 'trainer']))
     expect(logs.map(({ file }) => file)).not.toContain('outside')
@@ -224,19 +258,17 @@ describe('one run', () => {
       expect((await visitor.ask(`/runs/${id}/log`, { file })).status).toBe(404)
     }
     await rm(bench.job('good', 'log', 'outside.log'))
-    await rm(join(bench.dir, '..', 'trinity-outside.log'))
   })
 
   it('has its numbers, and none that a link leads to', async () => {
     const { id } = await byName('p/good')
-    const outside = join(bench.dir, '..', 'trinity-outside.jsonl')
+    const outside = join(await tempDir(), 'outside.jsonl')
     await writeFile(outside, '{"step": 1, "time": 1, "metrics": {"not/for/you": 7}}\n')
     await symlink(outside, bench.job('good', 'monitor', 'outside.jsonl'))
     const { metrics, roles } = await visitor.get<MetricList>(`/runs/${id}/metrics`)
     expect(roles.map(({ role }) => role)).toEqual(['trainer', 'explorer'])
     expect(metrics.map(({ name }) => name)).not.toContain('not/for/you')
     await rm(bench.job('good', 'monitor', 'outside.jsonl'))
-    await rm(outside)
   })
 
   it('has its configuration, with what differs from the defaults', async () => {

@@ -6,6 +6,7 @@ import { readBestEval } from '../../checkpoint/best-eval.js'
 import { stepName, stepsOnDisk, weightsPath } from '../../checkpoint/layout.js'
 import { readRecords } from '../../run/record.js'
 import type { ModelChoice } from '../api.js'
+import type { FoundRun } from '../run/find.js'
 import type { Runs } from '../run/runs.js'
 import { isReadable } from '../write/source.js'
 
@@ -16,7 +17,12 @@ const DEPTH = 4
 /** Models that can be talked to: checkpoints of runs, what runs began with, and model directories below the folders. */
 export async function modelsOf(runs: Runs): Promise<ModelChoice[]> {
   const list = (await runs.list()).runs.slice(0, RUNS)
-  const ofRuns = await Promise.all(list.map(({ id, path }) => ofRun(runs.given, id, path)))
+  const ofRuns = await Promise.all(
+    list.map(async ({ id }) => {
+      const run = await runs.get(id).catch(() => undefined)
+      return run ? ofRun(runs.given, run) : []
+    }),
+  )
   const inFolders = await Promise.all(
     runs.given.map((folder) =>
       directories(
@@ -39,7 +45,7 @@ export async function openable(folders: readonly string[], path: string): Promis
   })
 }
 
-async function ofRun(folders: readonly string[], run: string, dir: string): Promise<ModelChoice[]> {
+async function ofRun(folders: readonly string[], { id: run, path: dir }: FoundRun): Promise<ModelChoice[]> {
   const best = await readBestEval(dir).catch(() => undefined)
   const steps = await stepsOnDisk(dir).catch(() => [])
   const made = steps.flatMap((step): ModelChoice[] => {

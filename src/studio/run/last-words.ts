@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { redact } from '../../base/secret/index.js'
 import type { RunRecord } from '../../run/record.js'
 import type { RunError } from '../api.js'
+import type { FoundRun } from './find.js'
+import { inside } from './inside.js'
 import { lastLines, withFile } from './lines.js'
 
 /** Level, time, name of the file, message: `ERROR 11-16 00:13:05 [run] the run failed`. */
@@ -30,7 +32,7 @@ export function timeOf(line: string, written: Date): number | undefined {
 
 /** The error that a run ended with, as it recorded it or, before runs did so, as its log ends with it. */
 export async function failureOf(
-  dir: string,
+  { root, path }: FoundRun,
   record: RunRecord | undefined,
   changed: number,
 ): Promise<RunError | undefined> {
@@ -38,7 +40,8 @@ export async function failureOf(
     const { at, error } = record.end
     return { code: error?.code, message: redact(error?.message ?? 'no reason is on record'), at: Date.parse(at) / 1000 }
   }
-  return record ? undefined : failureInLog(join(dir, 'log', 'run.log'), changed)
+  const log = record ? undefined : await inside(root, join(path, 'log', 'run.log')).catch(() => undefined)
+  return log === undefined ? undefined : failureInLog(log, changed)
 }
 
 async function failureInLog(path: string, changed: number): Promise<RunError | undefined> {

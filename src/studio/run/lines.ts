@@ -34,6 +34,10 @@ export async function withFile<T>(
   }
 }
 
+/** All of a file; undefined where it is none, or cannot be read. */
+export const wholeText = (path: string): Promise<string | undefined> =>
+  withFile(path, (file) => file.readFile('utf8')).catch(() => undefined)
+
 /** The bytes of a part of a file; fewer where it ends earlier. */
 export async function readPart(file: FileHandle, from: number, to: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(Math.max(0, to - from))

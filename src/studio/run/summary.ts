@@ -40,7 +40,7 @@ export async function summarize(run: FoundRun): Promise<RunSummary> {
   const roles = rolesOf(holders, statuses)
   const isAlive = holders.length > 0
   const isFinished = (await reading(hasFinished(path))) || (isBench(records) && record?.end?.how === 'finished')
-  const error = isAlive || isFinished ? undefined : await reading(failureOf(path, record, changed))
+  const error = isAlive || isFinished ? undefined : await reading(failureOf(run, record, changed))
   const pulses = await Promise.all((await rolesWithNumbers(run)).map((role) => readPulse(path, role)))
   const first = Math.min(...pulses.flatMap(({ rows }) => (rows[0]?.time ? [rows[0].time] : [])))
   const { config } = record ?? {}

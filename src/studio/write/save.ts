@@ -1,16 +1,17 @@
-import { mkdir, readdir, readFile, realpath } from 'node:fs/promises'
+import { mkdir, readdir, realpath } from 'node:fs/promises'
 import { dirname, relative, sep } from 'node:path'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { atomicFile } from '../../base/file/atomic-file.js'
 import type { Place, SaveAnswer, SaveQuery } from '../api.js'
 import { isJob } from '../run/find.js'
+import { wholeText } from '../run/lines.js'
 import { fileAt } from './place.js'
 
 /** Writes a text below the folders. What says something else stays, unless the person is sure. */
 export async function save(folders: readonly string[], { text, isSure, ...place }: SaveQuery): Promise<SaveAnswer> {
   const file = await fileAt(folders, place)
   await mayWrite(file, place)
-  const there = await readFile(file, 'utf8').catch(() => undefined)
+  const there = await wholeText(file)
   if (there === text) return { file }
   if (there !== undefined && isSure !== true) {
     throw new TrinityError('studio/exists', `${place.path} exists already, with another text`, {

@@ -9,6 +9,7 @@ import { printConfig } from '../../config/print.js'
 import { readRecords } from '../../run/record.js'
 import type { Place, SourceText, Template } from '../api.js'
 import type { FoundRun } from '../run/find.js'
+import { wholeText } from '../run/lines.js'
 import { fileAt, isBelow, placeOf } from './place.js'
 
 /** The examples of the package. */
@@ -60,9 +61,10 @@ export async function savedFiles(folders: readonly string[]): Promise<Place[]> {
 /** A configuration below the folders. */
 export async function fileText(folders: readonly string[], place: Place): Promise<SourceText> {
   const file = await fileAt(folders, place)
-  const text = await readFile(file, 'utf8').catch(() => {
+  const text = await wholeText(file)
+  if (text === undefined) {
     throw new TrinityError('studio/no-file', `there is no file ${place.path}`, { path: place.path })
-  })
+  }
   return { text, from: place.path, notes: [], place }
 }
 
@@ -76,7 +78,7 @@ export async function runText(folders: readonly string[], run: FoundRun): Promis
   }
   const { file, config } = record
   if (file !== undefined && /\.ya?ml$/.test(file) && (await isReadable(folders, file))) {
-    const text = await readFile(file, 'utf8').catch(() => undefined)
+    const text = await wholeText(file)
     const place = await placeOf(folders, file)
     if (text !== undefined && text.length < MOST_BYTES) {
       return { text: place ? text : rebased(text, dirname(file)), from: file, notes: [], place }
