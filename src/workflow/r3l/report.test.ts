@@ -10,6 +10,17 @@ describe('the report of a reflection', () => {
     expect(readReport(`<think>{"a": }</think>${report({ retry_from_step: 1 })}`, 3)).toMatchObject({ pivot: 1 })
   })
 
+  it('may speak of the end of the thinking, and is never taken from the thinking', () => {
+    const told = report({ improvement_suggestion: 'Close it: </think> before {"a": 1}', retry_from_step: 1 })
+    const usable = { isPerfect: false, pivot: 1 }
+    expect(readReport(told, 3)).toMatchObject(usable)
+    expect(readReport(`It is this: ${told}`, 3)).toMatchObject(usable)
+    expect(readReport(`<think>so {so} </think> and </think>${told}`, 3)).toMatchObject(usable)
+    const draft = report({ retry_from_step: 2 })
+    expect(readReport(`${draft}</think>${told}`, 3)).toMatchObject(usable)
+    expect(readReport(`<think>${draft}</think> I cannot say.`, 3)).toEqual({ unusable: 'no_json' })
+  })
+
   it.each([
     [2, 2],
     ['2', 2],

@@ -56,12 +56,21 @@ export function readReport(text: string, steps: number): Verdict {
   return { isPerfect: false, report, pivot: pivot.data }
 }
 
+/** The end of the thinking may also stand in the report, as advice on the form of a reply. */
 function objectIn(text: string): Record<string, unknown> | undefined {
-  const from = text.indexOf('{', text.lastIndexOf('</think>') + 1)
   const to = text.lastIndexOf('}')
-  if (from < 0 || to < from) return undefined
+  const ends = [...text.matchAll(/<\/think>/g)].map(({ index }) => index)
+  if (to < 0 || ends.some((end) => end > to)) return undefined
+  for (const end of [...ends, 0]) {
+    const found = parsed(text.slice(text.indexOf('{', end), to + 1))
+    if (found) return found
+  }
+  return undefined
+}
+
+function parsed(json: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text.slice(from, to + 1))
+    const value: unknown = JSON.parse(json)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined
