@@ -13,6 +13,9 @@ import type { ModelText } from '../workflow/text.js'
 import type { OpenAuxiliary } from './parts.js'
 import type { ContextFactory } from './workplace.js'
 
+/** Its answers depend on the seed alone. */
+const DEFAULT_NAME = 'explorer'
+
 export interface ContextParts {
   readonly config: Pick<Config, 'explorer'>
   readonly model: readonly SampleModel[]
@@ -21,9 +24,10 @@ export interface ContextParts {
   readonly place?: EnvironmentContext['place']
 }
 
-/** Seed of everything random in a run. */
+/** Seed of everything random in a run. Explorers of other names draw other answers to the same tasks, which have ids of their own. */
 export function rolloutSeed({ explorer }: Pick<Config, 'explorer'>): number {
-  return explorer.rollout_model.seed
+  const { name, rollout_model } = explorer
+  return name === DEFAULT_NAME ? rollout_model.seed : deriveSeed(rollout_model.seed, name)
 }
 
 /** Makes the contexts of workflows: runner i talks to engine i mod engine_num. */
