@@ -10,7 +10,7 @@ const WRONG_USE = [
   // a download that breaks off is a failure
   /^data\/(ambiguous|empty|not-found|split|subset|unsupported)$/,
   /^task\/(column|media|no-path|no-workflow|state)$/,
-  /^(plot\/run|sweep\/metric|studio\/no-(experiences|file|run))$/,
+  /^(plot\/run|sweep\/metric|convert\/(missing|none)|perf\/report|studio\/(no-(experiences|file|run|table)|store))$/,
   /^hub\/(id|not-found|offline|unauthorized|unknown)$/,
   /^(tokenizer|chat)\/(missing|invalid|template)$/,
 ]

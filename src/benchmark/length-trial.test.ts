@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isWrongUse } from '../base/wrong-use.js'
 import { tryLength } from './length-trial.js'
 
 /** A trial whose program is a line of JavaScript instead of Trinity. */
@@ -22,8 +23,14 @@ describe('a trial of one length', () => {
   })
 
   it('is an error where something else is wrong, with the words of the run', async () => {
+    const caught = await trial("console.error('error no more rows'); process.exitCode = 1").catch((error) => error)
+    expect(caught).toMatchObject({ code: 'benchmark/trial', message: 'a run with 64 tokens failed: no more rows' })
+    expect(readFileSync(caught.path, 'utf8')).toContain('no more rows')
+  })
+
+  it('is wrong use where the run calls it that', async () => {
     const caught = await trial("console.error('error no such model'); process.exitCode = 2").catch((error) => error)
-    expect(caught).toMatchObject({ code: 'benchmark/trial', message: expect.stringContaining('no such model') })
-    expect(readFileSync(caught.path, 'utf8')).toContain('no such model')
+    expect(caught).toMatchObject({ message: 'no such model', hint: expect.stringContaining('64 tokens') })
+    expect(isWrongUse(caught)).toBe(true)
   })
 })

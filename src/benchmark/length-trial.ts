@@ -24,6 +24,8 @@ export interface TrialSettings {
 const LOOK_MS = 50
 /** Left to everybody else, where nobody says how much a trial may take. */
 const SHARE = 0.9
+/** The exit code of a run that could not begin. */
+const WRONG_USE = 2
 const NO_MEMORY = /not enough memory|out of memory|OutOfMemoryError|bad_alloc|native\/memory/i
 
 export function freeShare(): number {
@@ -65,6 +67,11 @@ export async function tryLength(settings: TrialSettings): Promise<LengthTrial> {
   const said = child.log.find('error ')
   // what the system kills, it kills for memory
   if (noMemory || signal === 'SIGKILL' || NO_MEMORY.test(said ?? '')) return { length, end: 'memory', peakBytes }
+  // the run could not begin, and so this command cannot
+  if (code === WRONG_USE && said !== undefined) {
+    const hint = `a run with ${length} tokens says so; its output is in the file`
+    throw new TrinityError('config/trial', said, { path: log, hint })
+  }
   throw new TrinityError(
     'benchmark/trial',
     `a run with ${length} tokens failed: ${error?.message ?? said ?? `code ${code}`}`,

@@ -30,4 +30,12 @@ describe('a sweep file', () => {
     bad('- 1').toThrow('expected a map of keys')
     expect(() => readSweep('nowhere.yaml')).toThrow('no file nowhere.yaml')
   })
+
+  it('is no folder', () => {
+    const folder = expect.objectContaining({
+      code: 'config/unreadable',
+      message: expect.stringContaining('is a folder'),
+    })
+    expect(() => readSweep(import.meta.dirname)).toThrow(folder)
+  })
 })

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { argumentProblems } from '../base/arguments.js'
 import { TrinityError } from '../base/error.js'
+import { unreadable } from '../base/file/system-error.js'
 import { markOf, plain } from '../config/node.js'
 import { Problems } from '../config/problem.js'
 import { parseYaml } from '../config/yaml.js'
@@ -15,7 +16,15 @@ export function readSweep(file: string): SweepSpec {
       hint: 'give a sweep file, or configurations with -c; docs/sweep.md shows both',
     })
   }
-  return parseSweep(readFileSync(file, 'utf8'), file)
+  return parseSweep(textOf(file), file)
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw unreadable(file, cause, 'config/unreadable')
+  }
 }
 
 export function parseSweep(text: string, file: string): SweepSpec {
