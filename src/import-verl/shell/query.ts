@@ -57,6 +57,8 @@ function someSimple(
       return node.nodes.some((child) => someSimple(child, holds))
     case 'chain':
       return someSimple(node.left, holds) || someSimple(node.right, holds)
+    case 'subshell':
+      return someSimple(node.body, holds)
     case 'not':
       return someSimple(node.node, holds)
     case 'if':

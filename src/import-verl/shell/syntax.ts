@@ -9,6 +9,7 @@ export type Node =
   | { type: 'not'; node: Node }
   | { type: 'pipe'; nodes: Node[] }
   | { type: 'list'; nodes: Node[] }
+  | { type: 'subshell'; body: Node }
   | { type: 'if'; clauses: { condition: Node; body: Node }[]; otherwise?: Node; line: number }
   | { type: 'while'; until: boolean; condition: Node; body: Node; line: number }
   | { type: 'for'; name: string; words?: Word[]; body: Node; line: number }
@@ -92,7 +93,7 @@ class Parser {
       this.#at++
       return { type: 'arith', body: token.body, line: token.line }
     }
-    if (isOp(token, '(')) return this.#block('(', ')')
+    if (isOp(token, '(')) return { type: 'subshell', body: this.#block('(', ')') }
     if (word === '{') return this.#block('{', '}')
     if (word === 'if') return this.#if(token.line)
     if (word === 'while' || word === 'until') return this.#while(word === 'until', token.line)

@@ -49,6 +49,7 @@ class Walker {
 
   /** Walks a node; its exit status where it is known. */
   run(node: Node): Truth {
+    if (this.#jump) return undefined
     if (++this.#steps > MAX_STEPS)
       throw new TrinityError('verl/shell-limit', 'the script does not end within 20000 commands', {
         hint: 'import only the part that launches veRL',
@@ -73,8 +74,10 @@ class Walker {
       case 'not':
         return not(this.run(node.node))
       case 'pipe':
-        for (const child of node.nodes) this.run(child)
+        for (const child of node.nodes) this.#apart(child)
         return undefined
+      case 'subshell':
+        return this.#apart(node.body)
       case 'chain':
         return this.#chain(node)
       case 'if':
@@ -90,6 +93,17 @@ class Walker {
       case 'function':
         this.#functions.set(node.name, node.body)
         return true
+    }
+  }
+
+  /** What runs in a shell of its own is in none of the loops around it: `break` does nothing there. */
+  #apart(node: Node): Truth {
+    const loops = this.#loops
+    this.#loops = 0
+    try {
+      return this.run(node)
+    } finally {
+      this.#loops = loops
     }
   }
 
