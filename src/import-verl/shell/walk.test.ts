@@ -120,6 +120,13 @@ describe('control flow', () => {
     ['for i in 1 2 3; do y=$y$i; done', '${oc.env:y}123'],
     ['y=; for i in 1 2 3; do y=$y$i; done', '123'],
     ['y=; for i in {3..1} a{08..10..2}b $(seq 2) $(seq 4 2 8); do y=$y$i; done', '321a08ba10b12468'],
+    [
+      'y=; for i in {1,2,3} data_{train,test} {a..c} {e..a..2}; do y=$y$i,; done',
+      '1,2,3,data_train,data_test,a,b,c,e,c,a,',
+    ],
+    ['d=p; y=; for i in "$d"/{a,${d},"{x,y}"}{1..2}; do y=$y$i:; done', 'p/a1:p/a2:p/p1:p/p2:p/{x,y}1:p/{x,y}2:'],
+    ['y=; for i in "{1,2}" \\{3,4} {5} {6..$n} {a,}; do y=$y$i; done', '{1,2}{3,4}{5}{6..${oc.env:n}}a'],
+    ['l=({1..3} x{p,q}); y=; for i in "${l[@]}"; do y=$y$i; done', '123xpxq'],
     ['set -- p q; y=; for i; do y=$y$i; done', 'pq'],
     ['i=0; y=; while [ $i -lt 3 ]; do y="${y:+$y,}s$i"; i=$((i+1)); done', 's0,s1,s2'],
     ['i=3; y=; until ((i == 0)); do y=$y$i; ((--i)); done', '321'],
@@ -167,10 +174,20 @@ describe('control flow', () => {
     ],
     ['for f in $(ls); do y=$f; done', 'line 2: what this loop runs over is not known before the script runs'],
     ['for f in data/*.parquet; do y=$f; done', 'line 2: what this loop runs over is not known before the script runs'],
+    ['l=(data/*); for f in "${l[@]}"; do y=$f; done', 'line 2: what this loop runs over is not known'],
+    ['p="data/*"; for f in $p; do y=$f; done', 'line 2: what this loop runs over is not known'],
+    ['for i in {1..2000}; do y=$i; done', 'line 2: what this loop runs over is not known'],
+    ['for i in {1..100}{1..100}; do y=$i; done', 'line 2: what this loop runs over is not known'],
+    ['for i in {a,{b,c}}; do y=$i; done', 'line 2: what this loop runs over is not known'],
   ])('a loop that cannot be read says so: %s', (loop, note) => {
     const reading = readScript(`y=0\n${loop}\npython3 -m verl.trainer.main_ppo k=$y`, 'run.sh')
     expect(reading.launches).toHaveLength(1)
     expect(reading.notes).toEqual([expect.stringContaining(note)])
+  })
+
+  it('says nothing of a quoted text that looks like a list of files', () => {
+    const loops = 'for u in "http://a?b=1" c; do y=$u; done\nx="a*b"; for u in "$x" \'{1..2000}\'; do y=$u; done'
+    expect(readScript(`${loops}\npython3 -m verl.trainer.main_ppo k=$y`, 'run.sh').notes).toEqual([])
   })
 
   it('imports the first round of a loop over launches', () => {

@@ -1,12 +1,12 @@
 import { TrinityError } from '../../base/error.js'
 import { evaluateArithmetic } from './arith.js'
+import { expandBraces } from './braces.js'
 import { evaluateTest, not, type Truth } from './condition.js'
 import { expandSource, expandText, expandWord } from './expand.js'
 import { findLaunch, type Launch, mentionsLaunch } from './launch.js'
 import { type ArrayLiteral, plainText, tokenize, type Word } from './lexer.js'
 import { globToRegExp } from './pattern.js'
 import { ASSIGNMENT, assigns, headOf, isAssignment, jumps, launchesIn, stops, withoutHead } from './query.js'
-import { expandRange } from './range.js'
 import { slurmVariables } from './slurm.js'
 import { type Node, parseShell } from './syntax.js'
 import { assumeUnset, Variables } from './variables.js'
@@ -31,6 +31,11 @@ const MAX_STEPS = 20_000
 const MAX_CALLS = 30
 /** Commands within one loop; one that waits for something has no end here. */
 const MAX_LOOP_STEPS = 5000
+const UNKNOWN = /\$\{verl\.unknown:/
+/** What bash replaces by the names of files. */
+const PATTERN = /[*?]/
+/** What a loop without words runs over: `"$@"`. */
+const ARGUMENTS: Word = { kind: 'word', parts: [{ kind: 'param', body: '@', quoted: true }], line: 0 }
 
 class Walker {
   readonly launches: Launch[] = []
@@ -205,17 +210,15 @@ class Walker {
   }
 
   #for(node: Extract<Node, { type: 'for' }>): Truth {
-    const values =
-      node.words?.flatMap((word) => expandRange(word) ?? expandWord(word, this.variables)) ??
-      this.variables.positional ??
-      []
+    const lists = (node.words ?? [ARGUMENTS]).map((word) => listOf(word, this.variables))
+    const values = lists.flatMap((list) => list.values)
     const rounds = launchesIn(node.body) ? values.slice(0, 1) : values
     if (values.length > rounds.length) {
       this.notes.add(
         `line ${node.line}: the loop runs for ${values.join(', ')}; only ${node.name}=${values[0]} was imported`,
       )
     }
-    if (assigns(node.body) && values.some((value) => /\$\{verl\.unknown:|[*?]/.test(value))) {
+    if (assigns(node.body) && !lists.every((list) => list.isKnown)) {
       const what = `what this loop runs over is not known before the script runs: ${values.join(', ')}`
       this.notes.add(`line ${node.line}: ${what}`)
     }
@@ -355,7 +358,8 @@ class Walker {
 
   #assign(item: Word | ArrayLiteral): void {
     if (item.kind === 'array') {
-      const values = item.words.flatMap((word): [string | undefined, string][] => {
+      const words = item.words.flatMap((word) => expandBraces(word) ?? [word])
+      const values = words.flatMap((word): [string | undefined, string][] => {
         const keyed = /^\[([^\]]+)\]=/.exec(headOf(word))
         if (!keyed) return expandWord(word, this.variables).map((value) => [undefined, value])
         return [[keyed[1], expandText(withoutHead(word, keyed[0].length), this.variables)]]
@@ -390,4 +394,21 @@ class Walker {
       )
     return value
   }
+}
+
+interface List {
+  readonly values: string[]
+  readonly isKnown: boolean
+}
+
+/** What a loop runs over because of one word, and whether bash would make the same of it. */
+function listOf(word: Word, variables: Variables): List {
+  const words = expandBraces(word)
+  const values = (words ?? [word]).flatMap((one) => expandWord(one, variables))
+  // what is quoted stays as it is, but the elements of an array and the arguments were patterns before
+  const mayNameFiles = word.parts.some((part) =>
+    part.kind === 'text' ? !part.quoted && PATTERN.test(part.text) : !part.quoted || part.body.includes('@'),
+  )
+  const isKnown = words !== undefined && !values.some((value) => UNKNOWN.test(value))
+  return { values, isKnown: isKnown && !(mayNameFiles && values.some((value) => PATTERN.test(value))) }
 }
