@@ -31,6 +31,8 @@ it.each([
   ['dataset/foreign', true],
   ['workflow/args', true],
   ['workflow/run', false],
+  ['engine/lora', true],
+  ['benchmark/name', true],
   ['engine/deadline', false],
 ])('%s: %s', (code, expected) => {
   expect(isWrongUse(new TrinityError(code, 'x'))).toBe(expected)

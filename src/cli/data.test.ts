@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -80,10 +81,14 @@ describe('trinity data', () => {
   it('Ctrl-C ends it between two rows, and the same command goes on', async () => {
     vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     const out = join(await tempDir(), 'cd')
-    const words = ['data', 'countdown', '--out', out, '--train', '100000', '--test', '2', '--sizes', '2']
-    const timer = setTimeout(() => process.emit('SIGINT'), 300)
+    const words = ['data', 'countdown', '--out', out, '--train', '100000', '--test', '2', '--sizes', '4']
+    // as soon as the first file is there: the other takes seconds
+    const timer = setInterval(() => {
+      if (!existsSync(join(out, 'test.jsonl'))) return
+      clearInterval(timer)
+      process.emit('SIGINT')
+    }, 20)
     expect(await trinity(...words)).toBe(130)
-    clearTimeout(timer)
     expect(Object.keys((await readRecord(out))?.files ?? {})).toEqual(['test.jsonl'])
   })
 })

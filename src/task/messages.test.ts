@@ -41,6 +41,7 @@ describe('plain columns', () => {
     expect([textOf(row, 'a', 'prompt'), textOf(row, 'b', 'prompt')]).toEqual(['7', 'ü'])
     expect(() => textOf(row, 'c', 'prompt')).toThrow(/as text, not an object/)
     expect(() => textOf(row, 'z', 'prompt')).toThrow(/no prompt: no column 'z'/)
+    expect(() => textOf({ z: null }, 'z', 'prompt')).toThrow(/no prompt: the column 'z' is empty/)
   })
 
   it('a system prompt of the row wins over that of the set', () => {

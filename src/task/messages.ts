@@ -25,7 +25,8 @@ export function textOf(row: DataRow, key: string, what: string): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (value instanceof Uint8Array) return bytesText(value, key)
-  if (value === undefined || value === null) {
+  if (value === null) throw rowError(`the row has no ${what}: the column '${key}' is empty`)
+  if (value === undefined) {
     throw rowError(`the row has no ${what}: no column '${key}'`, `columns: ${Object.keys(row).join(', ')}`)
   }
   throw rowError(`the column '${key}' must hold the ${what} as text, not ${kindOf(value)}`)

@@ -5,7 +5,7 @@ export const lora = record('LoRAConfig', 'A low-rank adapter.', {
   path: str('Adapter to start from; null starts a new one.', null),
   base_model_name: str('Name of the base model.', null),
   lora_rank: int('Rank.', 32, { min: 1 }),
-  lora_alpha: int('Scale: the adapter is multiplied by alpha / rank.', 32),
+  lora_alpha: int('Scale: the adapter is multiplied by alpha / rank.', 32, { min: 1 }),
   lora_dtype: idle(str('Number format of the adapter.', 'auto'), 'the engine chooses it'),
   target_modules: str('Layers that get an adapter.', 'all-linear'),
   exclude_modules: str('Layers that get no adapter.', null),

@@ -22,7 +22,7 @@ export function loraOf(spec: LoraSpec, config: ModelConfig, head: Head): Lora {
   if (unknown !== undefined) {
     const near = nearest(unknown, names)
     throw new TrinityError('engine/lora', `there is no module '${unknown}' for an adapter`, {
-      path: 'target_modules',
+      path: spec.excludeModules?.includes(unknown) ? 'exclude_modules' : 'target_modules',
       hint: (near ? `did you mean '${near}'? ` : '') + `known: ${names.join(', ')}, all-linear`,
     })
   }
@@ -30,8 +30,10 @@ export function loraOf(spec: LoraSpec, config: ModelConfig, head: Head): Lora {
   if (targets.length === 0)
     throw new TrinityError('engine/lora', 'no module is left for the adapter', { path: 'target_modules' })
   for (const target of targets) checkTied(target, config, head, 'target_modules')
-  checkRank(spec.rank, config, 'rank')
-  if (!(spec.alpha > 0)) throw new TrinityError('engine/lora', `alpha is ${spec.alpha}`, { path: 'alpha' })
+  checkRank(spec.rank, config, 'lora_rank')
+  if (!(spec.alpha > 0)) {
+    throw new TrinityError('engine/lora', `alpha is ${spec.alpha}`, { path: 'lora_alpha', hint: 'use more than 0' })
+  }
   const scale = spec.alpha / spec.rank
   return {
     modules: targets.flatMap(({ modules }) => modules.map((module) => ({ module, rank: spec.rank, scale }))),
