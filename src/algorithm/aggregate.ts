@@ -9,7 +9,7 @@ export interface RowSet {
   readonly holds: boolean
 }
 
-/** The normalizer of all rows that a mode divides by. */
+/** What a mode divides by: a normalizer of all rows, or of those of a set. */
 export const DIVISORS: Readonly<Record<AggMode, string>> = {
   'token-mean': 'tokens',
   'seq-mean-token-sum': 'rows',
@@ -38,14 +38,13 @@ export function aggregate(g: LossTrace, mode: AggMode, set?: RowSet, scale?: num
     }
     return set ? member(g, set).where(x, 0) : x
   }
-  const rows = () => norm('rows', (all) => all.length)
   switch (mode) {
     case 'token-mean':
-      return (x) => pick(x).total().div(norm('tokens', activeTokens))
+      return (x) => pick(x).total().div(norm(DIVISORS[mode], activeTokens))
     case 'seq-mean-token-sum':
-      return (x) => pick(x).total().div(rows())
+      return (x) => pick(x).total().div(norm(DIVISORS[mode], countOf))
     case 'seq-mean-token-mean':
-      return (x) => pick(x).div(g.count().max(1).toTokens()).total().div(rows())
+      return (x) => pick(x).div(g.count().max(1).toTokens()).total().div(norm(DIVISORS[mode], countOf))
     case 'seq-mean-token-sum-norm':
       return (x) =>
         pick(x)
@@ -60,7 +59,7 @@ export function aggregateRows(g: LossTrace, set?: RowSet): Aggregate {
   return (x) => {
     if (x.shape !== 'row') throw new TrinityError('graph/invalid', `expected a row value, not a ${x.shape} value`)
     const chosen = set ? rowsOf(g, set).where(x, 0) : x
-    return chosen.total().div(norm('rows', (all) => all.length))
+    return chosen.total().div(norm('rows', countOf))
   }
 }
 
@@ -72,10 +71,10 @@ function divisors(g: LossTrace, set?: RowSet) {
 }
 
 /** Of the whole batch: parts of a loss that divided by their own widths would weigh their tokens differently. */
-const width = (g: LossTrace) => atLeast1(g, 'width', widest)
+const width = (g: LossTrace) => atLeast1(g, DIVISORS['seq-mean-token-sum-norm'], widest)
 
 /** Number of rows of the whole batch. */
-export const rowCount = (g: LossTrace) => atLeast1(g, 'rows', (rows) => rows.length)
+export const rowCount = (g: LossTrace) => atLeast1(g, 'rows', countOf)
 
 /** A divisor from the rows of the mini-batch. Whoever asks for the same name gets the same node. */
 function atLeast1(g: LossTrace, name: string, compute: NormFn): Expr {
@@ -86,6 +85,8 @@ function atLeast1(g: LossTrace, name: string, compute: NormFn): Expr {
 export const member = (g: LossTrace, set: RowSet): Expr => rowsOf(g, set).toTokens()
 
 const rowsOf = (g: LossTrace, set: RowSet): Expr => g.rowColumn(set.column).eq(set.holds ? 1 : 0)
+
+const countOf: NormFn = (rows) => rows.length
 
 function widest(rows: readonly LossRow[]): number {
   return rows.reduce((width, row) => Math.max(width, row.mask.length), 0)

@@ -22,7 +22,7 @@ export interface UpdateResult {
   /** Scores of the rows that were seen before the first change of the weights. */
   readonly scores: ReadonlyMap<string, RowScores>
   readonly updates: number
-  /** By normalizer: how much larger rows without a token have made it. */
+  /** By normalizer: how much larger rows without a token have made it; empty where there are none. */
   readonly dilution: Readonly<Record<string, number>>
   /** Updates that were not applied, because their loss or their gradient was not finite. */
   readonly refused: number
@@ -31,7 +31,8 @@ export interface UpdateResult {
 /** Passes over the experiences: each is one gradient and one step of the optimizer. */
 export async function update(input: UpdateInput): Promise<UpdateResult> {
   const { model, settings, experiences, step, pairs, signal } = input
-  const loss = withRows(input.loss, toRows(input.empty, input.loss.columns, { step, counted: true }))
+  const further = toRows(input.empty, input.loss.columns, { step, counted: true })
+  const loss = further.length === 0 ? input.loss : withRows(input.loss, further)
   const lr = settings.schedule.at(step)
   const scores = new Map<string, RowScores>()
   const numbers: Record<string, number>[] = []
@@ -53,10 +54,7 @@ export async function update(input: UpdateInput): Promise<UpdateResult> {
     numbers.push({ ...values(result), grad_norm: gradNorm })
   }
   const metrics = { ...average(numbers), lr }
-  const own = input.loss.norms(rows)
-  const dilution = Object.fromEntries(
-    Object.entries(loss.norms(rows)).map(([name, value]) => [name, value / own[name]]),
-  )
+  const dilution = further.length === 0 ? {} : ratios(loss.norms(rows), input.loss.norms(rows))
   return { metrics, scores, dilution, updates: numbers.length, refused }
 }
 
@@ -65,6 +63,9 @@ const withRows = (loss: BuiltLoss, further: readonly Row[]): BuiltLoss => ({
   ...loss,
   norms: (rows) => loss.norms([...rows, ...further]),
 })
+
+const ratios = (some: Readonly<Record<string, number>>, others: Readonly<Record<string, number>>) =>
+  Object.fromEntries(Object.entries(some).map(([name, value]) => [name, value / others[name]]))
 
 /** Streams of different steps have nothing in common. */
 export function seedOf(seed: number, step: number): bigint {

@@ -1,3 +1,4 @@
+import { TrinityError } from '../base/error.js'
 import type { Tokenizer } from '../model/index.js'
 import type { ModelLimits } from './sampling.js'
 
@@ -33,5 +34,23 @@ export class PromptLimit {
   isExceeded(tokens: number): boolean {
     const { maxModelLen, maxPromptTokens } = this.#limits
     return tokens > (maxPromptTokens ?? Number.POSITIVE_INFINITY) || tokens >= maxModelLen
+  }
+
+  /** Each message or tool is a token or more: those that cannot fit are refused before a template looks at all of them. */
+  checkCount(messages: number): void {
+    if (this.#limits.truncatePrompts || !this.isExceeded(messages)) return
+    throw this.tooLong(`${messages} tokens or more`, 'messages')
+  }
+
+  /** Where only the model itself sets a limit, whoever asked knows no key of a configuration. */
+  tooLong(count: string, asked: string): TrinityError {
+    return new TrinityError('workflow/prompt-too-long', `the prompt has ${count}; the limit is ${this.most}`, {
+      ...(this.#limits.maxPromptTokens == null
+        ? { path: asked, hint: 'shorten it: with the answer it must fit into the model' }
+        : {
+            path: 'model.max_prompt_tokens',
+            hint: 'raise max_prompt_tokens, shorten the prompt, or set enable_prompt_truncation: true',
+          }),
+    })
   }
 }

@@ -210,7 +210,7 @@ export class RolloutModel implements ChatModel {
   ): Promise<Answered[]> {
     await timeSlice()
     const { tools, tool_choice, parallel_tool_calls, enable_thinking, chat_template_kwargs, ...rest } = args
-    this.#checkCount(messages.length + (tools?.length ?? 0))
+    this.#limit.checkCount(messages.length + (tools?.length ?? 0))
     const sampling = merged(rest, this.#parts.defaults ?? {})
     const asked = { ...sampling, tools, tool_choice, parallel_tool_calls }
     const format = answerFormat(asked, { reasoning: Boolean(this.#parts.reasoningParser) })
@@ -382,29 +382,11 @@ export class RolloutModel implements ChatModel {
     return callExperience(prompt, joined(prompt.tokens, answer.sample.tokens), answer, said, tools)
   }
 
-  /** Each message or tool is a token or more: those that cannot fit are refused before a template looks at all of them. */
-  #checkCount(messages: number): void {
-    if (this.#limits.truncatePrompts || !this.#limit.isExceeded(messages)) return
-    throw this.#tooLong(`${messages} tokens or more`, 'messages')
-  }
-
-  /** Where only the model itself sets a limit, whoever asked knows no key of a configuration. */
-  #tooLong(count: string, asked: string): TrinityError {
-    return new TrinityError('workflow/prompt-too-long', `the prompt has ${count}; the limit is ${this.#limit.most}`, {
-      ...(this.#limits.maxPromptTokens == null
-        ? { path: asked, hint: 'shorten it: with the answer it must fit into the model' }
-        : {
-            path: 'model.max_prompt_tokens',
-            hint: 'raise max_prompt_tokens, shorten the prompt, or set enable_prompt_truncation: true',
-          }),
-    })
-  }
-
   #truncated(prompt: Prompt, n: number, messages?: readonly ChatMessage[]): Answered[] {
     const { most, looked } = this.#limit
     if (!this.#limits.truncatePrompts) {
       const count = `${prompt.tokens.length} tokens${prompt.text.length > looked ? ' or more' : ''}`
-      throw this.#tooLong(count, messages ? 'messages' : 'prompt')
+      throw this.#limit.tooLong(count, messages ? 'messages' : 'prompt')
     }
     this.#standIns = Array.from({ length: n }, () => truncatedExperience(prompt, most, this.version, messages))
     if (this.#recording) this.#history.push(...this.#standIns)

@@ -27,16 +27,15 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   ENFILE: { what: (place) => `too many open files: cannot open ${place}`, hint: OPEN_FILES },
 }
 
+const NOT_READABLE: Meaning = {
+  what: (place) => `no permission to read ${place}`,
+  hint: 'make it readable (chmod +r), and the folders above it',
+}
+
 /** The same where a file is only read: it is the file that has to change, or its name, and no place to write to. */
 const READING: Readonly<Record<string, Meaning>> = {
-  EACCES: {
-    what: (place) => `no permission to read ${place}`,
-    hint: 'make it readable (chmod +r), and the folders above it',
-  },
-  EPERM: {
-    what: (place) => `no permission to read ${place}`,
-    hint: 'make it readable (chmod +r), and the folders above it',
-  },
+  EACCES: NOT_READABLE,
+  EPERM: NOT_READABLE,
   ENOTDIR: { what: (place) => `a part of ${place} is a file, not a folder`, hint: 'check the path' },
   EISDIR: { what: (place) => `${place} is a folder, but must be a file`, hint: 'give the path of a file' },
   EMFILE: MEANINGS.EMFILE,

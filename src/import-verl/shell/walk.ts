@@ -5,6 +5,7 @@ import { evaluateTest, not, type Truth } from './condition.js'
 import { expandSource, expandText, expandWord } from './expand.js'
 import { findLaunch, type Launch, mentionsLaunch } from './launch.js'
 import { type ArrayLiteral, plainText, tokenize, type Word } from './lexer.js'
+import { listsOf } from './list.js'
 import { globToRegExp } from './pattern.js'
 import { ASSIGNMENT, assigns, headOf, isAssignment, jumps, launchesIn, stops, withoutHead } from './query.js'
 import { slurmVariables } from './slurm.js'
@@ -31,11 +32,6 @@ const MAX_STEPS = 20_000
 const MAX_CALLS = 30
 /** Commands within one loop; one that waits for something has no end here. */
 const MAX_LOOP_STEPS = 5000
-const UNKNOWN = /\$\{verl\.unknown:/
-/** What bash replaces by the names of files. */
-const PATTERN = /[*?]/
-/** What a loop without words runs over: `"$@"`. */
-const ARGUMENTS: Word = { kind: 'word', parts: [{ kind: 'param', body: '@', quoted: true }], line: 0 }
 
 class Walker {
   readonly launches: Launch[] = []
@@ -62,10 +58,7 @@ class Walker {
     switch (node.type) {
       case 'list': {
         let truth: Truth = true
-        for (const child of node.nodes) {
-          truth = this.run(child)
-          if (this.#jump) break
-        }
+        for (const child of node.nodes) truth = this.run(child)
         return truth
       }
       case 'simple':
@@ -210,7 +203,7 @@ class Walker {
   }
 
   #for(node: Extract<Node, { type: 'for' }>): Truth {
-    const lists = (node.words ?? [ARGUMENTS]).map((word) => listOf(word, this.variables))
+    const lists = listsOf(node.words, this.variables)
     const values = lists.flatMap((list) => list.values)
     const rounds = launchesIn(node.body) ? values.slice(0, 1) : values
     if (values.length > rounds.length) {
@@ -394,21 +387,4 @@ class Walker {
       )
     return value
   }
-}
-
-interface List {
-  readonly values: string[]
-  readonly isKnown: boolean
-}
-
-/** What a loop runs over because of one word, and whether bash would make the same of it. */
-function listOf(word: Word, variables: Variables): List {
-  const words = expandBraces(word)
-  const values = (words ?? [word]).flatMap((one) => expandWord(one, variables))
-  // what is quoted stays as it is, but the elements of an array and the arguments were patterns before
-  const mayNameFiles = word.parts.some((part) =>
-    part.kind === 'text' ? !part.quoted && PATTERN.test(part.text) : !part.quoted || part.body.includes('@'),
-  )
-  const isKnown = words !== undefined && !values.some((value) => UNKNOWN.test(value))
-  return { values, isKnown: isKnown && !(mayNameFiles && values.some((value) => PATTERN.test(value))) }
 }
