@@ -36,5 +36,6 @@ export type {
   ReplayBufferConfig,
   TasksetConfig,
 } from './section/config.js'
+export { EXPLORER_NAME } from './section/explorer.js'
 export type { Parsed, ParsedStage } from './stages.js'
 export { ENGINE_TREE_KEYS, type TrainerTree, trainerTree } from './trainer-config.js'

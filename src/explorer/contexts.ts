@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log/logger.js'
 import { deriveSeed } from '../base/random/derive-seed.js'
 import { Pcg64 } from '../base/random/index.js'
-import type { Config, InferenceModelConfig } from '../config/index.js'
+import { type Config, EXPLORER_NAME, type InferenceModelConfig } from '../config/index.js'
 import type { SamplingArgs } from '../dialect/chat-args.js'
 import type { SampleModel } from '../engine/contract.js'
 import type { EnvironmentContext } from '../environment/environment.js'
@@ -12,9 +12,6 @@ import { ScalarReward } from '../workflow/scalar-reward.js'
 import type { ModelText } from '../workflow/text.js'
 import type { OpenAuxiliary } from './parts.js'
 import type { ContextFactory } from './workplace.js'
-
-/** Its answers depend on the seed alone. */
-const DEFAULT_NAME = 'explorer'
 
 export interface ContextParts {
   readonly config: Pick<Config, 'explorer'>
@@ -27,7 +24,7 @@ export interface ContextParts {
 /** Seed of everything random in a run. Explorers of other names draw other answers to the same tasks, which have ids of their own. */
 export function rolloutSeed({ explorer }: Pick<Config, 'explorer'>): number {
   const { name, rollout_model } = explorer
-  return name === DEFAULT_NAME ? rollout_model.seed : deriveSeed(rollout_model.seed, name)
+  return name === EXPLORER_NAME ? rollout_model.seed : deriveSeed(rollout_model.seed, name)
 }
 
 /** Makes the contexts of workflows: runner i talks to engine i mod engine_num. */

@@ -1,6 +1,9 @@
 import { bool, derived, dict, float, idle, int, list, oneOf, record, section, str } from '../field.js'
 import { inferenceModel } from './inference-model.js'
 
+/** Of the only explorer there is, unless a file names it. */
+export const EXPLORER_NAME = 'explorer'
+
 const overRollout = record('OverRolloutConfig', 'Ending a step before its slowest tasks are done.', {
   ratio: float('Share of the tasks that need not finish, from 0 up to 1.', 0, { min: 0 }),
   wait_after_min: float('Seconds to wait for more after enough have finished.', 30, { min: 0 }),
@@ -14,7 +17,10 @@ const dynamicTimeout = record('DynamicTimeoutConfig', 'A time limit that follows
 })
 
 export const explorer = record('ExplorerConfig', 'Rollouts.', {
-  name: str('Name of the explorer in logs, files and metrics.', 'explorer'),
+  name: str(
+    'Name of the explorer in logs, files and metrics. Explorers of other names draw other answers.',
+    EXPLORER_NAME,
+  ),
   mode: derived(str('Copy of mode.', 'both')),
   runner_per_model: int('Workflows that run at once on each rollout engine.', 8, { min: 1 }),
   runner_prepare_concurrency: idle(int('Runners that start at once.', 128, { min: 1 }), 'runners need no start'),
