@@ -4,6 +4,7 @@ import { TrinityError } from './error.js'
 const WRONG_USE = [
   /^(args|cli|config|dataset|init|model|plugin|registry|verl)\//,
   /^(explorer|trainer)\/nothing-usable$/,
+  /^trainer\/no-update$/,
   /^(workflow\/args|engine\/lora|benchmark\/name)$/,
   /^checkpoint\/other-job$/,
   /^ray\/(address|secret)$/,

@@ -26,6 +26,7 @@ const LOOK_MS = 50
 const SHARE = 0.9
 /** The exit code of a run that could not begin. */
 const WRONG_USE = 2
+const INCOMPLETE = 3
 const NO_MEMORY = /not enough memory|out of memory|OutOfMemoryError|bad_alloc|native\/memory/i
 
 export function freeShare(): number {
@@ -63,7 +64,8 @@ export async function tryLength(settings: TrialSettings): Promise<LengthTrial> {
   await finished(child.output).catch(() => {})
   file.end()
   if (stopped) return { length, end: stopped, peakBytes }
-  if (code === 0) return { length, end: 'trained', peakBytes }
+  // a trial is short: whether it has learned does not matter
+  if (code === 0 || code === INCOMPLETE) return { length, end: 'trained', peakBytes }
   const said = child.log.find('error ')
   // what the system kills, it kills for memory
   if (noMemory || signal === 'SIGKILL' || NO_MEMORY.test(said ?? '')) return { length, end: 'memory', peakBytes }

@@ -38,7 +38,7 @@ export async function execute(resolved: Resolved, parsed: Parsed, options: RunFl
   const unread = () => stop.request()
   process.stdout.on('error', unread)
   try {
-    await run(resolved, {
+    const { end } = await run(resolved, {
       view,
       stop,
       command,
@@ -48,7 +48,7 @@ export async function execute(resolved: Resolved, parsed: Parsed, options: RunFl
       engineNamed: (i) => isNamed(parsed.stages[i].config, resolved.stages[i].config),
     })
     view.close()
-    return 0
+    return end === 'incomplete' ? 3 : 0
   } catch (error) {
     view.close()
     if (stop.failure !== undefined || !stop.now.aborted) throw error

@@ -4,8 +4,11 @@ import { redact } from '../base/secret/index.js'
 import { isWrongUse } from '../base/wrong-use.js'
 import { typed } from './suggestion.js'
 
-/** 0 success, 1 the run failed, 2 wrong use or configuration, 130 and 143 stopped at once by Ctrl-C or SIGTERM. */
-export type ExitCode = 0 | 1 | 2 | 130 | 143
+/**
+ * 0 success, 1 the run failed, 2 wrong use or configuration, 3 the run made less than it was asked for, 130 and 143
+ * stopped at once by Ctrl-C or SIGTERM.
+ */
+export type ExitCode = 0 | 1 | 2 | 3 | 130 | 143
 
 /** A person, or who ended the process, wanted the command to end: that is no error. */
 const ASKED_FOR: Readonly<Record<string, ExitCode>> = { 'cli/interrupted': 130, 'cli/terminated': 143 }

@@ -108,7 +108,7 @@ function stopOnSignal(jobs: RayJobs, id: string, leave: AbortController): Stoppi
   }
 }
 
-const CODES: readonly ExitCode[] = [0, 1, 2, 130, 143]
+const CODES: readonly ExitCode[] = [0, 1, 2, 3, 130, 143]
 
 /** The exit code of the job, where it is one of ours; else an error that says how it ended. */
 export function exitOf({ status, exitCode, message }: RayJob, id: string, asked: ExitCode | undefined): ExitCode {

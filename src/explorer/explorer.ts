@@ -4,10 +4,12 @@ import { TrinityError } from '../base/error.js'
 import { linkSignals } from '../base/link-signals.js'
 import type { Logger } from '../base/log/logger.js'
 import { extremes } from '../experience/extremes.js'
+import { addExplorerStep, NO_ROLLOUTS } from '../monitor/run-counts.js'
 import { spanned } from '../monitor/span/span.js'
 import type { SelectorFeedback } from '../pipeline/index.js'
+import type { PipelineReport } from '../pipeline/pipeline.js'
 import type { SchedulerState, Task } from '../task/index.js'
-import type { RolloutBatch } from './batch.js'
+import { failuresOf, type RolloutBatch } from './batch.js'
 import { rolloutSeed } from './contexts.js'
 import { evaluateTaskset } from './evaluation.js'
 import { Harvest } from './harvest.js'
@@ -270,7 +272,9 @@ export class Explorer {
     const result = await spanned(spans, ['work', 'rollouts', step], () => batch.done)
     const waited = (performance.now() - begun) / 1000
     const experiences = trainExperiences(step, result)
-    const markOf = (feedback: SelectorFeedback, inputEnd?: number): ExplorerMark => {
+    const { runs: rollouts, failed } = failuresOf(result)
+    const made = experiences.filter(({ failure }) => failure === undefined).length
+    const markOf = ({ feedback, steps }: PipelineReport, inputEnd?: number): ExplorerMark => {
       if (Object.keys(feedback).length > 0) this.#feedback.push(feedback)
       const sampled = (this.#mark?.sampledTokens ?? 0) + sampledTokens(result)
       this.#mark = {
@@ -280,6 +284,7 @@ export class Explorer {
         feedback: [...this.#feedback],
         inputEnd,
         sampledTokens: sampled,
+        counts: addExplorerStep(this.#mark?.counts ?? NO_ROLLOUTS, { rollouts, failed, made }, steps),
       }
       return this.#mark
     }

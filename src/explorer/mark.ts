@@ -1,3 +1,4 @@
+import type { ExplorerCounts } from '../monitor/run-counts.js'
 import type { SelectorFeedback } from '../pipeline/index.js'
 import type { SchedulerState } from '../task/index.js'
 
@@ -16,4 +17,6 @@ export interface ExplorerMark {
   readonly inputEnd?: number
   /** Tokens that were sampled for training up to here. */
   readonly sampledTokens?: number
+  /** Counts up to this step. Undefined in checkpoints of earlier releases. */
+  readonly counts?: ExplorerCounts
 }

@@ -1,4 +1,5 @@
 import type { Experience } from '../experience/index.js'
+import type { RunCounts } from './run-counts.js'
 
 /** What a person sees of a run while it goes on. */
 export interface RunView {
@@ -20,6 +21,10 @@ export interface RunSummary {
   readonly ok: boolean
   /** It was asked to end before its end. */
   readonly stopped?: boolean
+  /** Reason of a run that made less than it was asked for and was not asked to stop. */
+  readonly incomplete?: string
+  /** Counts of the job. Undefined if nothing was run, or the mode keeps none. */
+  readonly counts?: RunCounts
   /** An earlier run has done everything: there was nothing to do. */
   readonly isOld?: boolean
   /** What has changed since then, a line each. */

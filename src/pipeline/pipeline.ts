@@ -81,12 +81,12 @@ export class ExperiencePipeline {
 
   /**
    * One batch of the explorer. Its mark is stored with what is left of it, even if that is nothing; `markOf` makes the
-   * mark when the feedback of the batch is known, and where the kept raw experiences end. Failed runs are kept with the
+   * mark when the operators have reported, and where the kept raw experiences end. Failed runs are kept with the
    * raw ones and go no further.
    */
   async process(
     experiences: readonly Experience[],
-    { markOf, ...put }: PutOptions & { markOf?: (feedback: SelectorFeedback, inputEnd?: number) => unknown } = {},
+    { markOf, ...put }: PutOptions & { markOf?: (report: PipelineReport, inputEnd?: number) => unknown } = {},
   ): Promise<PipelineReport> {
     const begun = performance.now()
     const report: PipelineReport = { steps: [], metrics: {}, feedback: {} }
@@ -98,7 +98,7 @@ export class ExperiencePipeline {
     const writing = performance.now()
     const { sizeKey } = this.#options
     if (sizeKey) current = current.map((one) => ({ ...one, info: { ...one.info, [sizeKey]: current.length } }))
-    await output.put(current, markOf ? { ...put, mark: markOf(report.feedback, input?.end) } : put)
+    await output.put(current, markOf ? { ...put, mark: markOf(report, input?.end) } : put)
     const seconds = (from: number) => (performance.now() - from) / 1000
     report.metrics[`${PREFIX}experience_count`] = current.length
     report.metrics[`${PREFIX}time/write`] = seconds(writing) + kept / 1000

@@ -90,6 +90,10 @@ export async function runBench(job: Job): Promise<ModeEnd> {
     const file = await writeBenchResults(dir, model, results)
     if (results.length === 1) note(`the numbers of each task set are in ${file}`)
   }
+  if (passed > 0 && passed < list.length) {
+    const reason = `after ${list.length - passed} of ${list.length} evaluations: ${passed} damaged checkpoints were left out`
+    return { end: 'incomplete', reason, steps: version, best }
+  }
   if (passed < list.length) return { end: 'finished', steps: version, best }
   throw new TrinityError('checkpoint/damaged', 'nothing could be evaluated: what should be evaluated is damaged', {
     path: checkpoints.dir,

@@ -5,6 +5,7 @@ import { spanned } from '../monitor/span/span.js'
 import { openLink, Synchronizer, type SyncState, scheduleOf, type Transfer } from '../synchronizer/index.js'
 import { Trainer } from '../trainer/index.js'
 import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
+import { asksForSteps, endOf } from './ending.js'
 import { makeExplorer } from './explorer.js'
 import { horizonOf } from './horizon.js'
 import type { Job, ModeEnd } from './job.js'
@@ -129,14 +130,16 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     watchStalls({ reasons: async () => [...sync.waiting(), ...(await bufferWaits(buffer))], seconds: STALL_S, note }),
   )
   const { end } = await runSides({ explorer, trainer, sync, stop })
-  if (end === 'stopped') return { end, steps: trainer.step }
+  const done = () => ({ steps: trainer.step, counts: { trainer: trainer.counts, explorer: explorer.mark?.counts } })
+  if (end === 'stopped') return { end, ...done() }
   await sync.giveLast(stop.now)
   const wanted = evalTasksets.length > 0 && config.explorer.eval_interval > 0 && trainer.step > 0
   if (wanted && explorer.evaluated !== trainer.step) {
     view.phase('explorer', 'final evaluation')
     await explorer.evaluate(finalStep(config, explorer.step), { signal: stop.now })
   }
-  return { end: 'finished', steps: trainer.step }
+  const asked = asksForSteps(config) ? total : undefined
+  return { ...endOf(trainer.step, asked, done().counts), ...done() }
 }
 
 function call(config: Config, signal: AbortSignal) {

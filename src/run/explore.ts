@@ -8,6 +8,7 @@ import type { SpanFile } from '../monitor/span/span-file.js'
 import { ApartExplorerSync, StatusBoard, scheduleOf, takeLatest } from '../synchronizer/index.js'
 import { announced } from './announced.js'
 import { openMainBuffer } from './buffers.js'
+import { asksForSteps, endOf } from './ending.js'
 import { makeExplorer } from './explorer.js'
 import type { Job, ModeEnd } from './job.js'
 import { FinishMarker } from './marker.js'
@@ -92,7 +93,12 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
       return stop.gentle.aborted
     },
   )
-  return { end: stopped ? 'stopped' : 'finished', steps: explorer.mark?.step ?? 0 }
+  const steps = explorer.mark?.step ?? 0
+  const counts = { explorer: explorer.mark?.counts }
+  if (stopped) return { end: 'stopped', steps, counts }
+  // an explorer that its trainer has ended is not asked for more
+  const asked = asksForSteps(config) && !over.signal.aborted ? scheduler.steps : undefined
+  return { ...endOf(steps, asked, counts, 'the tasks ended'), steps, counts }
 }
 
 function loader(samplers: readonly SampleModel[], deadlineMs: number, log: Logger, spans?: SpanFile) {

@@ -3,6 +3,7 @@ import type { BestEval, Checkpoints } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
 import type { OpenEngine } from '../engine/registry.js'
 import type { Monitor } from '../monitor/monitor.js'
+import type { RunCounts } from '../monitor/run-counts.js'
 import type { SpanFile } from '../monitor/span/span-file.js'
 import type { RunView } from '../monitor/view.js'
 import type { Closers } from './closers.js'
@@ -36,7 +37,11 @@ export interface Job {
 
 /** How a mode ended. */
 export interface ModeEnd {
-  readonly end: 'finished' | 'stopped'
+  /** `incomplete`: it made less than it was asked for, and was not asked to stop. */
+  readonly end: 'finished' | 'stopped' | 'incomplete'
+  /** `incomplete`: what is missing and why, such as `after 6 of 8 steps: 24 of 96 experiences were dropped`. */
+  readonly reason?: string
+  readonly counts?: RunCounts
   /** Training steps done in all; explore steps where nothing is trained. */
   readonly steps: number
   /** Of this run alone, where it is not the job's own. */

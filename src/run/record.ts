@@ -11,9 +11,10 @@ import { concealed } from '../config/secret.js'
 import { forward } from '../monitor/forward.js'
 import type { Settings } from './changed.js'
 import type { ProgressView } from './job.js'
+import type { StageEnd } from './stage.js'
 
 /** How a run ended: `before` is one that found everything done. */
-export type RecordedEnd = 'finished' | 'stopped' | 'before' | 'failed'
+export type RecordedEnd = StageEnd['end'] | 'failed'
 
 /** What the last process of its kind in a job directory was asked for, and what became of it. */
 export interface RunRecord {

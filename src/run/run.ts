@@ -4,6 +4,7 @@ import { type BestEval, Checkpoints } from '../checkpoint/index.js'
 import { type Resolved, type ResolvedStage, trainsIn } from '../config/index.js'
 import { type OpenEngine, openEngine } from '../engine/registry.js'
 import { openMonitor } from '../monitor/open.js'
+import type { RunCounts } from '../monitor/run-counts.js'
 import type { RunSummary } from '../monitor/view.js'
 import type { ProgressView } from './job.js'
 import { refusals } from './preflight/index.js'
@@ -33,8 +34,15 @@ export interface RunOptions {
 
 /** How a run ended. */
 export interface RunResult {
-  /** `before`: nothing was to do, an earlier run has finished everything. */
+  /**
+   * `before`: nothing was to do, an earlier run has finished everything. `incomplete`: a stage made less than it was
+   * asked for, and was not asked to stop.
+   */
   readonly end: StageEnd['end']
+  /** `incomplete`: what is missing and why, such as `after 6 of 8 steps: 24 of 96 experiences were dropped`. */
+  readonly reason?: string
+  /** Counts of the last stage that ran, over all runs of its job. */
+  readonly counts?: RunCounts
   /** Training steps of the last stage that ran. */
   readonly steps: number
   readonly stages: readonly { readonly name: string | null; readonly end: StageEnd['end']; readonly steps: number }[]
@@ -60,17 +68,14 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
   const changes: string[] = []
   const ended: { name: string | null; end: StageEnd['end']; steps: number }[] = []
   let now: number | undefined
+  let counts: RunCounts | undefined
+  const reasons: string[] = []
   for (const [i, stage] of stages.entries()) {
     await meta?.begin(i)
     if (stages.length > 1) view.phase('run', `stage ${i + 1} of ${stages.length}: ${stage.name}`)
     const taken = new StepsTaken(stage.config.mode)
     try {
-      const {
-        end,
-        steps,
-        best,
-        changed = [],
-      } = await runStage(stage, {
+      const stageEnd = await runStage(stage, {
         view: taken.watch(view),
         stop,
         file: isOverridden ? undefined : file,
@@ -79,10 +84,13 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
         engineNamed: options.engineNamed?.(i) ?? false,
         began: (i === 0 ? options.began : undefined) ?? performance.now(),
       })
+      const { end, steps, reason, changed = [] } = stageEnd
       ended.push({ name: stage.name, end, steps })
+      if (reason !== undefined) reasons.push(stages.length > 1 ? `${reason} (stage ${stage.name})` : reason)
       // where nothing is trained, steps are not its own
       now = trainsIn(stage.config.mode) && end !== 'before' ? taken.count : undefined
-      bestOf = best
+      bestOf = stageEnd.best
+      counts = stageEnd.counts
       changes.push(...changed)
     } catch (error) {
       if (taken.count > 0) noteDuringRun(error)
@@ -95,13 +103,16 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
     await meta?.finished(i)
   }
   const last = ended[ended.length - 1]
-  const end = ended.every((one) => one.end === 'before') ? 'before' : last.end
+  const ends = new Set(ended.map((one) => one.end))
+  const isIncomplete = last.end !== 'stopped' && ends.has('incomplete')
+  const end = isIncomplete ? 'incomplete' : ended.every((one) => one.end === 'before') ? 'before' : last.end
+  const reason = isIncomplete ? reasons.join('; ') : undefined
   const found = await summarize(stages[ended.length - 1], end, last.steps, begun, options.command, bestOf)
-  const summary = { ...found, now }
+  const summary = { ...found, now, incomplete: reason, counts }
   if (end === 'before')
     summary.next.unshift(longer(stages, options), `${options.command ?? COMMAND} --fresh   starts over`)
   view.end(end === 'before' ? { ...summary, changed: changes } : summary)
-  return { end, steps: last.steps, stages: ended, summary }
+  return { end, reason, counts, steps: last.steps, stages: ended, summary }
 }
 
 const COMMAND = 'trinity run'

@@ -8,6 +8,7 @@ import type { Config, ResolvedStage } from '../config/index.js'
 import type { OpenEngine } from '../engine/registry.js'
 import type { Monitor } from '../monitor/monitor.js'
 import { fileName } from '../monitor/names.js'
+import type { RunCounts } from '../monitor/run-counts.js'
 import { SPANS, SpanFile } from '../monitor/span/span-file.js'
 import { hasTasks, runTaskPipeline } from '../pipeline/task-pipeline.js'
 import { runBench } from './bench.js'
@@ -16,7 +17,7 @@ import { settingsOf } from './changed.js'
 import { type Closers, withClosers } from './closers.js'
 import { withDataJuicer } from './data-juicer.js'
 import { runExplore } from './explore.js'
-import type { ProgressView, RunMode } from './job.js'
+import type { ModeEnd, ProgressView, RunMode } from './job.js'
 import { jobName } from './job-name.js'
 import { FinishMarker } from './marker.js'
 import { memoryOf } from './memory.js'
@@ -43,7 +44,10 @@ export interface StageContext {
 
 export interface StageEnd {
   /** `before`: an earlier run has finished it. */
-  readonly end: 'finished' | 'stopped' | 'before'
+  readonly end: ModeEnd['end'] | 'before'
+  /** `incomplete`: what is missing and why. */
+  readonly reason?: string
+  readonly counts?: RunCounts
   readonly steps: number
   readonly best?: BestEval
   /** What an earlier run that has finished was asked differently. */
@@ -123,7 +127,8 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       })
       if (stop.failure !== undefined) throw stop.failure
       if (result.end === 'finished' && ends) await marker.write(result.steps)
-      await record.end(result.end)
+      if (result.end === 'incomplete') logger.warn(`the run ended ${result.reason}`)
+      await record.end(result.end, result.reason)
       return result
     } catch (cause) {
       const error = stop.failure ?? systemError(cause, dir)

@@ -1,11 +1,14 @@
 import { TrinityError } from '../base/error.js'
 import type { Cut, ExperienceBuffer } from '../buffer/index.js'
 import { nextCall } from '../engine/calls.js'
+import type { ExplorerMark } from '../explorer/index.js'
+import { type ExplorerCounts, sumExplorers } from '../monitor/run-counts.js'
 import { spanned } from '../monitor/span/span.js'
 import { ApartTrainerSync, StatusBoard, scheduleOf } from '../synchronizer/index.js'
 import { Trainer, type TrainerSync } from '../trainer/index.js'
 import { announced } from './announced.js'
 import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
+import { asksForSteps, endOf } from './ending.js'
 import type { Job, ModeEnd } from './job.js'
 import { endedEarlier } from './marker.js'
 import { openBase, openTrained, type TrainedModels } from './models.js'
@@ -56,7 +59,17 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   // The others hear of this process only now: what a killed one had left too much is gone.
   const run = async () => (await trainer.run(stop.now, stop.gentle)) === 'stopped'
   const stopped = fromFile ? await run() : await announced(board, () => trainer.step, run)
-  return { end: stopped ? 'stopped' : 'finished', steps: trainer.step }
+  const counts = { trainer: trainer.counts, explorer: fromFile ? undefined : await explorersOf(buffer) }
+  if (stopped) return { end: 'stopped', steps: trainer.step, counts }
+  const asked = asksForSteps(config) ? (config.trainer.total_steps ?? undefined) : undefined
+  const why = fromFile ? `the data set ended, it holds ${expected} steps` : 'the explorers ended'
+  return { ...endOf(trainer.step, asked, counts, why), steps: trainer.step, counts }
+}
+
+/** Returns the counts of all explorers that have written to the buffer. */
+async function explorersOf(buffer: ExperienceBuffer): Promise<ExplorerCounts | undefined> {
+  const marks = Object.values((await buffer.cut()).marks) as (Partial<ExplorerMark> | null)[]
+  return sumExplorers(marks.flatMap((mark) => mark?.counts ?? []))
 }
 
 /** The end of an earlier run is not that of this one: else a trainer that is started before its explorers ends at once. */

@@ -70,6 +70,7 @@ export class ChildRun {
     // what it said last may still be on its way
     await finished(this.#process.output).catch(() => {})
     if (code === 0) return undefined
-    return error?.message ?? this.#process.log.find('error ') ?? `it ended with ${signal ?? `code ${code}`}`
+    const { log } = this.#process
+    return error?.message ?? log.find('error ') ?? log.find('partial ') ?? `it ended with ${signal ?? `code ${code}`}`
   }
 }

@@ -5,6 +5,7 @@ import type { Checkpoints, FolderWriter } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
 import type { ScoreModel, TrainModel } from '../engine/contract.js'
 import type { Monitor } from '../monitor/monitor.js'
+import type { TrainerCounts } from '../monitor/run-counts.js'
 import type { SpanLane } from '../monitor/span/span.js'
 import type { RunView } from '../monitor/view.js'
 
@@ -56,6 +57,8 @@ export interface TrainerState {
   readonly step: number
   readonly controllers: Readonly<Record<string, { kl_coef: number }>>
   readonly auxiliary: Readonly<Record<string, Cut>>
+  /** Undefined in checkpoints of earlier releases. */
+  readonly counts?: TrainerCounts
 }
 
 /** Why the loop ended. */

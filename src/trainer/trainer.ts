@@ -4,14 +4,12 @@ import type { Logger } from '../base/log/logger.js'
 import type { ExperienceBuffer } from '../buffer/index.js'
 import type { SavedCheckpoint } from '../checkpoint/index.js'
 import { nextCall } from '../engine/calls.js'
+import { addTrainingStep, NO_TRAINING, type TrainerCounts } from '../monitor/run-counts.js'
 import { spanned } from '../monitor/span/span.js'
 import type { TrainerEnd, TrainerParts, TrainerState } from './parts.js'
 import { Preview } from './preview.js'
 import { TrainStep } from './step.js'
 import { Stopwatch } from './stopwatch.js'
-
-/** So many steps in a row without one gradient that could be applied, and the weights will not recover. */
-const HOPELESS = 10
 
 /**
  * The training loop: take experiences, train, hand the weights over, save. In this order, so that nothing moves while a
@@ -25,9 +23,10 @@ export class Trainer {
   readonly #strategyArgs: Record<string, unknown>
   readonly #preview?: Preview
   #step = 0
-  #refusedSteps = 0
-  /** Experiences that the models have learned from in this run, and what was said of the others last. */
-  #trained = 0
+  #counts: TrainerCounts = NO_TRAINING
+  /** Whether the counts include every step of the job: checkpoints of earlier releases have none. */
+  #countsAll = true
+  /** Last note of a training step; explains a run without one update. */
   #unused = ''
 
   constructor(parts: TrainerParts) {
@@ -53,13 +52,18 @@ export class Trainer {
     return this.#step
   }
 
+  get counts(): TrainerCounts {
+    return this.#counts
+  }
+
   /** The trainer's own part of a checkpoint. */
   async state(): Promise<TrainerState> {
     const auxiliary: Record<string, TrainerState['auxiliary'][string]> = {}
     for (const [name, buffer] of Object.entries(this.#parts.auxiliaryBuffers ?? {}))
       auxiliary[name] = await buffer.cut()
     const controllers = Object.entries(this.#train.controllers).map(([name, one]) => [name, one.state()] as const)
-    return { version: 1, step: this.#step, controllers: Object.fromEntries(controllers), auxiliary }
+    const own = { step: this.#step, controllers: Object.fromEntries(controllers), counts: this.#counts }
+    return { version: 1, ...own, auxiliary }
   }
 
   /** Goes on from a checkpoint: weights, optimizer, coefficients, positions in the auxiliary buffers. */
@@ -77,6 +81,8 @@ export class Trainer {
       if (state.controllers[name]) controller.restore(state.controllers[name])
     }
     this.#step = state.step
+    this.#counts = state.counts ?? NO_TRAINING
+    this.#countsAll = state.counts !== undefined
   }
 
   /**
@@ -91,7 +97,7 @@ export class Trainer {
       this.#tell(`nothing to train: step ${begin} of trainer.total_steps ${total} was already reached`)
     }
     const end = await this.#loop(total, signal, stop)
-    if (begin === 0 && this.#step > 0 && this.#trained === 0 && end !== 'stopped') throw this.#nothing()
+    if (end !== 'stopped') this.#checkTrained()
     if (this.#step > 0) await this.#keep(signal)
     if (end === 'end_of_data' && this.#step === begin) {
       this.#tell(`nothing was trained: buffer '${this.#parts.buffer.name}' ended before step ${begin + 1}`)
@@ -152,12 +158,13 @@ export class Trainer {
     const { config, view, monitor, sync, spans } = this.#parts
     const step = this.#step + 1
     view.phase('trainer', `step ${step}: training`)
-    const { metrics, trained } = await spanned(spans, ['work', 'trains', step], () =>
+    const result = await spanned(spans, ['work', 'trains', step], () =>
       this.#train.run(sampled.experiences, step, signal),
     )
-    this.#trained += trained
+    const { metrics } = result
+    this.#counts = addTrainingStep(this.#counts, result)
     this.#step = step
-    this.#giveUpWhenHopeless(metrics)
+    this.#checkRefused()
     view.phase('trainer', `step ${step}: weights to the explorer`)
     if (sync) {
       const handOver = () => watch.time('sync_weight', () => sync.afterStep(step, signal))
@@ -178,14 +185,28 @@ export class Trainer {
     if (due) await this.#keep(signal)
   }
 
-  #giveUpWhenHopeless(metrics: Readonly<Record<string, number>>): void {
-    const isRefused = metrics['actor/updates'] === 0 && metrics['actor/refused_updates'] > 0
-    this.#refusedSteps = isRefused ? this.#refusedSteps + 1 : 0
-    if (this.#refusedSteps < HOPELESS) return
-    throw new TrinityError('trainer/not-finite', `no gradient was finite in the last ${HOPELESS} training steps`, {
-      path: `step ${this.#step}`,
-      hint: 'lower algorithm.optimizer.lr, set trainer.grad_clip, and look for infinite rewards or log-probs',
-    })
+  /** Throws if as many updates in a row were refused as `trainer.max_refused_updates` allows. */
+  #checkRefused(): void {
+    const { max_refused_updates: most } = this.#parts.config.trainer
+    const [model, count] = Object.entries(this.#counts.refusedInRow).find(([, one]) => one >= most) ?? []
+    if (most === 0 || count === undefined) return
+    const text = `the last ${count} updates of the ${model} had a loss or a gradient that is not finite`
+    throw this.#isUntrained() ? notFinite('trainer/no-update', text) : notFinite('trainer/not-finite', text, this.#step)
+  }
+
+  #isUntrained(): boolean {
+    return this.#step > 0 && this.#countsAll && this.#counts.applied === 0
+  }
+
+  /** Throws if no update was applied in any step of the job. */
+  #checkTrained(): void {
+    if (!this.#isUntrained()) return
+    const { refused, trained } = this.#counts
+    if (refused > 0) {
+      const count = `none of the ${refused} updates in ${this.#step} steps was applied`
+      throw notFinite('trainer/no-update', `${count}: each had a loss or a gradient that is not finite`)
+    }
+    if (trained === 0) throw this.#nothing()
   }
 
   #keep(signal: AbortSignal): Promise<void> {
@@ -215,7 +236,7 @@ export class Trainer {
     if (saved) monitor.log({ 'time/save_checkpoint': watch.total() }, step)
   }
 
-  /** What a training step says; the last of it explains a run without one update. */
+  /** Logs a note of a training step. */
   #hear(text: string): void {
     this.#unused = text
     this.#tell(text)
@@ -256,6 +277,13 @@ function summary(metrics: Readonly<Record<string, number>>): string {
   const shown = ['actor/loss', 'critic/score/mean', 'actor/grad_norm', 'actor/lr', 'mismatch/kl', 'time/step']
   const parts = shown.filter((name) => name in metrics).map((name) => `${name} ${metrics[name].toPrecision(4)}`)
   return parts.join(', ')
+}
+
+function notFinite(code: string, message: string, step?: number): TrinityError {
+  return new TrinityError(code, message, {
+    path: step === undefined ? 'algorithm.optimizer.lr' : `step ${step}`,
+    hint: 'lower algorithm.optimizer.lr, set trainer.grad_clip, and look for infinite rewards or log-probs',
+  })
 }
 
 function unusable({ dir }: SavedCheckpoint, what: string): TrinityError {

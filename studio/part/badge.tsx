@@ -4,6 +4,7 @@ const SIGNS: Record<RunState, string> = {
   running: '●',
   waiting: '◐',
   finished: '✓',
+  incomplete: '◔',
   failed: '✕',
   broken: '⚠',
   stopped: '■',

@@ -48,7 +48,7 @@ export function Headline({ run }: { run?: RunDetail }) {
           </Fact>
         )}
       </dl>
-      {run?.state === 'failed' && run.error !== undefined && (
+      {run?.error !== undefined && (
         <pre class="failure" role="alert">
           {run.error.message}
         </pre>

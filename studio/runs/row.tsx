@@ -65,7 +65,7 @@ export function RunRow({ run, isSelected }: Props) {
 
 /** What is wrong, whom it waits for, or else what it is. */
 function Words({ run }: { run: RunSummary }) {
-  const wrong = run.state === 'failed' ? run.error?.message : run.problems[0]?.replace(`${run.path}/`, '')
+  const wrong = run.error !== undefined ? run.error.message : run.problems[0]?.replace(`${run.path}/`, '')
   const waits = run.roles.flatMap(({ role, waitsFor }) => (waitsFor ? `${role} waits for ${waitsFor}` : []))
   if (wrong !== undefined)
     return (

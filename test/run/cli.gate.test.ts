@@ -54,6 +54,22 @@ describe('trinity run', { timeout: 120_000 }, () => {
     expect(second.stdout).toContain('already finished')
   })
 
+  it('exits with 3 and the reason after fewer steps than asked, also when it is started again', async () => {
+    const filter = [
+      '--set',
+      'data_processor.experience_pipeline.operators=[{name: reward_filter, args: {threshold: 0.001}}]',
+    ]
+    const first = await run('partial', filter)
+    expect(first).toMatchObject({ code: 3, stderr: '' })
+    const reason = /partial +ended after \d of 6 steps: \d+ of 72 experiences were dropped \(reward_filter: .+ \d+\)/
+    expect(first.stdout).toMatch(reason)
+    expect(first.stdout).toMatch(/updates +\d applied, 0 refused; weights changed/)
+    expect(first.stdout).toMatch(/data +experiences: 72 made, \d+ dropped/)
+    const second = await run('partial', filter)
+    expect(second.code).toBe(3)
+    expect(second.stdout).toMatch(reason)
+  })
+
   it('starts over only when told twice', async () => {
     const refused = await run('whole', ['--fresh'])
     expect(refused, refused.stderr).toMatchObject({ code: 2 })

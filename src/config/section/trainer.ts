@@ -19,6 +19,11 @@ export const trainer = record('TrainerConfig', 'Training.', {
   save_interval: int('Train steps between checkpoints; 0 saves at the end only.', 0, { min: 0 }),
   enable_preview: bool('Send a table of samples to the monitor.', false),
   total_steps: int('Train steps.', null, { min: 1, auto: 'buffer.total_steps in mode train' }),
+  max_refused_updates: int(
+    'Updates in a row with a loss or gradient that is not finite, after which the run fails; 0: it never does.',
+    10,
+    { min: 0 },
+  ),
   save_hf_checkpoint: oneOf(['always', 'never', 'last'], 'Which checkpoints get a Hugging Face folder.', 'last'),
   save_dtype: oneOf(
     ['float32', 'bfloat16'],

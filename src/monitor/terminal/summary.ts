@@ -1,4 +1,5 @@
 import { shortPath } from '../../base/file/short-path.js'
+import { countLines } from '../run-counts.js'
 import type { RunSummary } from '../view.js'
 import { duration, figure } from './number.js'
 
@@ -7,15 +8,19 @@ const MOST_CHANGES = 8
 /** The last words of a run as lines: how it ended, what it reached, where the weights are, what to do now. */
 export function summaryLines(summary: RunSummary): { label: string; text: string }[] {
   const { ok, stopped, isOld, changed = [], steps, now, seconds, firstEval, bestEval, checkpoint, next = [] } = summary
-  const label = ok ? (stopped ? 'stopped' : 'done') : 'failed'
+  const { incomplete, counts } = summary
+  const label = !ok ? 'failed' : stopped ? 'stopped' : incomplete === undefined ? 'done' : 'partial'
   const text = isOld
     ? `nothing to do: this run already finished after ${stepsOf(steps)}`
-    : steps === 0 && label !== 'done'
-      ? `before a step was done, after ${duration(seconds)}`
-      : `${stepsOf(steps)}${ofThemNow(steps, now)} in ${duration(seconds)}`
+    : incomplete !== undefined
+      ? `ended ${incomplete}`
+      : steps === 0 && label !== 'done'
+        ? `before a step was done, after ${duration(seconds)}`
+        : `${stepsOf(steps)}${ofThemNow(steps, now)} in ${duration(seconds)}`
   const lines = [{ label, text }]
   const shown = changed.length > MOST_CHANGES ? [...changed.slice(0, MOST_CHANGES), '…'] : changed
   shown.forEach((change, i) => void lines.push({ label: i === 0 ? 'changed' : '', text: change }))
+  if (counts) lines.push(...countLines(counts))
   if (bestEval) {
     const first = firstEval && firstEval.metric === bestEval.metric ? firstEval : undefined
     const from = first ? `first ${figure(first.score)} (step ${first.step}), ` : ''

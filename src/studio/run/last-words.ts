@@ -30,13 +30,13 @@ export function timeOf(line: string, written: Date): number | undefined {
   return (same > written.getTime() + 86_400_000 ? at(written.getFullYear() - 1) : same) / 1000
 }
 
-/** The error that a run ended with, as it recorded it or, before runs did so, as its log ends with it. */
+/** Returns the error of a run, or why it is incomplete: from its record, or from its log if it has no record. */
 export async function failureOf(
   { root, path }: FoundRun,
   record: RunRecord | undefined,
   changed: number,
 ): Promise<RunError | undefined> {
-  if (record?.end?.how === 'failed') {
+  if (record?.end?.how === 'failed' || record?.end?.how === 'incomplete') {
     const { at, error } = record.end
     return { code: error?.code, message: redact(error?.message ?? 'no reason is on record'), at: Date.parse(at) / 1000 }
   }

@@ -7,7 +7,7 @@ import type { BestEval, EvalRecord } from '../../checkpoint/checkpoint.js'
 import { readMark } from '../../checkpoint/job-mark.js'
 import { BENCH, JOB, metaName } from '../../checkpoint/layout.js'
 import type { LockHolder } from '../../checkpoint/lock.js'
-import { type RunRecord, readRecords } from '../../run/record.js'
+import { type RecordedEnd, type RunRecord, readRecords } from '../../run/record.js'
 import { isOver, type RoleStatus } from '../../synchronizer/status.js'
 import { statusFolder } from '../../synchronizer/status-store.js'
 import type { Evaluation, Evaluations, RoleState, RunState, RunSummary } from '../api.js'
@@ -49,7 +49,7 @@ export async function summarize(run: FoundRun): Promise<RunSummary> {
     id,
     name: mark?.job ?? placeOf(run),
     path,
-    state: stateOf(isAlive, roles, isFinished === true, error !== undefined, problems.length > 0),
+    state: stateOf(isAlive, roles, isFinished === true, error && (record?.end?.how ?? 'failed'), problems.length > 0),
     roles,
     error,
     progress: progressOf(pulses, { ...goalOf(config), ...record?.expects }, isAlive),
@@ -94,12 +94,12 @@ function stateOf(
   isAlive: boolean,
   roles: readonly RoleState[],
   isFinished: boolean,
-  hasFailed: boolean,
+  failure: RecordedEnd | undefined,
   isBroken: boolean,
 ): RunState {
   if (isAlive) return roles.every(({ waitsFor }) => waitsFor !== undefined) ? 'waiting' : 'running'
   if (isFinished) return 'finished'
-  if (hasFailed) return 'failed'
+  if (failure !== undefined) return failure === 'incomplete' ? 'incomplete' : 'failed'
   return isBroken ? 'broken' : 'stopped'
 }
 

@@ -1,0 +1,35 @@
+import type { Config } from '../config/index.js'
+import { lossesOf, type RunCounts } from '../monitor/run-counts.js'
+import { figure } from '../monitor/terminal/number.js'
+import type { ModeEnd } from './job.js'
+
+/**
+ * Returns whether the configuration asks for a number of steps. Without one, the end of the data is the end that was
+ * asked for; so is the end of `buffer.total_tokens`.
+ */
+export function asksForSteps({ buffer, trainer }: Config): boolean {
+  return trainer.total_steps !== null || (buffer.total_steps !== null && buffer.total_tokens === null)
+}
+
+/**
+ * Returns how a run that was not asked to stop has ended. `asked` is undefined if it may end after any number of steps;
+ * `otherwise` is the reason if the counts show none.
+ */
+export function endOf(
+  steps: number,
+  asked: number | undefined,
+  counts: RunCounts,
+  otherwise = 'the experiences ended',
+): Pick<ModeEnd, 'end' | 'reason'> {
+  const { trainer } = counts
+  if (asked !== undefined && steps < asked) {
+    const why = lossesOf(counts)
+    const reason = why.length > 0 ? why.join('; ') : otherwise
+    return { end: 'incomplete', reason: `after ${figure(steps)} of ${figure(asked)} steps: ${reason}` }
+  }
+  if (trainer?.learns && trainer.moved === 0) {
+    const reason = `every gradient of the ${figure(trainer.applied)} updates was 0, so the weights did not change`
+    return { end: 'incomplete', reason: `after ${figure(steps)} steps: ${reason}` }
+  }
+  return { end: 'finished' }
+}
