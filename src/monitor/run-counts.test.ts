@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { OperatorReport } from '../pipeline/pipeline.js'
 import {
   addExplorerStep,
   addTrainingStep,
@@ -41,7 +42,7 @@ describe('addTrainingStep', () => {
 
 describe('addExplorerStep', () => {
   it('counts experiences that an operator left out without a reason under its name', () => {
-    const operators = [
+    const operators: OperatorReport[] = [
       { name: 'filter', in: 8, out: 5, dropped: { 'all wrong': 3 }, ms: 1 },
       { name: 'advantage', in: 5, out: 3, dropped: {}, ms: 1 },
     ]

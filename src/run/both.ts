@@ -138,7 +138,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     view.phase('explorer', 'final evaluation')
     await explorer.evaluate(finalStep(config, explorer.step), { signal: stop.now })
   }
-  const asked = asksForSteps(config) ? total : undefined
+  const asked = asksForSteps(config, explorer.mark) ? total : undefined
   return { ...endOf(trainer.step, asked, done().counts), ...done() }
 }
 

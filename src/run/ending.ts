@@ -1,14 +1,16 @@
 import type { Config } from '../config/index.js'
+import type { ExplorerMark } from '../explorer/index.js'
 import { lossesOf, type RunCounts } from '../monitor/run-counts.js'
 import { figure } from '../monitor/terminal/number.js'
 import type { ModeEnd } from './job.js'
 
 /**
- * Returns whether the configuration asks for a number of steps. Without one, the end of the data is the end that was
- * asked for; so is the end of `buffer.total_tokens`.
+ * Returns whether a run is asked for a number of steps. Without one, the end of the data is the end that was asked for;
+ * so are `buffer.total_tokens` sampled tokens. `mark` is the explorer's, if the run has one.
  */
-export function asksForSteps({ buffer, trainer }: Config): boolean {
-  return trainer.total_steps !== null || (buffer.total_steps !== null && buffer.total_tokens === null)
+export function asksForSteps({ buffer, trainer }: Config, mark?: Pick<ExplorerMark, 'sampledTokens'>): boolean {
+  const isSpent = buffer.total_tokens !== null && (mark?.sampledTokens ?? 0) >= buffer.total_tokens
+  return !isSpent && (trainer.total_steps ?? buffer.total_steps) !== null
 }
 
 /**

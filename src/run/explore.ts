@@ -97,7 +97,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   const counts = { explorer: explorer.mark?.counts }
   if (stopped) return { end: 'stopped', steps, counts }
   // an explorer that its trainer has ended is not asked for more
-  const asked = asksForSteps(config) && !over.signal.aborted ? scheduler.steps : undefined
+  const asked = asksForSteps(config, explorer.mark) && !over.signal.aborted ? scheduler.steps : undefined
   return { ...endOf(steps, asked, counts, 'the tasks ended'), steps, counts }
 }
 

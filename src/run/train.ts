@@ -2,7 +2,7 @@ import { TrinityError } from '../base/error.js'
 import type { Cut, ExperienceBuffer } from '../buffer/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { ExplorerMark } from '../explorer/index.js'
-import { type ExplorerCounts, sumExplorers } from '../monitor/run-counts.js'
+import { sumExplorers } from '../monitor/run-counts.js'
 import { spanned } from '../monitor/span/span.js'
 import { ApartTrainerSync, StatusBoard, scheduleOf } from '../synchronizer/index.js'
 import { Trainer, type TrainerSync } from '../trainer/index.js'
@@ -59,17 +59,19 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   // The others hear of this process only now: what a killed one had left too much is gone.
   const run = async () => (await trainer.run(stop.now, stop.gentle)) === 'stopped'
   const stopped = fromFile ? await run() : await announced(board, () => trainer.step, run)
-  const counts = { trainer: trainer.counts, explorer: fromFile ? undefined : await explorersOf(buffer) }
+  const explorers = fromFile ? [] : await explorersOf(buffer)
+  const counts = { trainer: trainer.counts, explorer: sumExplorers(explorers.flatMap((one) => one.counts ?? [])) }
   if (stopped) return { end: 'stopped', steps: trainer.step, counts }
-  const asked = asksForSteps(config) ? (config.trainer.total_steps ?? undefined) : undefined
+  const sampledTokens = explorers.reduce((sum, one) => sum + (one.sampledTokens ?? 0), 0)
+  const asked = asksForSteps(config, { sampledTokens }) ? (config.trainer.total_steps ?? undefined) : undefined
   const why = fromFile ? `the data set ended, it holds ${expected} steps` : 'the explorers ended'
   return { ...endOf(trainer.step, asked, counts, why), steps: trainer.step, counts }
 }
 
-/** Returns the counts of all explorers that have written to the buffer. */
-async function explorersOf(buffer: ExperienceBuffer): Promise<ExplorerCounts | undefined> {
+/** Returns the states of all explorers that have written to the buffer. */
+async function explorersOf(buffer: ExperienceBuffer): Promise<Partial<ExplorerMark>[]> {
   const marks = Object.values((await buffer.cut()).marks) as (Partial<ExplorerMark> | null)[]
-  return sumExplorers(marks.flatMap((mark) => mark?.counts ?? []))
+  return marks.flatMap((mark) => mark ?? [])
 }
 
 /** The end of an earlier run is not that of this one: else a trainer that is started before its explorers ends at once. */

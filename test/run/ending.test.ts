@@ -74,6 +74,12 @@ describe('a run that ends early', () => {
     expect(run.reason).toBeUndefined()
   })
 
+  it('is finished after buffer.total_tokens', async () => {
+    const run = await bench.run({ name, 'buffer.total_tokens': 30 })
+    expect(run.steps).toBeLessThan(6)
+    expect(run.end).toBe('finished')
+  })
+
   it('is incomplete if no update changed the weights', async () => {
     const run = await bench.run({ name, 'algorithm.advantage_fn': 'zero_advantage', 'algorithm.kl_loss_fn': 'none' })
     expect(run).toMatchObject({ end: 'incomplete', steps: 6 })
