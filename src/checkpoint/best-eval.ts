@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import { isJsonObject, type JsonObject, readJsonObject } from '../base/file/json-file.js'
-import { isMean, SCORE_NAMES } from '../base/score-names.js'
+import { isMean, plainMeanName, SCORE_NAMES } from '../base/score-names.js'
 import type { BestEval, EvalRecord } from './checkpoint.js'
 import { BEST_EVAL } from './layout.js'
 
@@ -63,7 +63,7 @@ async function write(dir: string, history: readonly EvalRecord[]): Promise<BestE
 
 /** The earlier of two equal ones is kept. Scores of different metrics do not compare: the new one counts. */
 function beats(known: EvalRecord, record: EvalRecord): boolean {
-  return known.metric === record.metric && known.score >= record.score
+  return plainMeanName(known.metric) === plainMeanName(record.metric) && known.score >= record.score
 }
 
 function rate(step: number, metrics: Readonly<Record<string, number>>, metric?: string): EvalRecord {

@@ -40,6 +40,8 @@ describe('the numbers of a run', () => {
 
   it('have one that says how good the model is', () => {
     expect(numbers.defaultMetric()).toBe('eval/held/accuracy/mean@1')
+    const detailed = { 'eval/held/score/mean@1/max': 1, 'eval/held/score/mean@1/mean': 0.5, 'rollout/reward/mean': 1 }
+    expect(new RunNumbers([row(1, detailed)], []).defaultMetric()).toBe('eval/held/score/mean@1/mean')
     expect(new RunNumbers([row(1, { 'rollout/reward/mean': 1 })], []).defaultMetric()).toBe('rollout/reward/mean')
     expect(new RunNumbers([], [row(1, { 'actor/loss': 1 })]).defaultMetric()).toBe('actor/loss')
     expect(new RunNumbers([], []).defaultMetric()).toBeUndefined()

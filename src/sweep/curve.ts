@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isMean, SCORE_NAMES } from '../base/score-names.js'
+import { EVAL_SCORES, isMean } from '../base/score-names.js'
 import { type MetricsRow, parseMetrics } from '../monitor/metrics-file.js'
 import type { Axis } from './spec.js'
 
@@ -9,8 +9,6 @@ export type Curve = readonly { readonly x: number; readonly y: number }[]
 
 /** What every rollout counts: tokens that were sampled for training. */
 const TOKENS = 'rollout/sampled_tokens/sum'
-/** Best first; the share of goals that were reached says most of an episode. */
-const SCORES = ['accuracy', 'success', ...SCORE_NAMES]
 
 /** The numbers that a run has written, by step. */
 export class RunNumbers {
@@ -41,7 +39,7 @@ export class RunNumbers {
   defaultMetric(): string | undefined {
     const names = this.names()
     const evals = names.filter((name) => name.startsWith('eval/'))
-    const found = SCORES.flatMap((score) => evals.find((name) => isMean(name, score)) ?? [])
+    const found = EVAL_SCORES.flatMap((score) => evals.find((name) => isMean(name, score)) ?? [])
     return found[0] ?? ['rollout/reward/mean', 'actor/loss'].find((name) => names.includes(name))
   }
 

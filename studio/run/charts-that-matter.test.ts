@@ -40,6 +40,16 @@ describe('charts that matter', () => {
   })
 })
 
+describe('an evaluation with detailed statistics', () => {
+  it('shows the mean of the most telling measure', () => {
+    const names = ['accuracy', 'reward'].flatMap((measure) =>
+      ['mean', 'max', 'min', 'std'].map((statistic) => `eval/a/${measure}/mean@4/${statistic}`),
+    )
+    const charts = chartsThatMatter(names.map((name) => ({ name })))
+    expect(charts.find(({ title }) => title === 'Evaluation')?.names).toEqual(['eval/a/accuracy/mean@4/mean'])
+  })
+})
+
 describe('a search for metrics', () => {
   it('groups what it finds', () => {
     expect(

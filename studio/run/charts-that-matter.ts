@@ -13,14 +13,14 @@ const ONE_LINE = new Set(['Reward', 'Loss', 'Response length'])
 
 /** Of an evaluation, the more telling first. */
 const MEASURES = ['accuracy', 'success', 'score', 'reward']
-const MEASURE = /\/(accuracy|success|score|reward)((?:\/(?:mean|best)@\d+)?)$/
+const MEASURE = /\/(accuracy|success|score|reward)((?:\/(?:mean|best)@\d+(?:\/mean)?)?)$/
 
 /** In the order in which one asks: does it learn, is it healthy, is it fast. */
 const WANTED: readonly Wanted[] = [
   { title: 'Reward', names: ['rollout/reward/mean', 'critic/score/mean'], empty: 'No rewards yet.' },
   {
     title: 'Evaluation',
-    names: /^(eval|bench)\/[^/]+\/(accuracy|score|reward|success)(\/(mean|best)@\d+)?$/,
+    names: /^(eval|bench)\/[^/]+\/(accuracy|score|reward|success)(\/(mean|best)@\d+(\/mean)?)?$/,
     empty: 'No evaluation yet: explorer.eval_interval says when.',
   },
   { title: 'Loss', names: ['actor/final_loss', 'actor/loss'], empty: 'Nothing is trained yet.' },
