@@ -1,7 +1,11 @@
+import { EVAL_SCORES } from '../base/score-names.js'
+import { mean } from '../monitor/combine.js'
 import type { Task, Taskset } from '../task/index.js'
 import { allFailed } from './all-failed.js'
-import { failuresOf } from './batch.js'
+import { failuresOf, type RolloutBatchResult } from './batch.js'
+import type { RolloutResult } from './job.js'
 import { type Metrics, ofEvalSet, ofEvalTask } from './metrics.js'
+import type { EvalCounts } from './parts.js'
 import type { RolloutScheduler } from './scheduler.js'
 
 export interface EvaluationOptions {
@@ -12,15 +16,25 @@ export interface EvaluationOptions {
   readonly signal?: AbortSignal
 }
 
+/** Evaluation of one task set. */
+export interface TasksetEvaluation {
+  /** `<prefix>/<taskset>/…` */
+  readonly metrics: Metrics
+  readonly counts: EvalCounts
+}
+
 /** Tasks that are read at a time. */
 const PORTION = 1024
 
-/** Runs every task of the set and gives `<prefix>/<taskset>/…`. Runs that failed are counted, never scored as zero. */
+/**
+ * Runs every task of the set. A rollout without an answer, because it failed or because its prompt was too long, counts
+ * as 0 in every score. Throws if all rollouts failed.
+ */
 export async function evaluateTaskset(
   taskset: Taskset,
   rollouts: RolloutScheduler,
   { step, prefix, detailed, maxRepeat, signal }: EvaluationOptions,
-): Promise<Metrics> {
+): Promise<TasksetEvaluation> {
   const tasks: Task[] = []
   for await (const portion of taskset.batches(PORTION)) tasks.push(...portion)
   signal?.throwIfAborted()
@@ -30,24 +44,74 @@ export async function evaluateTaskset(
   try {
     const result = await batch.done
     const failures = failuresOf(result)
-    const { runs, failed } = failures
-    if (runs > 0 && failed === runs) {
+    if (failures.runs > 0 && failures.failed === failures.runs) {
       throw allFailed(`evaluation of '${taskset.name}'`, failures, {
         path: 'buffer.explorer_input.eval_tasksets',
         hint: 'log/explorer_runner_*.log has every failure',
       })
     }
     const name = `${prefix}/${taskset.name}`
-    const values = result.tasks.map((task) => {
-      const done = task.runs.filter(({ failure }) => !failure)
-      return { ...ofEvalTask(done.map(({ metrics }) => metrics)), 'time/task_execution': task.seconds }
-    })
-    return {
-      ...ofEvalSet(name, values, detailed),
-      [`${name}/finished_task_count`]: result.tasks.length,
-      ...(failed > 0 ? { [`${name}/failed_run_count`]: failed } : {}),
+    const counts = countsOf(result)
+    const metrics = {
+      ...ofEvalSet(name, taskMetrics(result), detailed),
+      ...finishedMeans(name, result),
+      [`${name}/finished_task_count`]: counts.tasks,
+      [`${name}/run_count`]: counts.runs,
+      [`${name}/failed_run_count`]: counts.failedRuns,
+      [`${name}/too_long_task_count`]: counts.tooLongTasks,
     }
+    return { metrics, counts }
   } finally {
     signal?.removeEventListener('abort', abort)
+  }
+}
+
+function isAnswered({ failure, isTooLong = false }: RolloutResult): boolean {
+  return failure === undefined && !isTooLong
+}
+
+function taskMetrics(result: RolloutBatchResult): Metrics[] {
+  const scores = scoresIn(result)
+  const all = scores.size === 0 ? ['reward'] : [...new Set([...scores.values()].flat())]
+  return result.tasks.map(({ task, runs, seconds }) => {
+    const answered = runs.filter(isAnswered)
+    const missing = runs.length - answered.length
+    const metrics = answered.map((run) => run.metrics)
+    return { ...ofEvalTask(metrics, missing, scores.get(task.workflow) ?? all), 'time/task_execution': seconds }
+  })
+}
+
+/** Returns the scores that each workflow gives, as its answered rollouts show. */
+function scoresIn({ tasks }: RolloutBatchResult): Map<string, string[]> {
+  const found = new Map<string, Set<string>>()
+  for (const { task, runs } of tasks) {
+    for (const { metrics } of runs.filter(isAnswered)) {
+      const known = found.get(task.workflow) ?? new Set()
+      for (const name of EVAL_SCORES) if (Number.isFinite(metrics[name])) known.add(name)
+      found.set(task.workflow, known)
+    }
+  }
+  return new Map([...found].map(([workflow, names]) => [workflow, [...names]]))
+}
+
+/** `<name>/<score>/finished_mean`: mean over the answered rollouts alone; empty if every rollout has an answer. */
+function finishedMeans(name: string, { tasks }: RolloutBatchResult): Metrics {
+  const runs = tasks.flatMap((task) => task.runs)
+  const answered = runs.filter(isAnswered)
+  if (answered.length === runs.length) return {}
+  const means = EVAL_SCORES.flatMap((score) => {
+    const values = answered.map(({ metrics }) => metrics[score]).filter(Number.isFinite)
+    return values.length === 0 ? [] : [[`${name}/${score}/finished_mean`, mean(values)] as const]
+  })
+  return Object.fromEntries(means)
+}
+
+function countsOf({ tasks }: RolloutBatchResult): EvalCounts {
+  const runs = tasks.flatMap((task) => task.runs)
+  return {
+    tasks: tasks.length,
+    runs: runs.length,
+    failedRuns: runs.filter(({ failure, isTooLong }) => failure !== undefined && !isTooLong).length,
+    tooLongTasks: tasks.filter((task) => task.runs.some(({ isTooLong }) => isTooLong)).length,
   }
 }

@@ -164,13 +164,14 @@ export class Explorer {
         ),
       ),
     )
-    const metrics: Record<string, number> = Object.assign({}, ...sets)
+    const metrics: Record<string, number> = Object.assign({}, ...sets.map((set) => set.metrics))
+    const counts = Object.fromEntries(evalTasksets.map(({ name }, i) => [name, sets[i].counts]))
     metrics[`time/${prefix}`] = (performance.now() - begun) / 1000
     metrics['rollout/model_version'] = version
     Object.assign(metrics, hostedUse(this.#parts))
     monitor.log(metrics, step)
     view?.metrics('explorer', step, metrics)
-    const evaluation: EvaluationPlan = { step, version, metrics }
+    const evaluation: EvaluationPlan = { step, version, metrics, counts }
     this.#evaluated = version
     await bestEval?.(evaluation)
     return metrics

@@ -22,5 +22,7 @@ export interface RolloutResult {
   readonly experiences: readonly Experience[]
   readonly metrics: Metrics
   readonly failure?: Failure
+  /** Whether the prompt was too long, so that nothing was sampled. */
+  readonly isTooLong?: boolean
   readonly attempts: number
 }

@@ -34,6 +34,15 @@ describe('metrics', () => {
     })
   })
 
+  it('counts unanswered runs as 0 in scores alone', () => {
+    const metrics = ofEvalTask([{ score: 1, response_length: 8 }], 3, ['score'])
+    expect(metrics).toMatchObject({ 'score/mean@4': 0.25, 'response_length/mean@4': 8, 'response_length/std@4': 0 })
+    expect(metrics['score/best@4']).toBeLessThan(1)
+    expect(metrics['score/best@4']).toBeGreaterThan(metrics['score/best@2'])
+    expect(Object.keys(metrics).filter((key) => key.includes('mean@'))).toHaveLength(2)
+    expect(ofEvalTask([], 2, ['score'])).toMatchObject({ 'score/mean@2': 0, 'score/best@2': 0 })
+  })
+
   it('best and worst of k as NumPy draws them (1000 resamples, seed 42)', () => {
     const metrics = ofEvalTask([0, 1, 0.25, 0.5, 0.75, 0.1].map((score) => ({ score })))
     const expected = { 2: [0.63845, 0.2208], 4: [0.8076, 0.09515], 6: [0.89075, 0.0466] }

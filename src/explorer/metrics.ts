@@ -28,17 +28,20 @@ const BOOTSTRAP_SEED = 42
 /**
  * Runs of an evaluated task: `<m>/mean@n`, `<m>/std@n`, and for several runs `<m>/best@k`, `<m>/worst@k`, k = 2, 4, 8, …
  * and n: how good the best (worst) of k runs is on average, by drawing k of the n runs with replacement 1000 times.
- * Times are plain means.
+ * Times are plain means. Each of the `unanswered` runs counts as 0 in the metrics in `scores`. The other metrics are
+ * taken over the runs that have them, but n includes the unanswered runs, so that the names stay the same.
  */
-export function ofEvalTask(runs: readonly Metrics[]): Metrics {
+export function ofEvalTask(runs: readonly Metrics[], unanswered = 0, scores: readonly string[] = []): Metrics {
   const result: Record<string, number> = {}
-  for (const [key, values] of columns(runs)) {
+  const zeros = Object.fromEntries(scores.map((name) => [name, 0]))
+  const all = [...runs, ...Array.from({ length: unanswered }, () => zeros)]
+  for (const [key, values] of columns(all)) {
     const { name, kind } = parseMetric(key)
     if (kind !== 'mean' || name.startsWith('time/')) {
       result[key] = reduce(values, kind)
       continue
     }
-    const n = values.length
+    const n = scores.includes(key) ? values.length : values.length + unanswered
     result[`${name}/mean@${n}`] = mean(values)
     result[`${name}/std@${n}`] = deviation(values)
     for (const k of sizes(n)) {

@@ -31,12 +31,24 @@ export interface OpenAuxiliary {
   readonly reward?: OpenReward['model']
 }
 
+/** Rollouts of one task set in one evaluation. */
+export interface EvalCounts {
+  readonly tasks: number
+  readonly runs: number
+  /** Rollouts that failed for another reason than a prompt that was too long. */
+  readonly failedRuns: number
+  /** Tasks with a prompt that was too long. */
+  readonly tooLongTasks: number
+}
+
 /** Result of an evaluation. */
 export interface EvaluationPlan {
   readonly step: number
   /** Version of the weights that were evaluated. */
   readonly version: number
   readonly metrics: Readonly<Record<string, number>>
+  /** By name of the task set. */
+  readonly counts: Readonly<Record<string, EvalCounts>>
 }
 
 export interface ExplorerParts {

@@ -136,7 +136,8 @@ export class Runner {
       const eid = { batch: job.batch, task: job.taskId, run: first + i, suffix: '000000' }
       const info = { task_index: { taskset_id: job.task.index.taskset, index: job.task.index.row } }
       const experiences = job.kind === 'eval' ? [] : [failedExperience(eid, failure, info)]
-      return { run: first + i, experiences, metrics: {}, failure, attempts }
+      const isTooLong = failure.reason === 'prompt_too_long'
+      return { run: first + i, experiences, metrics: {}, failure, isTooLong, attempts }
     })
   }
 
@@ -202,6 +203,7 @@ function resultsByRun(
         : ({ reason: 'no_response', message: 'the workflow returned nothing for this run' } as const)
     if (failure) markFailed(own, failure)
     const metrics = failure ? {} : runMetrics(own, extra)
-    return { run: first + i, experiences: job.kind === 'eval' ? [] : own, metrics, failure, attempts }
+    const isTooLong = own.length > 0 && own.every(({ truncateStatus }) => truncateStatus === 'prompt_truncated')
+    return { run: first + i, experiences: job.kind === 'eval' ? [] : own, metrics, failure, isTooLong, attempts }
   })
 }

@@ -8,7 +8,9 @@ const METRICS = {
   'bench/aime24/success/best@2': 0.4,
   'bench/aime24/reward/mean@4': 0.2,
   'bench/aime24/finished_task_count': 30,
+  'bench/aime24/run_count': 120,
   'bench/aime24/failed_run_count': 2,
+  'bench/aime24/too_long_task_count': 3,
   'bench/aime/odd': 1,
   'bench/aime/finished_task_count': 5,
   'time/bench': 12,
@@ -22,9 +24,17 @@ it('gives each set its own numbers, and the one that says how good it is', () =>
     metric: 'success/mean@4',
     tasks: 30,
     failed_runs: 2,
+    too_long_tasks: 3,
     metrics: { 'success/mean@4': 0.25, 'success/best@2': 0.4, 'reward/mean@4': 0.2 },
   })
-  expect(tasksets.aime).toEqual({ score: undefined, metric: undefined, tasks: 5, failed_runs: 0, metrics: { odd: 1 } })
+  expect(tasksets.aime).toEqual({
+    score: undefined,
+    metric: undefined,
+    tasks: 5,
+    failed_runs: 0,
+    too_long_tasks: 0,
+    metrics: { odd: 1 },
+  })
 })
 
 it('knows the mean among detailed numbers', () => {

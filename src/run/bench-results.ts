@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { writeJsonFile } from '../base/file/atomic-file.js'
-import { isMean, SCORE_NAMES } from '../base/score-names.js'
+import { EVAL_SCORES, isMean } from '../base/score-names.js'
 import { BENCH_RESULTS } from '../checkpoint/layout.js'
 
 /** What the evaluation of a task set found. */
@@ -10,7 +10,10 @@ export interface TasksetResult {
   /** Which of the metrics the score is. */
   readonly metric?: string
   readonly tasks: number
+  /** Rollouts that failed; each counts as 0 in the score. */
   readonly failed_runs: number
+  /** Tasks whose prompt was too long; each counts as 0 in the score. */
+  readonly too_long_tasks: number
   readonly metrics: Readonly<Record<string, number>>
 }
 
@@ -22,9 +25,6 @@ export interface BenchResult {
   readonly seconds: number
   readonly tasksets: Readonly<Record<string, TasksetResult>>
 }
-
-/** The share of goals that were reached says most of an episode. */
-const SCORES = ['accuracy', 'success', ...SCORE_NAMES]
 
 /** The numbers of an evaluation, by task set: `bench/<set>/<metric>` is `<metric>` of the set. */
 export function benchResult(
@@ -41,13 +41,13 @@ function tasksetResult(all: Readonly<Record<string, number>>, prefix: string): T
   const {
     finished_task_count: tasks = 0,
     failed_run_count: failed_runs = 0,
+    too_long_task_count: too_long_tasks = 0,
+    run_count: _,
     ...metrics
   } = Object.fromEntries(own.map(([key, value]): [string, number] => [key.slice(prefix.length), value]))
-  // with detailed_stats there is `success/mean@1/mean`
-  const metric = SCORES.flatMap(
-    (score) => Object.keys(metrics).find((key) => isMean(key.replace(/\/mean$/, ''), score)) ?? [],
-  )[0]
-  return { score: metric === undefined ? undefined : metrics[metric], metric, tasks, failed_runs, metrics }
+  const metric = EVAL_SCORES.flatMap((score) => Object.keys(metrics).find((key) => isMean(key, score)) ?? [])[0]
+  const score = metric === undefined ? undefined : metrics[metric]
+  return { score, metric, tasks, failed_runs, too_long_tasks, metrics }
 }
 
 /** One file for all that was evaluated, whole after each. */

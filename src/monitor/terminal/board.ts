@@ -30,6 +30,8 @@ export interface EvalScore {
   readonly set: string
   readonly metric: string
   readonly score: number
+  /** Rollouts and tasks without an answer, which count as 0 in the score; empty if there are none. */
+  readonly unanswered: string
 }
 
 /** The scores of an evaluation set. */
@@ -174,9 +176,21 @@ export function scoresOf(step: number, metrics: Metrics): EvalScore[] {
       const parts = key.split('/')
       if (!['eval', 'bench'].includes(parts[0]) || !isMean(key, word)) continue
       const set = parts.slice(1, parts.lastIndexOf(word)).join('/')
-      if (!scores.has(set))
-        scores.set(set, { step, set, metric: parts.slice(parts.lastIndexOf(word)).join('/'), score })
+      if (scores.has(set)) continue
+      const metric = parts.slice(parts.lastIndexOf(word)).join('/')
+      scores.set(set, { step, set, metric, score, unanswered: unansweredIn(metrics, `${parts[0]}/${set}`) })
     }
   }
   return [...scores.values()]
+}
+
+function unansweredIn(metrics: Metrics, set: string): string {
+  const part = (count: string, all: string, what: string) => {
+    const [some = 0, of] = [metrics[`${set}/${count}`], metrics[`${set}/${all}`]]
+    return some > 0 ? [`${figure(some)}${of === undefined ? '' : ` of ${figure(of)}`} ${what}`] : []
+  }
+  return [
+    ...part('failed_run_count', 'run_count', 'rollouts failed'),
+    ...part('too_long_task_count', 'finished_task_count', 'prompts too long'),
+  ].join(', ')
 }

@@ -155,7 +155,8 @@ class View implements RunView {
     const { first, best } = this.#board.score(score)
     const isFirst = first.step === score.step
     const rest = isFirst ? '' : `  (first ${figure(first.score)}, best ${figure(best.score)} at step ${best.step})`
-    const line = `step ${score.step}  ${score.set} ${score.metric} ${figure(score.score)}${rest}`
+    const lost = score.unanswered === '' ? '' : `  ${score.unanswered}: counted as 0`
+    const line = `step ${score.step}  ${score.set} ${score.metric} ${figure(score.score)}${rest}${lost}`
     this.#print('eval', line, this.#colors.green)
   }
 

@@ -22,7 +22,8 @@ function boardOf(steps: number, sets: number, said: string): Board {
   for (let step = 1; step <= steps; step++) {
     board.take('explorer', step, { 'rollout/reward/mean': step, 'explorer/tokens_per_second': 1e6 * step })
     board.take('trainer', step, { 'actor/entropy': 1 / step, 'actor/loss': step, 'actor/grad_norm': 1e-9 })
-    for (let set = 0; set < sets; set++) board.score({ step, set: `set ${set}`, metric: 'score', score: step * set })
+    for (let set = 0; set < sets; set++)
+      board.score({ step, set: `set ${set}`, metric: 'score', score: step * set, unanswered: '' })
   }
   const answer = { reward: 0, responseText: said, promptText: said } as Experience
   board.show('explorer', examplesOf(steps, [answer, { ...answer, reward: 1 }]))

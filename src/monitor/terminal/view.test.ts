@@ -67,6 +67,33 @@ describe('plain lines', () => {
     ])
   })
 
+  it('prints evaluations with detailed statistics', () => {
+    const { stream, view } = screen()
+    view.metrics('explorer', 0, {
+      'eval/a/accuracy/mean@2/mean': 0.5,
+      'eval/a/accuracy/mean@2/max': 1,
+      'eval/a/accuracy/std@2/mean': 0.25,
+    })
+    expect(stream.text.trimEnd()).toBe('eval     step 0  a accuracy/mean@2/mean 0.5')
+  })
+
+  it('prints how many rollouts of an evaluation have no answer', () => {
+    const { stream, view } = screen()
+    const counts = (set: string, failed: number, tooLong: number) => ({
+      [`eval/${set}/finished_task_count`]: 24,
+      [`eval/${set}/run_count`]: 48,
+      [`eval/${set}/failed_run_count`]: failed,
+      [`eval/${set}/too_long_task_count`]: tooLong,
+      [`eval/${set}/score/mean@2`]: 0.25,
+    })
+    view.metrics('explorer', 3, { ...counts('a', 12, 5), ...counts('b', 0, 14), ...counts('c', 0, 0) })
+    expect(stream.text.trimEnd().split('\n')).toEqual([
+      'eval     step 3  a score/mean@2 0.25  12 of 48 rollouts failed, 5 of 24 prompts too long: counted as 0',
+      'eval     step 3  b score/mean@2 0.25  14 of 24 prompts too long: counted as 0',
+      'eval     step 3  c score/mean@2 0.25',
+    ])
+  })
+
   it('says a note once, phases of other parts now and then, and ends with a summary', () => {
     const { stream, view, wait } = screen()
     view.phase('model', 'downloading 1 %')
