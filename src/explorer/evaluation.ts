@@ -9,7 +9,10 @@ import type { EvalCounts } from './parts.js'
 import type { RolloutScheduler } from './scheduler.js'
 
 export interface EvaluationOptions {
+  /** Step that the evaluation belongs to: rollouts of lower steps run first. */
   readonly step: number
+  /** Version of the weights. The random numbers depend on it and not on the step. */
+  readonly version: number
   readonly prefix: 'eval' | 'bench'
   readonly detailed: boolean
   readonly maxRepeat?: number
@@ -33,12 +36,12 @@ const PORTION = 1024
 export async function evaluateTaskset(
   taskset: Taskset,
   rollouts: RolloutScheduler,
-  { step, prefix, detailed, maxRepeat, signal }: EvaluationOptions,
+  { step, version, prefix, detailed, maxRepeat, signal }: EvaluationOptions,
 ): Promise<TasksetEvaluation> {
   const tasks: Task[] = []
   for await (const portion of taskset.batches(PORTION)) tasks.push(...portion)
   signal?.throwIfAborted()
-  const batch = rollouts.submit({ id: `${step}/${taskset.name}`, order: step, kind: 'eval', tasks, maxRepeat })
+  const batch = rollouts.submit({ id: `${version}/${taskset.name}`, order: step, kind: 'eval', tasks, maxRepeat })
   const abort = () => batch.abort(signal?.reason)
   signal?.addEventListener('abort', abort, { once: true })
   try {

@@ -55,7 +55,7 @@ export class Explorer {
   /** Steps under way, oldest first; each is settled when its experiences are in the buffer. */
   #open: { step: number; finished: Promise<void> }[] = []
   #evaluation: Promise<unknown> = Promise.resolve()
-  #evaluated = -1
+  #evaluated = { step: -1, version: -1 }
 
   constructor(parts: ExplorerParts) {
     this.#parts = parts
@@ -84,8 +84,8 @@ export class Explorer {
     return this.#step
   }
 
-  /** Version of the weights that were evaluated last; −1: none were. */
-  get evaluated(): number {
+  /** Step and weights of the last evaluation; both are -1 before the first. */
+  get evaluated(): { readonly step: number; readonly version: number } {
     return this.#evaluated
   }
 
@@ -156,6 +156,7 @@ export class Explorer {
         evalTasksets.map((taskset) =>
           evaluateTaskset(taskset, this.#rollouts, {
             step,
+            version,
             prefix,
             detailed: config.monitor.detailed_stats,
             maxRepeat: config.explorer.max_repeat_times_per_runner ?? undefined,
@@ -172,7 +173,7 @@ export class Explorer {
     monitor.log(metrics, step)
     view?.metrics('explorer', step, metrics)
     const evaluation: EvaluationPlan = { step, version, metrics, counts }
-    this.#evaluated = version
+    this.#evaluated = { step, version }
     await bestEval?.(evaluation)
     return metrics
   }
@@ -353,9 +354,12 @@ export class Explorer {
     }
   }
 
+  /** The evaluation of the final weights takes the place of one that is due after the last step. */
   #evalDue(step: number): boolean {
-    const { eval_interval } = this.#parts.config.explorer
-    return eval_interval > 0 && step % eval_interval === 0 && this.#parts.evalTasksets.length > 0
+    const { config, evalTasksets, leftToFinal, sync } = this.#parts
+    const { eval_interval } = config.explorer
+    if (eval_interval <= 0 || step % eval_interval !== 0 || evalTasksets.length === 0) return false
+    return !this.#isLast(step) && !leftToFinal?.(step, sync.version)
   }
 
   #beginEvaluation(step: number, signal: AbortSignal, fail: Fail): void {

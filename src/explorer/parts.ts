@@ -73,6 +73,11 @@ export interface ExplorerParts {
   readonly spans?: SpanLane
   /** Told how many experiences of a step went into the buffer. */
   readonly made?: (experiences: number) => void
+  /**
+   * Whether the evaluation that is due after a step is left to the one of the final weights. Default: never, except
+   * after the last step. A caller of `run` makes that evaluation with `evaluateFinal`.
+   */
+  readonly leftToFinal?: (step: number, version: number) => boolean
   /** Keeps the best evaluation on disk. */
   readonly bestEval?: (evaluation: EvaluationPlan) => void | Promise<void>
 }

@@ -7,6 +7,7 @@ import { Trainer } from '../trainer/index.js'
 import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
 import { asksForSteps, endOf } from './ending.js'
 import { makeExplorer } from './explorer.js'
+import { evaluateFinal, leftToFinal } from './final-evaluation.js'
 import { horizonOf } from './horizon.js'
 import type { Job, ModeEnd } from './job.js'
 import { openAuxiliary, openBase, openSamplers, openTrained } from './models.js'
@@ -92,6 +93,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     buffer,
     sync: explorerSide(sync),
     monitor: monitors.explorer,
+    leftToFinal: leftToFinal(config, last),
   })
   const trainer = new Trainer({
     config: { ...config, trainer: { ...config.trainer, total_steps: last ?? null } },
@@ -133,11 +135,8 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   const done = () => ({ steps: trainer.step, counts: { trainer: trainer.counts, explorer: explorer.mark?.counts } })
   if (end === 'stopped') return { end, ...done() }
   await sync.giveLast(stop.now)
-  const wanted = evalTasksets.length > 0 && config.explorer.eval_interval > 0 && trainer.step > 0
-  if (wanted && explorer.evaluated !== trainer.step) {
-    view.phase('explorer', 'final evaluation')
-    await explorer.evaluate(finalStep(config, explorer.step), { signal: stop.now })
-  }
+  const begin = () => view.phase('explorer', 'final evaluation')
+  await evaluateFinal({ config, explorer, trained: trainer.step, end, signal: stop.now, begin })
   const asked = asksForSteps(config, explorer.mark) ? total : undefined
   return { ...endOf(trainer.step, asked, done().counts), ...done() }
 }
@@ -153,9 +152,4 @@ function explorerSide(sync: Synchronizer): ExplorerSync {
     },
     afterStep: (step, signal) => sync.explorerAfterStep(step, signal),
   }
-}
-
-/** A step of its own where the last step has an evaluation already, of older weights. */
-function finalStep({ explorer }: Config, step: number): number {
-  return step % explorer.eval_interval === 0 ? step + 1 : step
 }

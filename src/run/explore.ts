@@ -10,13 +10,14 @@ import { announced } from './announced.js'
 import { openMainBuffer } from './buffers.js'
 import { asksForSteps, endOf } from './ending.js'
 import { makeExplorer } from './explorer.js'
+import { evaluateFinal, leftToFinal } from './final-evaluation.js'
 import type { Job, ModeEnd } from './job.js'
 import { FinishMarker } from './marker.js'
 import { openAuxiliary, openBase, openSamplers } from './models.js'
 import { openPipeline } from './pipeline.js'
 import { bufferWaits, STALL_S, watchStalls } from './stall.js'
 import { RunOver } from './stop.js'
-import { openEvalTasksets, openScheduler } from './tasks.js'
+import { lastStep, openEvalTasksets, openScheduler } from './tasks.js'
 
 /** The explorer alone: a trainer of another process reads the database and leaves its weights in the job directory. */
 export async function runExplore(job: Job): Promise<ModeEnd> {
@@ -69,6 +70,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
     buffer,
     sync,
     monitor,
+    leftToFinal: leftToFinal(config, lastStep(config)),
   })
 
   // Rows that are in the database stay; the mark of the last of them says where to go on.
@@ -81,6 +83,16 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   monitor.rewind(mark?.step ?? -1)
   if (mark) note(`resumes after step ${mark.step}`)
   closers.add(watchStalls({ reasons: () => bufferWaits(buffer), seconds: STALL_S, note }))
+  const finish = async () => {
+    if (evalTasksets.length === 0 || config.explorer.eval_interval <= 0) return
+    view.phase('explorer', 'waiting for the last weights')
+    await sync.takeLast(explorer.step, AbortSignal.any([stop.now, stop.gentle]))
+    stop.now.throwIfAborted()
+    if (stop.gentle.aborted) return
+    const end = over.signal.aborted ? 'total_steps' : 'end_of_data'
+    const begin = () => view.phase('explorer', 'final evaluation')
+    await evaluateFinal({ config, explorer, trained: sync.version, end, signal: stop.now, begin })
+  }
   const stopped = await announced(
     board,
     () => explorer.step,
@@ -90,6 +102,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
       } catch (error) {
         if (!over.signal.aborted || stop.now.aborted) throw error
       }
+      if (!stop.gentle.aborted) await finish()
       return stop.gentle.aborted
     },
   )

@@ -6,7 +6,17 @@ import { watchedSamplers } from './watched-sampler.js'
 /** What the explorer of a mode works with, besides what every mode has. */
 type Needs = Pick<
   ExplorerParts,
-  'model' | 'text' | 'auxiliary' | 'place' | 'scheduler' | 'evalTasksets' | 'pipeline' | 'buffer' | 'sync' | 'monitor'
+  | 'model'
+  | 'text'
+  | 'auxiliary'
+  | 'place'
+  | 'scheduler'
+  | 'evalTasksets'
+  | 'pipeline'
+  | 'buffer'
+  | 'sync'
+  | 'monitor'
+  | 'leftToFinal'
 >
 
 /** An explorer that trains something: it keeps the best evaluation of the job, and says when the trainer falls behind. */

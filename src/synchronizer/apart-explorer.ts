@@ -33,6 +33,8 @@ export interface ApartExplorerParts extends WeightSource {
  */
 export class ApartExplorerSync {
   readonly #parts: ApartExplorerParts
+  /** Start of this process, on its own clock. */
+  readonly #begun: number
   #version: number
   /** Process whose weights these are, as far as is known. */
   #trainerBoot = ''
@@ -44,6 +46,7 @@ export class ApartExplorerSync {
 
   constructor(parts: ApartExplorerParts, version: number) {
     this.#parts = parts
+    this.#begun = parts.board.clock.now()
     this.#version = version
   }
 
@@ -60,6 +63,41 @@ export class ApartExplorerSync {
     if (!explorerDue(schedule, step)) return
     if (schedule.sync_style === 'trainer_driven') await this.#take(trainer, 'finish', signal)
     else await this.#wait(step, signal)
+  }
+
+  /**
+   * Takes the last weights of the trainer, after the last explorer step. Waits while a trainer may still train; one
+   * that ended, was stopped, or has shown no sign of life for `sync_timeout` is not waited for. Resolves without the
+   * last weights if the signal fires.
+   */
+  async takeLast(step: number, signal: AbortSignal): Promise<void> {
+    const { board, note } = this.#parts
+    const said = new WaitNote(board.clock, note, 'trainer')
+    const reason = `the explorer, after its last step ${step}, waits for the last weights of the trainer`
+    for (let pause = LOOK_MS.first; !signal.aborted; pause = Math.min(pause * 2, LOOK_MS.last)) {
+      const peers = await board.others('trainer')
+      // In this order: a trainer reports its end after its last weights are in place.
+      const mayTrain = this.#mayTrain(peers[0])
+      await this.#take(peers[0], 'finish', signal).catch((error) => {
+        if (!signal.aborted) throw error
+      })
+      await board.set({ state: 'running', version: this.#version, waits_for: mayTrain ? reason : undefined })
+      if (!mayTrain) return
+      this.#tellFailure(peers[0])
+      said.look(reason, peers)
+      await board.clock.sleep(pause, signal)
+    }
+  }
+
+  #mayTrain(trainer: Peer | undefined): boolean {
+    // A trainer that is started together with a short run may be the later one.
+    if (trainer === undefined) return this.#parts.board.clock.now() - this.#begun < ABSENT_MS
+    if (trainer.status.state === 'ended' || trainer.status.state === 'stopped') return false
+    if (!trainer.lived) return trainer.status.state !== 'failed' && trainer.silentMs < ABSENT_MS
+    if (trainer.silentMs < this.#parts.timeoutMs) return true
+    const minutes = Math.round(trainer.silentMs / 60_000)
+    this.#parts.note(`no sign of life of the trainer for ${minutes} min: its last weights so far are evaluated`)
+    return false
   }
 
   async #wait(step: number, signal: AbortSignal): Promise<void> {
