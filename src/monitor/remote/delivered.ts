@@ -8,6 +8,8 @@ interface State {
   /** Last step that has arrived, and what of it. */
   step?: number
   names?: string[]
+  /** Names of numbers that were logged for an earlier step than the last one and have not arrived. */
+  late?: Record<string, string[]>
 }
 
 /** What a service has already got, on disk: a resumed run goes on with the same run there and sends nothing twice. */
@@ -35,17 +37,28 @@ export class Delivered {
     this.#write()
   }
 
+  /** Expects numbers of an earlier step than the last one. */
+  expectLate(step: number, names: readonly string[]): void {
+    const { late = {} } = this.#state
+    this.#state = { ...this.#state, late: { ...late, [step]: [...(late[step] ?? []), ...names] } }
+    this.#write()
+  }
+
   /** What of the row has not arrived. */
   rest(row: MetricsRow): MetricsRow | undefined {
     if (row.step > this.step) return row
-    if (row.step < this.step || !this.#state.names) return undefined
-    const known = new Set(this.#state.names)
-    const left = Object.entries(row.metrics).filter(([name]) => !known.has(name))
-    return left.length === 0 ? undefined : { ...row, metrics: Object.fromEntries(left) }
+    if (row.step < this.step) {
+      const expected = this.#state.late?.[row.step] ?? []
+      return part(row, (name) => expected.includes(name))
+    }
+    const known = this.#state.names && new Set(this.#state.names)
+    return known && part(row, (name) => !known.has(name))
   }
 
   add(rows: readonly MetricsRow[]): void {
     for (const { step, metrics } of rows) {
+      if (this.#state.late) delete this.#state.late[step]
+      if (step < this.step) continue
       const names = step === this.step ? (this.#state.names ?? []) : []
       this.#state = { ...this.#state, step, names: [...new Set([...names, ...Object.keys(metrics)])] }
     }
@@ -58,6 +71,11 @@ export class Delivered {
     writeFileSync(beside, `${JSON.stringify(this.#state)}\n`)
     renameSync(beside, this.#file)
   }
+}
+
+function part(row: MetricsRow, isWanted: (name: string) => boolean): MetricsRow | undefined {
+  const left = Object.entries(row.metrics).filter(([name]) => isWanted(name))
+  return left.length === 0 ? undefined : { ...row, metrics: Object.fromEntries(left) }
 }
 
 function read(file: string): State {

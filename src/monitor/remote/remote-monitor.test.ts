@@ -132,6 +132,29 @@ describe('RemoteMonitor', () => {
     ])
   })
 
+  it.each([0, 3])('sends numbers of an earlier step that come late, also after %i failures', async (failures) => {
+    const remote = new FakeRemote(true)
+    const { monitor, log } = start(remote)
+    log({ a: 1 }, 1)
+    log({ a: 2 }, 2)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    let left = failures
+    remote.failWith = () => (left-- > 0 ? new HttpError(503, 'busy') : undefined)
+    log({ evaluation: 5 }, 1)
+    await monitor.close()
+    const sent = remote.rows.map(({ step, metrics }) => [step, metrics])
+    expect(sent).toEqual([
+      [1, { a: 1 }],
+      [2, { a: 2 }],
+      [1, { evaluation: 5 }],
+    ])
+    const resumed = new FakeRemote(true)
+    const again = start(resumed)
+    again.monitor.rewind()
+    await again.monitor.close()
+    expect(resumed.rows).toEqual([])
+  })
+
   it('keeps little in memory and loses nothing for it', async () => {
     const remote = new FakeRemote()
     let isDown = true

@@ -40,6 +40,8 @@ export class RemoteMonitor implements Monitor {
   readonly #tables: RemoteTable[] = []
   /** The step that may still grow. */
   #current: MetricsRow | undefined
+  /** Highest step that this process has logged. */
+  #highest = Number.NEGATIVE_INFINITY
   /** Rows that are only in the local file. */
   #isBehind = false
   #isOpen = false
@@ -59,6 +61,9 @@ export class RemoteMonitor implements Monitor {
 
   log(metrics: Readonly<Record<string, number>>, step: number): void {
     if (this.#stop.signal.aborted) return
+    // The evaluation of the final weights comes after rollouts that the trainer did not need.
+    if (step < this.#highest) this.#options.delivered.expectLate(step, Object.keys(metrics))
+    this.#highest = Math.max(this.#highest, step)
     const before = this.#current
     if (before?.step === step) this.#current = { ...before, metrics: { ...before.metrics, ...metrics } }
     else {

@@ -11,7 +11,7 @@ export interface RemoteTable {
 export interface Remote {
   /** Makes the run, or finds the one of an earlier process again; gives the id to find it by and where to look at it. */
   open(known: string | undefined, signal: AbortSignal): Promise<{ run: string; url?: string; lastStep?: number }>
-  /** Rows of rising steps. Sending the same rows twice in a row must do no harm. */
+  /** Rows of rising steps; numbers of an earlier step may follow. Sending the same rows twice in a row must do no harm. */
   send(rows: readonly MetricsRow[], signal: AbortSignal): Promise<void>
   sendTable(table: RemoteTable, signal: AbortSignal): Promise<void>
   /** Tells that the run is still going on, when there is nothing else to tell. */
