@@ -92,7 +92,8 @@ function moduleOf(text: string): PerfModule {
 function keysOf(module: PerfModule, steps: number): string[] {
   const keys = ['monitor.monitor_type=tensorboard', 'continue_from_checkpoint=false', `buffer.total_steps=${steps}`]
   if (module === 'both') return ['mode=both', ...keys]
-  return ['mode=explore', 'synchronizer.sync_style=fixed', `synchronizer.sync_interval=${steps + 1}`, ...keys]
+  const alone = ['mode=explore', 'explorer.eval_interval=0', 'synchronizer.sync_style=fixed']
+  return [...alone, `synchronizer.sync_interval=${steps + 1}`, ...keys]
 }
 
 function expire(stop: Stop, seconds: number): void {

@@ -10,7 +10,7 @@ import { announced } from './announced.js'
 import { openMainBuffer } from './buffers.js'
 import { asksForSteps, endOf } from './ending.js'
 import { makeExplorer } from './explorer.js'
-import { evaluateFinal, leftToFinal } from './final-evaluation.js'
+import { evaluateFinal, evaluatesFinal, leftToFinal } from './final-evaluation.js'
 import type { Job, ModeEnd } from './job.js'
 import { FinishMarker } from './marker.js'
 import { openAuxiliary, openBase, openSamplers } from './models.js'
@@ -84,7 +84,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
   if (mark) note(`resumes after step ${mark.step}`)
   closers.add(watchStalls({ reasons: () => bufferWaits(buffer), seconds: STALL_S, note }))
   const finish = async () => {
-    if (evalTasksets.length === 0 || config.explorer.eval_interval <= 0) return
+    if (!evaluatesFinal(config)) return
     view.phase('explorer', 'waiting for the last weights')
     await sync.takeLast(explorer.step, AbortSignal.any([stop.now, stop.gentle]))
     stop.now.throwIfAborted()

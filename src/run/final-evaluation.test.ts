@@ -68,6 +68,12 @@ describe('evaluateFinal', () => {
     expect(await stepsOf({ step: 40, evaluated: { step: 30, version: 20 } }, 25, { end: 'end_of_data' })).toEqual([40])
   })
 
+  it('evaluates weights that were never trained only where it is due', async () => {
+    const every = config({ 'explorer.eval_interval': 5 })
+    expect(await stepsOf({ step: 10 }, 0, { config: every, end: 'end_of_data' })).toEqual([10])
+    expect(await stepsOf({ step: 11 }, 0, { config: every, end: 'end_of_data' })).toEqual([])
+  })
+
   it('evaluates the same weights once, and nothing without evaluation sets or an interval', async () => {
     expect(await stepsOf({ evaluated: { step: 30, version: 40 } }, 40, {})).toEqual([])
     expect(await stepsOf({}, 40, { config: config({ 'explorer.eval_interval': 0 }) })).toEqual([])

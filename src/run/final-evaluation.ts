@@ -32,10 +32,18 @@ export interface FinalEvaluation {
   readonly begin: () => void
 }
 
-/** Evaluates the final weights, unless they were the last that were evaluated. */
+/** Whether a run evaluates its final weights. */
+export function evaluatesFinal({ buffer, explorer }: Config): boolean {
+  return buffer.explorer_input.eval_tasksets.length > 0 && explorer.eval_interval > 0
+}
+
+/**
+ * Evaluates the final weights, unless they were the last that were evaluated. Weights that were never trained are
+ * evaluated only where the last step has an evaluation.
+ */
 export async function evaluateFinal({ config, explorer, trained, end, signal, begin }: FinalEvaluation): Promise<void> {
-  const isWanted = config.buffer.explorer_input.eval_tasksets.length > 0 && config.explorer.eval_interval > 0
-  if (!isWanted || explorer.evaluated.version === trained) return
+  if (!evaluatesFinal(config) || explorer.evaluated.version === trained) return
+  if (trained === 0 && explorer.step % config.explorer.eval_interval !== 0) return
   begin()
   await explorer.evaluate(finalStep(config, explorer, trained, end), { signal })
 }

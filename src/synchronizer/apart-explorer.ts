@@ -66,9 +66,9 @@ export class ApartExplorerSync {
   }
 
   /**
-   * Takes the last weights of the trainer, after the last explorer step. Waits while a trainer may still train; one
-   * that ended, was stopped, or has shown no sign of life for `sync_timeout` is not waited for. Resolves without the
-   * last weights if the signal fires.
+   * Takes the last weights of the trainer, after the last explorer step. Waits while a trainer may still train: not for
+   * one that ended, was stopped, was not seen in the first seconds of this process, or has shown no sign of life for
+   * `sync_timeout`. Resolves without the last weights if the signal fires.
    */
   async takeLast(step: number, signal: AbortSignal): Promise<void> {
     const { board, note } = this.#parts
@@ -77,7 +77,7 @@ export class ApartExplorerSync {
     for (let pause = LOOK_MS.first; !signal.aborted; pause = Math.min(pause * 2, LOOK_MS.last)) {
       const peers = await board.others('trainer')
       // In this order: a trainer reports its end after its last weights are in place.
-      const mayTrain = this.#mayTrain(peers[0])
+      const mayTrain = await this.#mayTrain(peers[0])
       await this.#take(peers[0], 'finish', signal).catch((error) => {
         if (!signal.aborted) throw error
       })
@@ -89,14 +89,17 @@ export class ApartExplorerSync {
     }
   }
 
-  #mayTrain(trainer: Peer | undefined): boolean {
-    // A trainer that is started together with a short run may be the later one.
-    if (trainer === undefined) return this.#parts.board.clock.now() - this.#begun < ABSENT_MS
+  async #mayTrain(trainer: Peer | undefined): Promise<boolean> {
+    const { board, timeoutMs, finished, note } = this.#parts
+    if (!trainer?.lived) {
+      const isFinished = trainer?.status.state === 'ended' && (await finished()) !== undefined
+      // A trainer that is started together with a short run may be the later one.
+      return !isFinished && board.clock.now() - this.#begun < ABSENT_MS
+    }
     if (trainer.status.state === 'ended' || trainer.status.state === 'stopped') return false
-    if (!trainer.lived) return trainer.status.state !== 'failed' && trainer.silentMs < ABSENT_MS
-    if (trainer.silentMs < this.#parts.timeoutMs) return true
-    const minutes = Math.round(trainer.silentMs / 60_000)
-    this.#parts.note(`no sign of life of the trainer for ${minutes} min: its last weights so far are evaluated`)
+    if (trainer.silentMs < timeoutMs) return true
+    const seconds = Math.round(trainer.silentMs / 1000)
+    note(`no sign of life of the trainer for ${seconds} s: the newest weights that it has left are evaluated`)
     return false
   }
 

@@ -168,6 +168,36 @@ describe('explorer and trainer of two processes', () => {
     expect(notes.at(-1)).toContain("explorer 'explorer' has failed (no tasks)")
   })
 
+  it('takes the last weights when the trainer has ended, and does not wait for one that is gone', async () => {
+    const { boards, trainer, explorer, loaded, written } = await pair({ sync_style: 'trainer_driven' }, 300)
+    await trainer.afterStep(1, signal)
+    const last = explorer.takeLast(9, signal)
+    await sleep(120)
+    expect(boards.explorer.own).toMatchObject({ state: 'running', waits_for: expect.stringContaining('last step 9') })
+    await trainer.afterStep(2, signal)
+    written.push(3)
+    await boards.trainer.set({ state: 'ended', step: 3 })
+    await last
+    expect([explorer.version, loaded.at(-1)]).toEqual([3, 3])
+    expect(boards.explorer.own.waits_for).toBeUndefined()
+    await explorer.takeLast(9, signal)
+
+    const left = await pair({ sync_style: 'trainer_driven' }, 300)
+    await left.trainer.afterStep(1, signal)
+    await left.boards.trainer.close()
+    await left.explorer.takeLast(9, signal)
+    expect(left.explorer.version).toBe(1)
+    expect(left.notes).toEqual([expect.stringContaining('no sign of life of the trainer')])
+  })
+
+  it('ends its wait for the last weights with the signal', async () => {
+    const { explorer } = await pair()
+    const control = new AbortController()
+    setTimeout(() => control.abort(new Error('asked to stop')), 50)
+    await explorer.takeLast(9, control.signal)
+    expect(explorer.version).toBe(0)
+  })
+
   it('gives up at its deadline with a name', async () => {
     const { explorer } = await pair({}, 50)
     await expect(explorer.afterStep(1, signal)).rejects.toMatchObject({
