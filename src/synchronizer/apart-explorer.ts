@@ -2,7 +2,7 @@ import type { InFlight } from '../engine/contract.js'
 import { HungerProof } from './hunger.js'
 import type { Peer } from './peers.js'
 import { explorerDue, type SyncSchedule } from './schedule.js'
-import type { StatusBoard } from './status.js'
+import { isOver, type StatusBoard } from './status.js'
 import { takeLatest, type WeightSource } from './take-latest.js'
 import { tooLate } from './wait.js'
 import { WaitNote } from './wait-note.js'
@@ -91,12 +91,13 @@ export class ApartExplorerSync {
 
   async #mayTrain(trainer: Peer | undefined): Promise<boolean> {
     const { board, timeoutMs, finished, note } = this.#parts
-    if (!trainer?.lived) {
+    if (trainer === undefined || (isOver(trainer.status) && !trainer.lived)) {
       const isFinished = trainer?.status.state === 'ended' && (await finished()) !== undefined
       // A trainer that is started together with a short run may be the later one.
       return !isFinished && board.clock.now() - this.#begun < ABSENT_MS
     }
     if (trainer.status.state === 'ended' || trainer.status.state === 'stopped') return false
+    // A trainer that was killed, or has failed, may be started again.
     if (trainer.silentMs < timeoutMs) return true
     const seconds = Math.round(trainer.silentMs / 1000)
     note(`no sign of life of the trainer for ${seconds} s: the newest weights that it has left are evaluated`)

@@ -31,6 +31,8 @@ export class SimulatedJob {
   readonly running = new Map<string, Mortal>()
   readonly done = new Set<string>()
   readonly errors: unknown[] = []
+  /** Weights with which each explorer ended. */
+  readonly lastVersions = new Map<string, number>()
   /** Explorers that went on without the weights they waited for. */
   readonly ahead: { name: string; ready: number; trainerGoneMs: number }[] = []
   mostReady = 0
@@ -156,6 +158,8 @@ export class SimulatedJob {
     } catch (error) {
       if (error !== END) throw error
     }
+    await sync.takeLast(mark.step, new AbortController().signal)
+    this.lastVersions.set(name, sync.version)
     mark.finished = true
     await board.set({ state: 'ended', step: mark.step })
   }

@@ -34,6 +34,7 @@ function trouble(world: World, job: SimulatedJob, names: readonly string[]): num
 describe('two processes that are killed at any moment', () => {
   it(`never wait for each other for ever: ${ROUNDS} rounds`, { timeout: 120_000 }, async () => {
     let ahead = 0
+    let final = 0
     // In the last one the trainer is hungry between two steps whose weights are due.
     for (const seed of [...Array(ROUNDS).keys(), 528]) {
       const world = new World(seed)
@@ -68,12 +69,16 @@ describe('two processes that are killed at any moment', () => {
         if (names.length === 2) expect(ready, told).toBeLessThan(needed)
       }
       ahead += job.ahead.length
+      // An explorer that has seen no trainer in its first seconds does not wait for one.
+      for (const version of job.lastVersions.values()) expect([0, job.finished], told).toContain(version)
+      final += [...job.lastVersions.values()].filter((version) => version === job.finished).length
       if (schedule.sync_style === 'fixed' && names.length === 2 && made <= needed) {
         expect(job.mostReady, told).toBeLessThan(needed + made * (interval + schedule.sync_offset))
       }
     }
     // The rounds come to where each would wait for the other.
     expect(ahead).toBeGreaterThan(20)
+    expect(final).toBeGreaterThan(0.9 * ROUNDS)
   })
 
   it('an explorer runs ahead of a trainer that was killed while it waited by one round at most', async () => {
