@@ -4,7 +4,13 @@ import { TrinityError } from '../base/error.js'
 import { linkSignals } from '../base/link-signals.js'
 import type { Logger } from '../base/log/logger.js'
 import { extremes } from '../experience/extremes.js'
-import { addExplorerStep, NO_ROLLOUTS } from '../monitor/run-counts.js'
+import {
+  addExplorerStep,
+  type ExplorerCounts,
+  NO_EVALUATIONS,
+  NO_ROLLOUTS,
+  sumEvaluations,
+} from '../monitor/run-counts.js'
 import { spanned } from '../monitor/span/span.js'
 import type { SelectorFeedback } from '../pipeline/index.js'
 import type { PipelineReport } from '../pipeline/pipeline.js'
@@ -56,6 +62,7 @@ export class Explorer {
   #open: { step: number; finished: Promise<void> }[] = []
   #evaluation: Promise<unknown> = Promise.resolve()
   #evaluated = { step: -1, version: -1 }
+  #evaluations = NO_EVALUATIONS
 
   constructor(parts: ExplorerParts) {
     this.#parts = parts
@@ -89,6 +96,11 @@ export class Explorer {
     return this.#evaluated
   }
 
+  /** Counts up to the mark, and of all evaluations. */
+  get counts(): ExplorerCounts {
+    return { ...(this.#mark?.counts ?? NO_ROLLOUTS), evaluations: this.#evaluations }
+  }
+
   /** Where the last step whose experiences are in the buffer has ended. */
   get mark(): ExplorerMark | undefined {
     return this.#mark
@@ -106,6 +118,7 @@ export class Explorer {
     this.#step = mark.step
     this.#isWhole = false
     this.#mark = mark
+    this.#evaluations = mark.counts?.evaluations ?? NO_EVALUATIONS
     this.#feedback = [...mark.feedback]
   }
 
@@ -174,6 +187,7 @@ export class Explorer {
     view?.metrics('explorer', step, metrics)
     const evaluation: EvaluationPlan = { step, version, metrics, counts }
     this.#evaluated = { step, version }
+    this.#evaluations = sumEvaluations([this.#evaluations, ...sets.map((set) => set.counts)])
     await bestEval?.(evaluation)
     return metrics
   }
@@ -286,7 +300,7 @@ export class Explorer {
         feedback: [...this.#feedback],
         inputEnd,
         sampledTokens: sampled,
-        counts: addExplorerStep(this.#mark?.counts ?? NO_ROLLOUTS, { rollouts, failed, made }, steps),
+        counts: addExplorerStep(this.counts, { rollouts, failed, made }, steps),
       }
       return this.#mark
     }

@@ -4,6 +4,7 @@ import type { Config, InferenceModelConfig } from '../config/index.js'
 import type { SampleModel } from '../engine/contract.js'
 import type { EnvironmentContext } from '../environment/environment.js'
 import type { Monitor } from '../monitor/monitor.js'
+import type { EvaluationCounts } from '../monitor/run-counts.js'
 import type { SpanLane } from '../monitor/span/span.js'
 import type { RunView } from '../monitor/view.js'
 import type { ExperiencePipeline } from '../pipeline/index.js'
@@ -32,13 +33,8 @@ export interface OpenAuxiliary {
 }
 
 /** Rollouts of one task set in one evaluation. */
-export interface EvalCounts {
+export interface EvalCounts extends EvaluationCounts {
   readonly tasks: number
-  readonly runs: number
-  /** Rollouts that failed for another reason than a prompt that was too long. */
-  readonly failedRuns: number
-  /** Tasks with a prompt that was too long. */
-  readonly tooLongTasks: number
 }
 
 /** Result of an evaluation. */

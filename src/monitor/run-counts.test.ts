@@ -7,6 +7,7 @@ import {
   lossesOf,
   NO_ROLLOUTS,
   NO_TRAINING,
+  sumEvaluations,
   sumExplorers,
 } from './run-counts.js'
 
@@ -47,7 +48,7 @@ describe('addExplorerStep', () => {
       { name: 'advantage', in: 5, out: 3, dropped: {}, ms: 1 },
     ]
     const counts = addExplorerStep(NO_ROLLOUTS, { rollouts: 9, failed: 1, made: 8 }, operators)
-    expect(counts).toEqual({ rollouts: 9, failed: 1, made: 8, dropped: { 'filter: all wrong': 3, advantage: 2 } })
+    expect(counts).toMatchObject({ rollouts: 9, failed: 1, made: 8, dropped: { 'filter: all wrong': 3, advantage: 2 } })
     expect(sumExplorers([counts, counts])).toMatchObject({ made: 16, dropped: { advantage: 4 } })
   })
 })
@@ -64,6 +65,16 @@ describe('countLines and lossesOf', () => {
         '1 of 9 rollouts failed',
     ])
     expect(countLines({})).toEqual([])
+  })
+
+  it('shows what evaluations lack', () => {
+    const evaluations = sumEvaluations([
+      { runs: 24, failedRuns: 12, tooLongTasks: 0 },
+      { runs: 24, failedRuns: 0, tooLongTasks: 14 },
+    ])
+    expect(countLines({ explorer: { ...NO_ROLLOUTS, evaluations } })).toEqual([
+      { label: 'data', text: 'evaluations: 12 of 48 rollouts failed, 14 prompts were too long' },
+    ])
   })
 
   it('names every loss as a reason', () => {

@@ -35,6 +35,16 @@ export interface ExplorerCounts {
   readonly made: number
   /** Experiences that operators or the advantage function left out, by operator and reason. */
   readonly dropped: Readonly<Record<string, number>>
+  readonly evaluations: EvaluationCounts
+}
+
+/** Sums over all evaluations. */
+export interface EvaluationCounts {
+  readonly runs: number
+  /** Rollouts that failed for another reason than a prompt that was too long. */
+  readonly failedRuns: number
+  /** Tasks with a prompt that was too long. */
+  readonly tooLongTasks: number
 }
 
 export const NO_TRAINING: TrainerCounts = {
@@ -47,7 +57,15 @@ export const NO_TRAINING: TrainerCounts = {
   skipped: {},
 }
 
-export const NO_ROLLOUTS: ExplorerCounts = { rollouts: 0, failed: 0, made: 0, dropped: {} }
+export const NO_EVALUATIONS: EvaluationCounts = { runs: 0, failedRuns: 0, tooLongTasks: 0 }
+
+export const NO_ROLLOUTS: ExplorerCounts = {
+  rollouts: 0,
+  failed: 0,
+  made: 0,
+  dropped: {},
+  evaluations: NO_EVALUATIONS,
+}
 
 const MODELS = ['actor', 'critic'] as const
 
@@ -99,7 +117,20 @@ export function addExplorerStep(
     failed: counts.failed + step.failed,
     made: counts.made + step.made,
     dropped: add(counts.dropped, dropped),
+    evaluations: counts.evaluations,
   }
+}
+
+/** Adds up evaluations. */
+export function sumEvaluations(all: readonly EvaluationCounts[]): EvaluationCounts {
+  return all.reduce(
+    (sum, one) => ({
+      runs: sum.runs + one.runs,
+      failedRuns: sum.failedRuns + one.failedRuns,
+      tooLongTasks: sum.tooLongTasks + one.tooLongTasks,
+    }),
+    NO_EVALUATIONS,
+  )
 }
 
 /** Sums the parts of several explorers. */
@@ -110,6 +141,7 @@ export function sumExplorers(all: readonly ExplorerCounts[]): ExplorerCounts | u
     failed: sum.failed + one.failed,
     made: sum.made + one.made,
     dropped: add(sum.dropped, Object.entries(one.dropped)),
+    evaluations: sumEvaluations([sum.evaluations, one.evaluations]),
   }))
 }
 
@@ -123,8 +155,9 @@ export function countLines({ trainer, explorer }: RunCounts): { label: string; t
       text: `${figure(trainer.applied)} applied, ${figure(trainer.refused)} refused; ${change}`,
     })
   }
+  const hasRollouts = explorer !== undefined && explorer.rollouts > 0
   const parts = [
-    ...(explorer
+    ...(hasRollouts
       ? [`${figure(explorer.made)} made`, `${figure(total(explorer.dropped))} dropped${reasons(explorer.dropped)}`]
       : []),
     ...(trainer ? [`${figure(trainer.trained)} trained`] : []),
@@ -132,8 +165,12 @@ export function countLines({ trainer, explorer }: RunCounts): { label: string; t
       ? [`${figure(total(trainer.skipped))} left out by the trainer${reasons(trainer.skipped)}`]
       : []),
   ]
-  const failed = explorer && explorer.failed > 0 ? `; ${failedRollouts(explorer)}` : ''
-  if (parts.length > 0) lines.push({ label: 'data', text: `experiences: ${parts.join(', ')}${failed}` })
+  const texts = [
+    ...(parts.length > 0 ? [`experiences: ${parts.join(', ')}`] : []),
+    ...(explorer && explorer.failed > 0 ? [failedRollouts(explorer)] : []),
+    ...(explorer ? evaluationTexts(explorer.evaluations) : []),
+  ]
+  if (texts.length > 0) lines.push({ label: 'data', text: texts.join('; ') })
   return lines
 }
 
@@ -157,6 +194,14 @@ function reasons(counts: Readonly<Record<string, number>>): string {
   if (found.length === 0) return ''
   const shown = found.slice(0, MOST_REASONS).map(([reason, count]) => `${reason} ${figure(count)}`)
   return ` (${[...shown, ...(found.length > MOST_REASONS ? ['…'] : [])].join(', ')})`
+}
+
+function evaluationTexts({ runs, failedRuns, tooLongTasks }: EvaluationCounts): string[] {
+  const found = [
+    ...(failedRuns > 0 ? [`${figure(failedRuns)} of ${figure(runs)} rollouts failed`] : []),
+    ...(tooLongTasks > 0 ? [`${figure(tooLongTasks)} prompts were too long`] : []),
+  ]
+  return found.length > 0 ? [`evaluations: ${found.join(', ')}`] : []
 }
 
 const failedRollouts = ({ failed, rollouts }: ExplorerCounts): string =>

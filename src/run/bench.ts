@@ -90,11 +90,12 @@ export async function runBench(job: Job): Promise<ModeEnd> {
     const file = await writeBenchResults(dir, model, results)
     if (results.length === 1) note(`the numbers of each task set are in ${file}`)
   }
+  const own = { steps: version, best, counts: { explorer: explorer.counts } }
   if (passed > 0 && passed < list.length) {
     const reason = `after ${list.length - passed} of ${list.length} evaluations: ${passed} damaged checkpoints were left out`
-    return { end: 'incomplete', reason, steps: version, best }
+    return { end: 'incomplete', reason, ...own }
   }
-  if (passed < list.length) return { end: 'finished', steps: version, best }
+  if (passed < list.length) return { end: 'finished', ...own }
   throw new TrinityError('checkpoint/damaged', 'nothing could be evaluated: what should be evaluated is damaged', {
     path: checkpoints.dir,
     hint: 'restore it from a backup, or move it away',

@@ -132,7 +132,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
     watchStalls({ reasons: async () => [...sync.waiting(), ...(await bufferWaits(buffer))], seconds: STALL_S, note }),
   )
   const { end } = await runSides({ explorer, trainer, sync, stop })
-  const done = () => ({ steps: trainer.step, counts: { trainer: trainer.counts, explorer: explorer.mark?.counts } })
+  const done = () => ({ steps: trainer.step, counts: { trainer: trainer.counts, explorer: explorer.counts } })
   if (end === 'stopped') return { end, ...done() }
   await sync.giveLast(stop.now)
   const begin = () => view.phase('explorer', 'final evaluation')

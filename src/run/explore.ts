@@ -107,7 +107,7 @@ export async function runExplore(job: Job): Promise<ModeEnd> {
     },
   )
   const steps = explorer.mark?.step ?? 0
-  const counts = { explorer: explorer.mark?.counts }
+  const counts = { explorer: explorer.counts }
   if (stopped) return { end: 'stopped', steps, counts }
   // an explorer that its trainer has ended is not asked for more
   const asked = asksForSteps(config, explorer.mark) && !over.signal.aborted ? scheduler.steps : undefined
