@@ -26,6 +26,11 @@ export interface ExperienceBuffer {
    * Without a cut: as it was before the first experience.
    */
   restore(cut: Cut | undefined): Promise<Restored>
+  /**
+   * Makes experiences available again that takes for training steps after `step` handed out or discarded. Returns their
+   * number. Only kinds that several processes share have it: there a cut would also void what explorers put later.
+   */
+  releaseAfter?(step: number): Promise<number>
   state(): Promise<BufferState>
   close(): Promise<void>
 }
@@ -57,6 +62,8 @@ export interface TakeOptions {
    * already. Where these are too few, from the fewest further steps that are enough.
    */
   through?: number
+  /** Training step that the experiences are for; `releaseAfter` undoes takes by it. */
+  step?: number
   signal?: AbortSignal
   who?: string
 }

@@ -4,7 +4,7 @@ import type { ExplorerSync } from '../explorer/index.js'
 import { spanned } from '../monitor/span/span.js'
 import { openLink, Synchronizer, type SyncState, scheduleOf, type Transfer } from '../synchronizer/index.js'
 import { Trainer } from '../trainer/index.js'
-import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
+import { openAuxiliaryBuffers, openMainBuffer, releaseTakes } from './buffers.js'
 import { asksForSteps, endOf } from './ending.js'
 import { makeExplorer } from './explorer.js'
 import { evaluateFinal, leftToFinal } from './final-evaluation.js'
@@ -122,6 +122,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   // The explorer goes on: the end of the data that an earlier run may have announced is not the end.
   await buffer.put([], { who: config.explorer.name, step: mark?.step ?? 0 })
   if (saved) await trainer.resume(saved, stop.now)
+  else await releaseTakes(Object.values(auxiliaryBuffers), 0, note)
   await loadSamplers(samplers, link, saved, sync.version, stop.now)
   monitors.explorer.rewind(mark?.step ?? -1)
   monitors.trainer.rewind(saved?.step ?? -1)

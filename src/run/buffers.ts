@@ -32,6 +32,18 @@ export async function openAuxiliaryBuffers(
   return opened
 }
 
+/** Makes the experiences available again that a killed trainer took for steps after the one that it resumes from. */
+export async function releaseTakes(
+  buffers: readonly ExperienceBuffer[],
+  step: number,
+  note: (text: string) => void,
+): Promise<void> {
+  for (const buffer of buffers) {
+    const released = await buffer.releaseAfter?.(step)
+    if (released) note(`buffer '${buffer.name}': ${released} experiences taken after training step ${step} return`)
+  }
+}
+
 /** An explorer and a trainer that are two processes cannot share a queue in memory: they meet in its database. */
 function shared(given: ExperienceBufferConfig, { config, note }: BufferNeeds): ExperienceBufferConfig {
   const apart = config.mode === 'explore' || config.mode === 'train' || config.mode === 'serve'

@@ -62,7 +62,7 @@ function ofDatabase(file: string, owners: readonly Owner[], marked: boolean): Ev
 /** Ours come in pairs, `<name>` and `<name>_blob`. */
 function foreignTables(tables: readonly string[]): string[] {
   const pairs = tables.filter((name) => tables.includes(`${name}_blob`)).flatMap((name) => [name, `${name}_blob`])
-  const ours = new Set(['trinity_job', 'trinity_producers', ...pairs])
+  const ours = new Set(['trinity_job', 'trinity_producers', 'trinity_takes', ...pairs])
   return tables.filter((name) => !ours.has(name) && !/^(sqlite|libsql)_/.test(name))
 }
 

@@ -7,7 +7,7 @@ import { spanned } from '../monitor/span/span.js'
 import { ApartTrainerSync, StatusBoard, scheduleOf } from '../synchronizer/index.js'
 import { Trainer, type TrainerSync } from '../trainer/index.js'
 import { announced } from './announced.js'
-import { openAuxiliaryBuffers, openMainBuffer } from './buffers.js'
+import { openAuxiliaryBuffers, openMainBuffer, releaseTakes } from './buffers.js'
 import { asksForSteps, endOf } from './ending.js'
 import type { Job, ModeEnd } from './job.js'
 import { endedEarlier } from './marker.js'
@@ -26,6 +26,8 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   const saved = await checkpoints.latest()
   const fromFile = buffer.kind === 'file'
   if (fromFile) await buffer.restore(saved?.state.buffer as Cut | undefined)
+  else await releaseTakes([buffer], saved?.step ?? 0, note)
+  if (!saved) await releaseTakes(Object.values(auxiliaryBuffers), 0, note)
   const expected = fromFile ? await stepsIn(buffer, config.buffer.train_batch_size, saved?.step ?? 0) : undefined
   const total = config.trainer.total_steps ?? expected
   if (total !== undefined) view.expect?.('trainer', Math.min(total, expected ?? total))

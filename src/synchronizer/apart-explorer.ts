@@ -38,7 +38,7 @@ export class ApartExplorerSync {
   #version: number
   /** Process whose weights these are, as far as is known. */
   #trainerBoot = ''
-  /** Training steps that the fixed style will never see, because a killed trainer lost experiences or filters dropped them. */
+  /** Training steps that the fixed style never reaches, because filters or failed rollouts left too few experiences. */
   #behind = 0
   #saidEnded = false
   /** Processes whose failure and whose hunger were told. */
@@ -156,8 +156,8 @@ export class ApartExplorerSync {
     this.#said.add(`hungry ${boot}`)
     this.#parts.note(
       `the trainer has too few experiences for its next step: explorer step ${step} continues with the weights of training ` +
-        `step ${this.#version}, now and whenever this happens again (a process that was killed may have lost some; ` +
-        'otherwise check buffer.train_batch_size and operators that drop experiences)',
+        `step ${this.#version}, now and whenever this happens again (check buffer.train_batch_size and operators that ` +
+        'drop experiences)',
     )
   }
 

@@ -134,13 +134,14 @@ export class Trainer {
     )
     const through = this.#parts.horizon?.(step)
     const main: Pick<ExperienceBuffer, 'take'> = {
-      take: (count, options) => buffer.take(count, { ...options, through }),
+      take: (count, options) => buffer.take(count, { ...options, step, through }),
     }
     const sources = { main, auxiliary: auxiliaryBuffers, batchSize: config.buffer.train_batch_size }
     try {
       return await this.#strategy.sample(step, sources, this.#strategyArgs, {
         signal: AbortSignal.any([signal, stop, failed.signal]),
         who: 'trainer',
+        step,
       })
     } catch (error) {
       signal.throwIfAborted()

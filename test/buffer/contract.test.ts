@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { keepsItsPromises } from './contract.js'
+import { keepsItsPromises, releasesTakes } from './contract.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'trinity-buffer-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -19,4 +19,6 @@ keepsItsPromises('queue with SQLite', () => ({
   storage_type: 'queue',
   path: `sqlite:///${folder}/${made++}.db`,
 }))
-keepsItsPromises('SQLite', () => ({ name: 'b', storage_type: 'sql', path: `sqlite:///${folder}/${made++}.db` }))
+const sqlite = () => ({ name: 'b', storage_type: 'sql', path: `sqlite:///${folder}/${made++}.db` })
+keepsItsPromises('SQLite', sqlite)
+releasesTakes('SQLite', sqlite)

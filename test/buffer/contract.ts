@@ -142,3 +142,83 @@ export function keepsItsPromises(kind: string, config: () => GivenBuffer | Promi
     })
   })
 }
+
+/** Promises of kinds that several processes share: a killed trainer gets its takes after a step again. */
+export function releasesTakes(kind: string, config: () => GivenBuffer | Promise<GivenBuffer>): void {
+  describe(`${kind}, shared by processes`, () => {
+    const reopened = async (where: GivenBuffer, step: number) => {
+      const buffer = await openBuffer(where)
+      const released = await buffer.releaseAfter?.(step)
+      return { buffer, released }
+    }
+
+    it('hands out again what was taken after a training step, in the same order', async () => {
+      const where = await config()
+      const buffer = await openBuffer(where)
+      await buffer.put(some(0, 8), { mark: { step: 1 } })
+      const batches: ReturnType<typeof tasks>[] = []
+      for (const step of [1, 2, 3]) batches.push(tasks(await buffer.take(2, { step })))
+      await buffer.put(some(8, 9), { mark: { step: 2 } })
+      await buffer.close()
+
+      const { buffer: again, released } = await reopened(where, 1)
+      expect(released).toBe(4)
+      expect((await again.cut()).marks).toEqual({ explorer: { step: 2 } })
+      const second = await again.take(2, { step: 2 })
+      expect([batches[0], tasks(second), tasks(await again.take(2, { step: 3 }))]).toEqual(batches)
+      expect(second.map((e) => e.useCount)).toEqual([1, 1])
+      expect(tasks(await again.take(3, { step: 4 }))).toEqual([6, 7, 8])
+      await again.close()
+
+      const { buffer: first, released: all } = await reopened(where, 0)
+      expect(all).toBe(9)
+      expect(tasks(await first.take(9, { step: 1 }))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8])
+      expect(await first.releaseAfter?.(1)).toBe(0)
+      await first.close()
+    })
+
+    it('brings back what a later step discarded as too old, and each use of a replayed experience', async () => {
+      const replay_buffer = { enable: true, reuse_cooldown_time: 0, priority_fn: 'linear_decay' }
+      const where = { ...(await config()), replay_buffer }
+      const buffer = await openBuffer(where)
+      await buffer.put([...some(0, 2, 1), ...some(2, 5, 5)])
+      const taken: ReturnType<typeof tasks>[] = []
+      const play = async (one: typeof buffer, from: number) => {
+        const uses: number[][] = []
+        for (let step = from; step <= 5; step++) {
+          const batch = await one.take(2, { step, minModelVersion: step > 3 ? 3 : 0 })
+          taken.push(tasks(batch))
+          uses.push(batch.map((e) => e.useCount))
+        }
+        return uses
+      }
+      const uses = await play(buffer, 1)
+      expect((await buffer.state()).ready).toBe(3)
+      await buffer.close()
+      const batches = taken.splice(0)
+
+      for (const step of [2, 3, 0]) {
+        const { buffer: again } = await reopened(where, step)
+        expect((await again.state()).ready).toBe(step < 4 ? 5 : 3)
+        expect(await play(again, step + 1)).toEqual(uses.slice(step))
+        expect(taken.splice(0)).toEqual(batches.slice(step))
+        await again.close()
+      }
+    })
+
+    it('releases nothing that a cut has restored already', async () => {
+      const where = await config()
+      const buffer = await openBuffer(where)
+      await buffer.put(some(0, 6))
+      await buffer.take(2, { step: 1 })
+      const cut = stored(await buffer.cut())
+      await buffer.take(2, { step: 2 })
+      await buffer.restore(cut)
+      expect(await buffer.releaseAfter?.(1)).toBe(0)
+      expect(tasks(await buffer.take(2, { step: 2 }))).toEqual([2, 3])
+      expect(await buffer.releaseAfter?.(0)).toBe(4)
+      expect(tasks(await buffer.take(6, { step: 1 }))).toEqual([0, 1, 2, 3, 4, 5])
+      await buffer.close()
+    })
+  })
+}

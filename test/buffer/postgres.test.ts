@@ -7,7 +7,7 @@ import { openPostgres } from '../../src/base/database/postgres.js'
 import { ExperienceView, openBuffer } from '../../src/buffer/index.js'
 import { createExperience } from '../../src/experience/index.js'
 import { bundle } from '../bundle.js'
-import { keepsItsPromises } from './contract.js'
+import { keepsItsPromises, releasesTakes } from './contract.js'
 import { crowd } from './crowd.js'
 import { findPostgres, type Server, startPostgres } from './server.js'
 
@@ -35,6 +35,7 @@ describe.skipIf(!binaries)(
     })
 
     keepsItsPromises('as a buffer', fresh)
+    releasesTakes('as a buffer', fresh)
 
     it('hands every experience out once to several processes', async () => {
       const worker = await bundle(new URL('./worker.ts', import.meta.url).pathname)

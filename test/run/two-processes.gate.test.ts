@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import Libsql from 'libsql'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cli } from './cli-kit.js'
 
@@ -66,6 +67,19 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
   }
 }
 
+/** Every step of the trainer is in its log once, and every experience was used once. */
+function expectAllTrained(total: number): void {
+  const lines = readFileSync(join(jobDir(), 'monitor', 'trainer.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+  const steps = lines.map((line) => JSON.parse(line)).filter(({ metrics }) => 'actor/loss' in metrics)
+  expect(steps.map(({ step }) => step)).toEqual(Array.from({ length: total }, (_, i) => i + 1))
+  const db = new Libsql(join(jobDir(), 'experiences.db'))
+  const uses = db.prepare('SELECT ready, consumed, count(*) AS n FROM experiences GROUP BY ready, consumed').all()
+  db.close()
+  expect(uses).toEqual([{ ready: 0, consumed: 1, n: 32 * total }])
+}
+
 const starving = () => status('trainer').state === 'wants_experiences'
 
 describe('two processes', { timeout: 200_000 }, () => {
@@ -85,9 +99,8 @@ describe('two processes', { timeout: 200_000 }, () => {
     expect(status('trainer')).toMatchObject({ state: 'ended', step: 6 })
   })
 
-  it('go on when the trainer starts first, is killed, and has lost what it took: fixed, a clock an hour behind', async () => {
-    // many: it may make some more before we get to kill it
-    const total = 16
+  it('make all steps when the trainer starts first and is killed before it saves: fixed, a clock an hour behind', async () => {
+    const total = 10
     const set = {
       'synchronizer.sync_style': 'fixed',
       'synchronizer.sync_interval': 1,
@@ -100,15 +113,49 @@ describe('two processes', { timeout: 200_000 }, () => {
     await until('the trainer has made two steps', () => Number(status('trainer').step) >= 2)
     first.child.kill('SIGKILL')
     await first.ended
-    const lost = Number(status('trainer').step)
     const second = start('train', set)
     const [explored, trained] = await Promise.all([explorer.ended, second.ended])
-    expect(explored).toMatchObject({ code: 0, output: expect.stringContaining('continues with the weights of') })
+    expect(explored).toMatchObject({ code: 0, output: expect.not.stringContaining('continues with the weights of') })
+    expect(trained).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/experiences taken after training step 0 return/),
+    })
+    expect(status('trainer')).toMatchObject({ state: 'ended', step: total })
+    expectAllTrained(total)
+  })
+
+  it('make all steps when the trainer is killed four times', async () => {
+    const total = 12
+    const set = { 'synchronizer.sync_interval': 2, 'buffer.total_steps': total, 'trainer.save_interval': 3 }
+    const explorer = start('explore', set)
+    // before its first checkpoint, in the middle of an interval twice, and while it waits or trains after one
+    for (const step of [1, 5, 8, 10]) {
+      const trainer = start('train', set)
+      await until(`the trainer has made step ${step}`, () => Number(status('trainer').step) >= step)
+      trainer.child.kill('SIGKILL')
+      await trainer.ended
+    }
+    const last = start('train', set)
+    const [explored, trained] = await Promise.all([explorer.ended, last.ended])
+    expect(explored).toMatchObject({ code: 0 })
     expect(trained).toMatchObject({ code: 0 })
-    // What it had told of was lost, perhaps what it was about to tell, and none of the others.
-    const { state, step } = status('trainer')
-    expect(state).toBe('ended')
-    expect(step).toBeGreaterThanOrEqual(total - lost - 2)
-    expect(step).toBeLessThanOrEqual(total - lost)
+    expect(status('trainer')).toMatchObject({ state: 'ended', step: total })
+    expectAllTrained(total)
+  })
+
+  it('make all steps when the explorer has ended before the trainer is killed', async () => {
+    const total = 8
+    const set = { 'synchronizer.sync_style': 'trainer_driven', 'buffer.total_steps': total, 'trainer.save_interval': 4 }
+    const explored = await start('explore', set).ended
+    expect(explored).toMatchObject({ code: 0 })
+    for (const step of [2, 6]) {
+      const trainer = start('train', set)
+      await until(`the trainer has made step ${step}`, () => Number(status('trainer').step) >= step)
+      trainer.child.kill('SIGKILL')
+      await trainer.ended
+    }
+    expect(await start('train', set).ended).toMatchObject({ code: 0 })
+    expect(status('trainer')).toMatchObject({ state: 'ended', step: total })
+    expectAllTrained(total)
   })
 })

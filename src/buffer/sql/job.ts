@@ -1,5 +1,6 @@
 import type { Database, DatabaseValue, Transaction } from '../../base/database/database.js'
 import { TrinityError } from '../../base/error.js'
+import { createTakes } from './take-journal.js'
 
 /** Where the job is at home that opens a database. */
 export interface JobHome {
@@ -20,6 +21,7 @@ export async function claimJob(db: Database, job: string | undefined, home?: Job
         PRIMARY KEY (buffer, producer)
       )`,
     )
+    await createTakes(tx, db.dialect)
     if (job === undefined) return
     const [owner] = await tx.query('SELECT name FROM trinity_job')
     if (!owner) await tx.query('INSERT INTO trinity_job (name) VALUES (?)', [job])

@@ -7,7 +7,8 @@ import { Waiters } from '../waiters.js'
 import { Producers, type SavedProducer } from './job.js'
 import { type Retry, retrying } from './retry.js'
 import { StepEnds } from './step-ends.js'
-import type { ExperienceTable, NextPriority, TableCut } from './table.js'
+import type { BeforeChange, ExperienceTable, NextPriority, TableCut } from './table.js'
+import { TakeJournal } from './take-journal.js'
 
 export interface SqlOptions {
   name: string
@@ -23,7 +24,8 @@ const LOOK_MS = { first: 10, last: 250 }
 
 /**
  * The buffer that several processes share through a database. First in, first out; with replay highest priority first.
- * A row is handed out in the transaction that marks it, so to one taker only; a taker that dies after that has had it.
+ * A row is handed out in the transaction that marks it, so to one taker only. Takes that name their training step are
+ * journaled, so that a trainer that was killed gets the rows of steps after its checkpoint again.
  */
 export class SqlBuffer implements ExperienceBuffer {
   readonly kind = 'sql'
@@ -31,6 +33,7 @@ export class SqlBuffer implements ExperienceBuffer {
   readonly #options: SqlOptions
   readonly #table: ExperienceTable
   readonly #producers: Producers
+  readonly #journal: TakeJournal
   readonly #waiters: Waiters
   readonly #ends = new StepEnds()
   #seen = 0
@@ -41,6 +44,7 @@ export class SqlBuffer implements ExperienceBuffer {
     this.#options = options
     this.#table = options.table
     this.#producers = new Producers(options.name)
+    this.#journal = new TakeJournal(options.name)
     this.#waiters = new Waiters(options.name)
   }
 
@@ -85,20 +89,35 @@ export class SqlBuffer implements ExperienceBuffer {
     const now = Date.now()
     const minModelVersion = (options.minModelVersion ?? 0) > 0 ? options.minModelVersion : undefined
     const through = this.#options.replay && options.through
+    const journal = this.#journaled(options.step)
     // The end is asked for before the rows: a producer that finishes in between has put everything by then.
     const all = await this.#producers.allFinished(this.#table.db)
     const known = through === undefined || through <= this.#ends.reached
     if (!known && !all) return undefined
-    if (minModelVersion) this.#counts.discarded += await this.#table.discardOlder(minModelVersion)
+    if (minModelVersion) this.#counts.discarded += await this.#table.discardOlder(minModelVersion, journal)
     // The end stands behind the last step: reuse is over for the take that asks for more than there will be.
     const ended = all && (through === undefined || !known)
     const limits = through === undefined || !known ? [undefined] : this.#ends.from(through)
     for (const maxId of limits) {
       this.#seen = await this.#table.countReady(count, { minModelVersion, now, maxId })
       if (this.#seen < count) continue
-      return this.#table.claim(count, { minModelVersion, now, maxId, all: ended }, this.#next(now, ended))
+      return this.#table.claim(count, { minModelVersion, now, maxId, all: ended }, this.#next(now, ended), journal)
     }
-    return all ? this.#table.claim(count, { minModelVersion, now, all }, this.#next(now, true)) : undefined
+    return all ? this.#table.claim(count, { minModelVersion, now, all }, this.#next(now, true), journal) : undefined
+  }
+
+  #journaled(step: number | undefined): BeforeChange | undefined {
+    return step === undefined ? undefined : (tx, rows) => this.#journal.add(tx, step, rows)
+  }
+
+  releaseAfter(step: number): Promise<number> {
+    return this.#retrying(() =>
+      this.#table.db.transaction(async (tx) => {
+        const rows = await this.#journal.removeAfter(tx, step)
+        await this.#table.setReady(tx, rows)
+        return rows.length
+      }),
+    )
   }
 
   /** How a row stands after its use. When nothing new comes, nothing is used again: else the end would never come. */
@@ -128,6 +147,7 @@ export class SqlBuffer implements ExperienceBuffer {
         ready: ready.map((row) => [row.id, row.consumed, row.priority ?? 0, Math.max(0, (row.availableAt ?? 0) - now)]),
         producers,
         steps: this.#ends.save(),
+        takes: await this.#journal.lastId(tx),
       }
       const marks = Object.fromEntries(producers.flatMap((p) => (p.mark === undefined ? [] : [[p.producer, p.mark]])))
       return { version: 1, kind: this.kind, marks, data }
@@ -145,9 +165,10 @@ export class SqlBuffer implements ExperienceBuffer {
       priority,
       availableAt: waitMs > 0 ? now + waitMs : 0,
     }))
-    const voided = await this.#table.restore({ lastId: data.lastId, ready }, (tx) =>
-      this.#producers.load(tx, data.producers),
-    )
+    const voided = await this.#table.restore({ lastId: data.lastId, ready }, async (tx) => {
+      await this.#producers.load(tx, data.producers)
+      await this.#journal.truncate(tx, data.takes ?? 0)
+    })
     this.#ends.load(data.steps)
     this.#waiters.wake()
     return { ready: ready.filter((row) => row.availableAt === 0).length, voided }
@@ -183,6 +204,8 @@ interface SqlCut {
   producers: SavedProducer[]
   /** Explorer steps with their last row. */
   steps?: [number, number][]
+  /** Id of the newest entry of the journal. Default: 0, because earlier releases kept no journal. */
+  takes?: number
 }
 
 function sqlCut(cut: Cut, name: string): SqlCut {

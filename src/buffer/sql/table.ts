@@ -1,5 +1,5 @@
 import { breather } from '../../base/breather.js'
-import type { Database, DatabaseValue, Transaction } from '../../base/database/database.js'
+import type { Database, DatabaseRow, DatabaseValue, Transaction } from '../../base/database/database.js'
 import { quoted, storedName } from '../../base/database/names.js'
 import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
@@ -12,6 +12,9 @@ export interface ClaimOptions {
   /** Later rows are left alone. */
   maxId?: number
 }
+
+/** Runs in the transaction that changes these rows, before the change. */
+export type BeforeChange = (tx: Transaction, rows: readonly DatabaseRow[]) => Promise<void>
 
 /** How a row stands after it was handed out; without a priority it is used up. */
 export type NextPriority = (experience: Experience) => { priority: number; availableAt: number } | undefined
@@ -88,18 +91,20 @@ export class ExperienceTable {
     count: number,
     options: ClaimOptions & { all: boolean },
     next: NextPriority,
+    before?: BeforeChange,
   ): Promise<Experience[] | undefined> {
     const { readInOrder, lockRows } = this.db.dialect
     return this.db.transaction(async (tx) => {
       if (readInOrder) await tx.query(readInOrder)
       const chosen = await tx.query(
-        `SELECT id FROM ${this.#table} WHERE ready = 1 AND available_at <= ? AND model_version >= ? AND id <= ?
+        `SELECT ${STATE} FROM ${this.#table} WHERE ready = 1 AND available_at <= ? AND model_version >= ? AND id <= ?
          ORDER BY priority DESC, id LIMIT ? ${lockRows}`,
         [options.now, options.minModelVersion ?? MIN_VERSION, options.maxId ?? MAX_ID, count],
       )
       if (chosen.length < count && !options.all) return undefined
       if (chosen.length === 0) return []
       const ids = chosen.map((row) => Number(row.id))
+      await before?.(tx, chosen)
       const experiences = await this.#load(tx, ids)
       for (const experience of experiences) experience.useCount++
       await this.#handOut(tx, ids, experiences, next)
@@ -126,15 +131,20 @@ export class ExperienceTable {
     }
   }
 
-  /** Rows of an older policy are never handed out again; gives their number. */
-  async discardOlder(version: number): Promise<number> {
+  /** Rows of an older policy are never handed out again. Returns their number. */
+  async discardOlder(version: number, before?: BeforeChange): Promise<number> {
     const where = `FROM ${this.#table} WHERE ready = 1 AND model_version < ?`
     const [some] = await this.db.query(`SELECT 1 AS one ${where} LIMIT 1`, [version])
     if (!some) return 0
     return this.db.transaction(async (tx) => {
-      const [old] = await tx.query(`SELECT count(*) AS n ${where}`, [version])
-      await tx.query(`UPDATE ${this.#table} SET ready = 0 WHERE ready = 1 AND model_version < ?`, [version])
-      return Number(old.n)
+      const old = await tx.query(`SELECT ${STATE} ${where} ${this.db.dialect.lockRows}`, [version])
+      await before?.(tx, old)
+      const ids = this.db.dialect.idsIn(
+        'id',
+        old.map((row) => Number(row.id)),
+      )
+      await tx.query(`UPDATE ${this.#table} SET ready = 0 WHERE ${ids.sql}`, [ids.value])
+      return old.length
     })
   }
 
@@ -187,9 +197,7 @@ export class ExperienceTable {
 
   async cut(tx: Transaction): Promise<TableCut> {
     const [last] = await tx.query(`SELECT coalesce(max(id), 0) AS id FROM ${this.#table}`)
-    const rows = await tx.query(
-      `SELECT id, consumed, priority, available_at FROM ${this.#table} WHERE ready = 1 ORDER BY id`,
-    )
+    const rows = await tx.query(`SELECT ${STATE} FROM ${this.#table} WHERE ready = 1 ORDER BY id`)
     const ready = rows.map((row) => ({
       id: Number(row.id),
       consumed: Number(row.consumed),
@@ -206,22 +214,7 @@ export class ExperienceTable {
       await tx.query(`DELETE FROM ${this.#blobs} WHERE id > ?`, [cut.lastId])
       await tx.query(`DELETE FROM ${this.#table} WHERE id > ?`, [cut.lastId])
       await tx.query(`UPDATE ${this.#table} SET ready = 0 WHERE ready = 1`)
-      const groups = new Map<string, ReadyRow[]>()
-      for (const row of cut.ready) {
-        const key = `${row.consumed}/${row.priority}/${row.availableAt}`
-        groups.set(key, [...(groups.get(key) ?? []), row])
-      }
-      for (const rows of groups.values()) {
-        const { consumed, priority, availableAt } = rows[0]
-        const where = this.db.dialect.idsIn(
-          'id',
-          rows.map((row) => row.id),
-        )
-        await tx.query(
-          `UPDATE ${this.#table} SET ready = 1, consumed = ?, priority = ?, available_at = ? WHERE ${where.sql}`,
-          [consumed, priority ?? 0, availableAt ?? 0, where.value],
-        )
-      }
+      await this.setReady(tx, cut.ready)
       const [back] = await tx.query(`SELECT count(*) AS n FROM ${this.#table} WHERE ready = 1`)
       if (Number(back.n) !== cut.ready.length) {
         const missing = cut.ready.length - Number(back.n)
@@ -235,10 +228,35 @@ export class ExperienceTable {
     })
   }
 
+  /** Makes rows available in the given state. Rows of equal state are changed in one statement. */
+  async setReady(tx: Transaction, ready: readonly ReadyRow[]): Promise<void> {
+    const groups = new Map<string, ReadyRow[]>()
+    for (const row of ready) {
+      const key = `${row.consumed}/${row.priority}/${row.availableAt}`
+      const group = groups.get(key)
+      if (group) group.push(row)
+      else groups.set(key, [row])
+    }
+    for (const rows of groups.values()) {
+      const { consumed, priority, availableAt } = rows[0]
+      const where = this.db.dialect.idsIn(
+        'id',
+        rows.map((row) => row.id),
+      )
+      await tx.query(
+        `UPDATE ${this.#table} SET ready = 1, consumed = ?, priority = ?, available_at = ? WHERE ${where.sql}`,
+        [consumed, priority ?? 0, availableAt ?? 0, where.value],
+      )
+    }
+  }
+
   close(): Promise<void> {
     return this.db.close()
   }
 }
+
+/** Columns that taking a row changes. */
+const STATE = 'id, consumed, priority, available_at'
 
 const MIN_VERSION = -(2 ** 31)
 const MAX_ID = Number.MAX_SAFE_INTEGER
