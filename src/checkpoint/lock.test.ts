@@ -1,11 +1,28 @@
 import { spawn } from 'node:child_process'
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { hostname, uptime } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { tempDir } from '../../test/trainer/kit.js'
 import { JobLock, lockHolders } from './lock.js'
+
+/** Error that the next write of a lock fails with, after half of its text. */
+let failWrite: Error | undefined
+vi.mock('node:fs/promises', async (original) => {
+  const fs = await original<typeof import('node:fs/promises')>()
+  return {
+    ...fs,
+    async writeFile(path: string, text: string, options: object) {
+      if (failWrite === undefined) return fs.writeFile(path, text, options)
+      await fs.writeFile(path, text.slice(0, text.length / 2), options)
+      throw failWrite
+    },
+  }
+})
+afterEach(() => {
+  failWrite = undefined
+})
 
 const inUse = expect.objectContaining({ code: 'checkpoint/in-use' })
 
@@ -123,5 +140,66 @@ describe('who plays a role now', () => {
     expect((await lockHolders(dir, -1)).map(({ role }) => role)).toEqual(['trainer'])
     expect((await readdir(dir)).sort()).toEqual(['.lock-explorer', '.lock-far', '.lock-trainer'])
     await lock.release()
+  })
+})
+
+describe('a damaged lock file', () => {
+  const damaged: [string, string][] = [
+    ['empty', ''],
+    ['cut off', holder(process.pid).slice(0, 30)],
+    ['zeros', '\0'.repeat(80)],
+    ['another object', '{}'],
+    ['not an object', '[1]'],
+  ]
+  const put = async (dir: string, text: string, ageMs: number) => {
+    const path = join(dir, '.lock-trainer')
+    await writeFile(path, text)
+    const time = new Date(Date.now() - ageMs)
+    await utimes(path, time, time)
+    return path
+  }
+
+  it.each(damaged)('is taken over once it is older than a live holder lets it become: %s', async (_, text) => {
+    const dir = await tempDir()
+    await put(dir, text, 120_000)
+    const takers = await Promise.allSettled(Array.from({ length: 10 }, () => JobLock.take(dir, 'trainer')))
+    const won = takers.filter((taker) => taker.status === 'fulfilled')
+    expect(won).toHaveLength(1)
+    for (const taker of takers) if (taker.status === 'rejected') expect(taker.reason).toEqual(inUse)
+    expect(await readdir(dir)).toEqual(['.lock-trainer'])
+    await won[0].value.release()
+    expect(await readdir(dir)).toEqual([])
+  })
+
+  it.each(damaged)('is kept while it is younger, and named in the hint: %s', async (_, text) => {
+    const dir = await tempDir()
+    const path = await put(dir, text, 1000)
+    const hint = expect.stringContaining(path)
+    await expect(JobLock.take(dir, 'trainer')).rejects.toMatchObject({ code: 'checkpoint/lock', path, hint })
+    expect(await readFile(path, 'utf8')).toBe(text)
+    expect(await lockHolders(dir)).toEqual([])
+    expect(await readdir(dir)).toEqual(['.lock-trainer'])
+  })
+
+  it('is taken over at once when it is older than the boot of the machine', async () => {
+    const dir = await tempDir()
+    await put(dir, '', 1000 + 1000 * uptime())
+    await (await JobLock.take(dir, 'trainer', Infinity)).release()
+  })
+
+  it('does not become stale while its holder is alive, however old it is', async () => {
+    const dir = await tempDir()
+    await put(dir, holder(process.pid), 1e9)
+    await expect(JobLock.take(dir, 'trainer')).rejects.toEqual(inUse)
+  })
+
+  it('leaves nothing behind and names the lock when the disk fails', async () => {
+    const dir = await tempDir()
+    failWrite = Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', syscall: 'write' })
+    const path = join(dir, '.lock-trainer')
+    await expect(JobLock.take(dir, 'trainer')).rejects.toMatchObject({ code: 'file/eio', path })
+    expect(await readdir(dir)).toEqual([])
+    failWrite = undefined
+    await (await JobLock.take(dir, 'trainer')).release()
   })
 })

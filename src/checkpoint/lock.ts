@@ -1,8 +1,10 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { link, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { hostname, uptime } from 'node:os'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
+import { isJsonObject } from '../base/file/json-file.js'
+import { inWords, unreadable } from '../base/file/system-error.js'
 import { removeLitter } from './litter.js'
 
 interface Holder {
@@ -13,8 +15,17 @@ interface Holder {
   born: string
 }
 
+/** A lock file as it was found. */
+interface Found {
+  /** Undefined if the file holds no lock: a machine that lost power may leave it empty or cut off. */
+  readonly holder: Holder | undefined
+  /** Name of this state of the file: the token of its holder, or made from the file itself. */
+  readonly token: string
+  readonly mtimeMs: number
+}
+
 const BEAT_MS = 5_000
-/** A holder on another machine that has not touched its lock for so long is dead. */
+/** Age after which a lock is stale if its holder is on another machine or it cannot be read, in ms. */
 const SILENT_MS = 60_000
 
 export const lockName = (role: string): string => `.lock-${role}`
@@ -45,26 +56,33 @@ export class JobLock {
     const token = randomBytes(8).toString('hex')
     const own = `${path}.${token}`
     const holder: Holder = { token, pid: process.pid, host: hostname(), born: (await birth(process.pid)) ?? '' }
-    await writeFile(own, JSON.stringify(holder), { flag: 'wx' })
     try {
+      // On the disk before it gets its name: otherwise a power cut leaves an empty lock.
+      await inWords(writeFile(own, JSON.stringify(holder), { flag: 'wx', flush: true }), path)
       for (let tries = 0; tries < 100; tries++) {
-        if (await linked(own, path)) return new JobLock(path, token)
-        const held = await read(path)
-        if (!held) continue
-        if (await alive(held, path, timeOf(own), silentMs)) throw inUse(dir, role, held)
-        if (await replace(own, path, held, silentMs)) return new JobLock(path, token)
+        if (await inWords(linked(own, path), path)) return new JobLock(path, token)
+        const found = await look(path)
+        if (found?.holder && (await alive(found.holder, path, timeOf(own), silentMs))) {
+          throw inUse(dir, role, found.holder)
+        }
+        if (found && !found.holder && !(await isAbandoned(found, own, silentMs))) throw notReadable(path, silentMs)
+        if (found && (await replace(own, path, found.token, silentMs))) return new JobLock(path, token)
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
-      throw new TrinityError('checkpoint/lock', `could not take the lock ${path}`, { path, hint: 'try again' })
+      throw new TrinityError('checkpoint/lock', `could not take the lock ${path}`, {
+        path,
+        hint: `run the same command again; if nothing works on this job, delete ${path}`,
+      })
     } finally {
-      await rm(own, { force: true })
+      await rm(own, { force: true }).catch(() => {})
       await removeLitter(dir, async (pid) => (await birth(pid)) !== undefined, silentMs)
     }
   }
 
   async release(): Promise<void> {
     clearInterval(this.#beat)
-    if ((await read(this.#path))?.token === this.#token) await rm(this.#path, { force: true })
+    const found = await look(this.#path).catch(() => undefined)
+    if (found?.token === this.#token) await rm(this.#path, { force: true })
   }
 }
 
@@ -81,7 +99,7 @@ export async function lockHolders(dir: string, silentMs = SILENT_MS): Promise<Lo
   const found = await Promise.all(
     names.map(async (name): Promise<LockHolder[]> => {
       const path = join(dir, name)
-      const holder = await read(path)
+      const holder = (await look(path).catch(() => undefined))?.holder
       if (!holder || !(await alive(holder, path, async () => Date.now(), silentMs))) return []
       return [{ role: lockedRole(name) as string, pid: holder.pid, host: holder.host }]
     }),
@@ -89,16 +107,19 @@ export async function lockHolders(dir: string, silentMs = SILENT_MS): Promise<Lo
   return found.flat()
 }
 
-/** Only one process ever gets the name made of the dead holder's token; it alone may put its own lock in its place. */
-async function replace(own: string, path: string, dead: Holder, silentMs: number): Promise<boolean> {
-  const claim = `${path}.takes-${dead.token}`
+/** Only one process ever gets the name made of the dead lock's token; it alone may put its own lock in its place. */
+async function replace(own: string, path: string, token: string, silentMs: number): Promise<boolean> {
+  const claim = `${path}.takes-${token}`
   if (!(await linked(own, claim))) {
-    const claimant = await read(claim)
-    if (claimant && !(await alive(claimant, claim, timeOf(own), silentMs))) await rm(claim, { force: true })
+    const claimant = await look(claim)
+    const isDead = claimant?.holder
+      ? !(await alive(claimant.holder, claim, timeOf(own), silentMs))
+      : claimant !== undefined && (await isAbandoned(claimant, own, silentMs))
+    if (isDead) await rm(claim, { force: true })
     return false
   }
   try {
-    if ((await read(path))?.token !== dead.token) return false
+    if ((await look(path))?.token !== token) return false
     const copy = `${own}.copy`
     await link(own, copy)
     await rename(copy, path)
@@ -118,12 +139,39 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-async function read(path: string): Promise<Holder | undefined> {
+/** Returns undefined if there is no such file. Throws if the file cannot be read: its holder may be alive. */
+async function look(path: string): Promise<Found | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as Holder
+    const { ino, size, mtimeMs } = await stat(path)
+    const holder = holderIn(await readFile(path, 'utf8'))
+    const state = createHash('sha256').update(`${ino} ${size} ${mtimeMs}`).digest('hex').slice(0, 16)
+    return { holder, token: holder?.token ?? state, mtimeMs }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw unreadable(path, error)
+  }
+}
+
+function holderIn(text: string): Holder | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
   } catch {
     return undefined
   }
+  if (!isJsonObject(value)) return undefined
+  const { token, pid, host, born } = value
+  const isWhole =
+    // the token becomes part of a file name, and a pid below 1 names groups of processes
+    typeof token === 'string' && /^\w+$/.test(token) && Number.isInteger(pid) && Number(pid) > 0
+  if (!isWhole || typeof host !== 'string' || typeof born !== 'string') return undefined
+  return { token, pid: Number(pid), host, born }
+}
+
+/** A live holder touches its lock every few seconds, so one that is older than that or than this boot has none. */
+async function isAbandoned({ mtimeMs }: Found, own: string, silentMs: number): Promise<boolean> {
+  const booted = Date.now() - uptime() * 1000
+  return mtimeMs < booted || (await timeOf(own)()) - mtimeMs >= silentMs
 }
 
 /** What the clock of the file system said when a file of ours was written: clocks of two machines may differ. */
@@ -153,6 +201,14 @@ async function birth(pid: number): Promise<string | undefined> {
   // Killed, and its parent has not asked how it ended: in containers without an init nobody ever does.
   if (fields[0] === 'Z' || fields[0] === 'X') return undefined
   return fields[19] ?? ''
+}
+
+function notReadable(path: string, silentMs: number): TrinityError {
+  const seconds = Math.ceil(silentMs / 1000)
+  return new TrinityError('checkpoint/lock', `lock file is damaged: ${path}`, {
+    path,
+    hint: `run the same command in ${seconds} s, when the lock counts as abandoned; if nothing works on this job, delete ${path}`,
+  })
 }
 
 function inUse(dir: string, role: string, { pid, host }: Holder): TrinityError {

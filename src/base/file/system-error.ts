@@ -23,6 +23,10 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     what: (place) => `${place} is a folder, but must be a file`,
     hint: `move the folder away, ${ELSEWHERE}`,
   },
+  EIO: {
+    what: (place) => `the disk reports an error: cannot write ${place}`,
+    hint: `check the disk and the log of the system (dmesg), ${ELSEWHERE}`,
+  },
   EMFILE: { what: (place) => `too many open files: cannot open ${place}`, hint: OPEN_FILES },
   ENFILE: { what: (place) => `too many open files: cannot open ${place}`, hint: OPEN_FILES },
 }
@@ -38,6 +42,10 @@ const READING: Readonly<Record<string, Meaning>> = {
   EPERM: NOT_READABLE,
   ENOTDIR: { what: (place) => `a part of ${place} is a file, not a folder`, hint: 'check the path' },
   EISDIR: { what: (place) => `${place} is a folder, but must be a file`, hint: 'give the path of a file' },
+  EIO: {
+    what: (place) => `the disk reports an error: cannot read ${place}`,
+    hint: 'check the disk and the log of the system (dmesg)',
+  },
   EMFILE: MEANINGS.EMFILE,
   ENFILE: MEANINGS.ENFILE,
 }
