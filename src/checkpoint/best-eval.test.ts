@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { tempDir } from '../../test/trainer/kit.js'
-import { readBestEval, recordEval, rewindEvals } from './best-eval.js'
+import { peekBestEval, readBestEval, recordEval, rewindEvals } from './best-eval.js'
 
 const metrics = { 'eval/a/accuracy/mean@1': 0.5 }
 
@@ -26,15 +26,42 @@ it('compares evaluations with and without detailed statistics', async () => {
   expect(best).toMatchObject({ step: 2, score: 0.75 })
 })
 
-it.each(['{}', '{"history": []}', '{"history": [1]}', '{"first": null, "history": [{"step": "1"}]}', '[]', 'junk'])(
-  'names the file when it holds something else: %s',
-  async (text) => {
-    const dir = await tempDir()
-    const path = join(dir, 'best_eval.json')
+describe.each([
+  '{}',
+  '{"history": []}',
+  '{"history": [1]}',
+  '{"first": null, "history": [{"step": "1"}]}',
+  '[]',
+  'junk',
+  '',
+  '\0\0\0',
+])('a damaged file: %j', (text) => {
+  let dir: string
+  let path: string
+  beforeEach(async () => {
+    dir = await tempDir()
+    path = join(dir, 'best_eval.json')
     await writeFile(path, text)
-    const told = expect.objectContaining({ name: 'TrinityError', path })
-    await expect(readBestEval(dir)).rejects.toEqual(told)
-    await expect(rewindEvals(dir, 1)).rejects.toEqual(told)
-    await expect(recordEval(dir, 1, metrics)).rejects.toEqual(told)
-  },
-)
+  })
+
+  it.each<[string, (warn: (text: string) => void) => Promise<unknown>]>([
+    ['the next evaluation', (warn) => recordEval(dir, 1, metrics, undefined, warn)],
+    ['a run that resumes', (warn) => rewindEvals(dir, 1, warn)],
+  ])('is kept under another name by %s', async (_, act) => {
+    const warnings: string[] = []
+    await act((warning) => warnings.push(warning))
+    const [aside] = (await readdir(dir)).filter((name) => name.includes('.damaged-'))
+    expect(await readFile(join(dir, aside), 'utf8')).toBe(text)
+    expect(warnings).toEqual([expect.stringContaining(join(dir, aside))])
+    const made = await recordEval(dir, 2, metrics)
+    expect(await readBestEval(dir)).toEqual(made)
+  })
+
+  it('is left alone by those that only look', async () => {
+    const warnings: string[] = []
+    expect(await peekBestEval(dir, (warning) => warnings.push(warning))).toBeUndefined()
+    expect(warnings).toEqual([expect.stringContaining(path)])
+    await expect(readBestEval(dir)).rejects.toMatchObject({ name: 'TrinityError', path })
+    expect(await readdir(dir)).toEqual(['best_eval.json'])
+  })
+})

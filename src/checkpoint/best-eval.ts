@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, readJsonObject } from '../base/file/json
 import { isMean, plainMeanName, SCORE_NAMES } from '../base/score-names.js'
 import type { BestEval, EvalRecord } from './checkpoint.js'
 import { BEST_EVAL } from './layout.js'
+import { peekSummary, readSummary, type Warn } from './summary.js'
 
 /** Reads `best_eval.json`; undefined before the first evaluation. */
 export async function readBestEval(dir: string): Promise<BestEval | undefined> {
@@ -16,6 +17,11 @@ export async function readBestEval(dir: string): Promise<BestEval | undefined> {
     path,
     hint: 'move the file away: evaluations that are made from now on begin a new one',
   })
+}
+
+/** Reads `best_eval.json` without an error if it is damaged. */
+export function peekBestEval(dir: string, warn: Warn): Promise<BestEval | undefined> {
+  return peekSummary(join(dir, BEST_EVAL), warn, isBestEval)
 }
 
 function isBestEval(value: JsonObject): value is JsonObject & BestEval {
@@ -30,24 +36,25 @@ function isRecord(value: unknown): boolean {
 }
 
 /**
- * Takes note of an evaluation of the weights of `step`. The file changes at once and in one piece, so the best one so
- * far is on disk whenever the process dies.
+ * Records an evaluation of the weights of `step`. The file changes at once and in one piece, so the best one so far is on
+ * disk whenever the process dies. A damaged file is set aside with a warning.
  */
 export async function recordEval(
   dir: string,
   step: number,
   metrics: Readonly<Record<string, number>>,
   metric?: string,
+  warn?: Warn,
 ): Promise<BestEval> {
   const record = rate(step, metrics, metric)
-  const known = (await readBestEval(dir))?.history ?? []
+  const known = (await readSummary(join(dir, BEST_EVAL), warn, isBestEval))?.history ?? []
   // A resumed run makes its evaluations again: the same step replaces what was known of it.
   return write(dir, [...known.filter((one) => one.step < step), record, ...known.filter((one) => one.step > step)])
 }
 
-/** Forgets evaluations of weights that a resumed run makes again. */
-export async function rewindEvals(dir: string, step: number): Promise<void> {
-  const known = await readBestEval(dir)
+/** Forgets evaluations of weights that a resumed run makes again. A damaged file is set aside with a warning. */
+export async function rewindEvals(dir: string, step: number, warn?: Warn): Promise<void> {
+  const known = await readSummary(join(dir, BEST_EVAL), warn, isBestEval)
   if (!known) return
   const history = known.history.filter((one) => one.step <= step)
   if (history.length === 0) await rm(join(dir, BEST_EVAL), { force: true })

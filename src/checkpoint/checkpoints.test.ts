@@ -76,6 +76,38 @@ describe('a full checkpoint', () => {
     expect((await (await open()).latest())?.state).toEqual({ step: 2, again: true })
   })
 
+  it('is named as the latest by the run that resumes from it, when the one before died in between', async () => {
+    const names = ['latest_checkpointed_iteration.txt', 'latest_state_dict_iteration.txt']
+    const pointers = () => Promise.all(names.map(text))
+    const checkpoints = await open()
+    await checkpoints.save(1, parts(1))
+    // The process died behind the rename: meta files and pointers are those of the step before.
+    const before = await Promise.all([...names, 'trainer_meta.json'].map(async (name) => [name, await text(name)]))
+    await checkpoints.save(2, parts(2))
+    for (const [name, content] of before) await writeFile(join(dir, name), content)
+
+    const resumed = await open({ roles: ['trainer'] })
+    expect((await resumed.latest())?.step).toBe(2)
+    await resumed.discardAfter(2)
+    expect(await pointers()).toEqual(['2\n', '2\n'])
+    expect(await resumed.save(2, parts(2))).toBe(false)
+    expect(await resumed.readMeta('trainer')).toEqual({ latest_iteration: 2 })
+    await resumed.close()
+  })
+
+  it('is no longer named once the run goes back behind it', async () => {
+    const checkpoints = await open()
+    await checkpoints.save(1, parts(1))
+    await checkpoints.save(2, parts(2))
+    await relist(join(dir, 'global_step_2'), () => false)
+    const resumed = await open({ roles: ['trainer'] })
+    expect((await resumed.latest())?.step).toBe(1)
+    await resumed.discardAfter(1)
+    expect(await text('latest_checkpointed_iteration.txt')).toBe('1\n')
+    expect(await text('latest_state_dict_iteration.txt')).toBe('1\n')
+    await resumed.close()
+  })
+
   it('that fails half-way leaves nothing, and the one before counts', async () => {
     const checkpoints = await open()
     await checkpoints.save(1, parts(1))
@@ -369,5 +401,39 @@ describe('evaluations', () => {
     expect((await checkpoints.recordEval(2, metrics, 'eval/b/length')).best).toMatchObject({ score: 7, step: 2 })
     await expect(checkpoints.recordEval(3, { 'eval/a/length': 1 })).rejects.toThrow('no accuracy, score or reward')
     await checkpoints.close()
+  })
+})
+
+describe.each(['', '{"a": 1', '[]', '\0\0'])('damaged small files: %j', (content) => {
+  it('do not end a run, and are kept under another name', async () => {
+    const first = await open({ roles: ['trainer'], identity: { model: 'a' } })
+    await first.save(1, parts(1))
+    await first.recordEval(1, { accuracy: 0.5 })
+    await first.close()
+    const names = ['best_eval.json', 'job.json', 'trainer_meta.json']
+    for (const name of names) await writeFile(join(dir, name), content)
+
+    const warnings: string[] = []
+    const options = {
+      roles: ['trainer'],
+      identity: { model: 'a' },
+      keep: 1,
+      warn: (line: string) => warnings.push(line),
+    }
+    const looking = await open({ warn: options.warn })
+    expect([await looking.readMeta('trainer'), await looking.bestEval()]).toEqual([undefined, undefined])
+    expect((await readdir(dir)).filter((name) => name.includes('.damaged-'))).toEqual([])
+    const again = await open(options)
+    expect(await again.readMeta('trainer')).toBeUndefined()
+    await again.discardAfter(1)
+    await again.save(2, parts(2))
+    await again.recordEval(2, { accuracy: 0.25 })
+    expect(await again.bestEval()).toMatchObject({ best: { step: 2 } })
+    expect(await again.readMeta('trainer')).toEqual({ latest_iteration: 2 })
+    await again.close()
+    const aside = (await readdir(dir)).filter((name) => name.includes('.damaged-'))
+    expect(aside.map((name) => name.replace(/\.damaged-.*/, '')).sort()).toEqual(names)
+    for (const name of aside) expect(warnings.join('\n')).toContain(name)
+    await (await open({ ...options, warn: (line) => expect.fail(line) })).close()
   })
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { atomicFile, writeJsonFile } from '../base/file/atomic-file.js'
 import { type JsonObject, readJsonObject } from '../base/file/json-file.js'
-import { readBestEval, recordEval, rewindEvals } from './best-eval.js'
+import { peekBestEval, recordEval, rewindEvals } from './best-eval.js'
 import type { BestEval, CheckpointParts, FolderWriter, SavedCheckpoint, SavedWeights } from './checkpoint.js'
 import { exists, syncPath, syncTree } from './durable.js'
 import { claim, type JobIdentity } from './identity.js'
@@ -22,6 +22,7 @@ import { JobLock } from './lock.js'
 import { damage, describe, type Verified, weightDamage } from './manifest.js'
 import { isForeign, isOwn, listedIn } from './owned.js'
 import { cleanUp, discard, fullSteps, prune, setAside } from './retention.js'
+import { peekSummary, readSummary } from './summary.js'
 
 /** How often a folder is looked at again that changes meanwhile. */
 const LOOKS = 5
@@ -67,7 +68,7 @@ export class Checkpoints {
     const locks: JobLock[] = []
     try {
       for (const role of roles) locks.push(await JobLock.take(dir, role))
-      if (identity) await claim(dir, identity)
+      if (identity) await claim(dir, identity, options.warn)
       if (roles.includes('trainer')) await cleanUp(dir)
     } catch (error) {
       for (const lock of locks) await lock.release()
@@ -76,20 +77,23 @@ export class Checkpoints {
     return new Checkpoints(options, locks)
   }
 
-  /** Writes a full checkpoint; false: this process wrote or resumed from it just before, so it is there. */
+  /**
+   * Writes a full checkpoint. Returns false if this process wrote it or resumed from it just before: then only the small
+   * files beside it are written, which a process that was killed may have left behind the checkpoint.
+   */
   async save(step: number, parts: CheckpointParts): Promise<boolean> {
-    if (this.#current === step) return false
-    await this.#place(step, async (dir) => {
-      for (const [name, write] of Object.entries(parts.folders)) await write(join(dir, name))
-      await writeJsonFile(join(dir, STATE), parts.state)
-      await writeJsonFile(join(dir, MANIFEST), await describe(dir, step))
-    })
+    const isNew = this.#current !== step
+    if (isNew)
+      await this.#place(step, async (dir) => {
+        for (const [name, write] of Object.entries(parts.folders)) await write(join(dir, name))
+        await writeJsonFile(join(dir, STATE), parts.state)
+        await writeJsonFile(join(dir, MANIFEST), await describe(dir, step))
+      })
     for (const [name, meta] of Object.entries(parts.meta ?? {})) await this.writeMeta(name, meta)
-    await this.#write(LATEST_WEIGHTS, step)
-    await this.#write(LATEST_FULL, step)
+    await this.#point(step)
     this.#current = step
     await this.prune()
-    return true
+    return isNew
   }
 
   /** Writes weights alone, a Hugging Face directory, for samplers of another process. */
@@ -171,11 +175,11 @@ export class Checkpoints {
 
   /** Takes note of an evaluation of the weights of `step`. `metric` decides; else accuracy, score or reward. */
   recordEval(step: number, metrics: Readonly<Record<string, number>>, metric?: string): Promise<BestEval> {
-    return recordEval(this.dir, step, metrics, metric)
+    return recordEval(this.dir, step, metrics, metric, this.#warn)
   }
 
   bestEval(): Promise<BestEval | undefined> {
-    return readBestEval(this.dir)
+    return peekBestEval(this.dir, (text) => this.#tell(text))
   }
 
   /** `<name>_meta.json`, for people and tools: what a run resumes from is inside its checkpoint. */
@@ -183,8 +187,10 @@ export class Checkpoints {
     await writeJsonFile(join(this.dir, `${name}_meta.json`), meta)
   }
 
+  /** Returns undefined if the file does not exist or is damaged; a process that works on the job sets a damaged one aside. */
   readMeta(name: string): Promise<JsonObject | undefined> {
-    return readJsonObject(join(this.dir, `${name}_meta.json`))
+    const path = join(this.dir, `${name}_meta.json`)
+    return this.#locks.length > 0 ? readSummary(path, this.#warn) : peekSummary(path, (text) => this.#tell(text))
   }
 
   /** Deletes what `max_checkpoints_to_keep` does not keep; gives the steps that went. */
@@ -195,7 +201,7 @@ export class Checkpoints {
   }
 
   /**
-   * Removes what a run that went further than `step` left behind: it is made again. A full checkpoint that could not be
+   * Removes what a run that went further than `step` left behind: it is made again. Names `step` as the latest. A full checkpoint that could not be
    * used is kept under another name, because somebody may be able to repair it; what is not ours stays.
    */
   async discardAfter(step: number): Promise<void> {
@@ -207,9 +213,8 @@ export class Checkpoints {
         else this.#warn(`${dir} is damaged: it is kept as ${await setAside(this.dir, name, 'damaged')}`)
       } else if (await isOwn(this.dir, name)) await discard(this.dir, name)
     }
-    const named = await this.#read(LATEST_WEIGHTS)
-    if (named !== undefined && named > step) await this.#write(LATEST_WEIGHTS, step)
-    await rewindEvals(this.dir, step)
+    await this.#point(step)
+    await rewindEvals(this.dir, step, this.#warn)
   }
 
   /** Lets another process take over. */
@@ -289,6 +294,14 @@ export class Checkpoints {
     const state = (await readJsonObject(join(dir, STATE))) ?? {}
     const folders = new Set(await foldersIn(dir))
     return { step, dir, state, folder: (name) => (folders.has(name) ? join(dir, name) : undefined) }
+  }
+
+  /** Names a full checkpoint as the latest, also for weights; 0: there is none. */
+  async #point(step: number): Promise<void> {
+    for (const name of [LATEST_WEIGHTS, LATEST_FULL]) {
+      const named = await this.#read(name)
+      if (step > 0 ? named !== step : (named ?? 0) > 0) await this.#write(name, step)
+    }
   }
 
   async #write(name: string, step: number): Promise<void> {

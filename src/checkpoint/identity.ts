@@ -1,21 +1,21 @@
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
-import { readJsonObject } from '../base/file/json-file.js'
 import { HIDDEN, redactValue } from '../base/secret/index.js'
 import { JOB, stepsOnDisk } from './layout.js'
+import { readSummary, type Warn } from './summary.js'
 
 /** What must not change between two runs in one folder, by key of the configuration. */
 export type JobIdentity = Readonly<Record<string, string>>
 
 /**
  * Refuses to go on with checkpoints of another model or algorithm; a folder without checkpoints becomes this job's. The
- * file keeps no secrets, so that a new password is no new job.
+ * file keeps no secrets, so that a new password is no new job. A damaged file is set aside with a warning.
  */
-export async function claim(dir: string, own: JobIdentity): Promise<void> {
+export async function claim(dir: string, own: JobIdentity, warn?: Warn): Promise<void> {
   const identity = Object.fromEntries(Object.entries(own).map(([key, value]) => [key, redactValue(value)]))
   const path = join(dir, JOB)
-  const known = await readJsonObject(path)
+  const known = await readSummary(path, warn)
   const different = Object.keys(identity).find((key) => known !== undefined && !isSame(known[key], identity[key]))
   if (known && !different && Object.values(known).every((one) => one === redactValue(String(one)))) return
   if (different && (await stepsOnDisk(dir)).length > 0) {

@@ -48,6 +48,9 @@ export const isStepName = (name: string): boolean => STEP.test(name) || LEFTOVER
 /** Whether a name is that of a damaged checkpoint which was kept when a run went back behind it. */
 export const isDamagedName = (name: string): boolean => DAMAGED.test(name)
 
+/** Name of a file before `asideName` marked it as damaged, or the name itself. */
+export const nameBeforeDamage = (name: string): string => name.replace(/\.damaged-[0-9a-f]{8}$/, '')
+
 /** A folder under a name of its own, which nobody but us writes to. */
 export const isHalfDone = (name: string): boolean => LEFTOVER.exec(name)?.[2] === 'tmp'
 

@@ -52,7 +52,7 @@ export async function runBench(job: Job): Promise<ModeEnd> {
       view,
       logs,
       bestEval: async ({ version: step, metrics }) => {
-        best = await recordEval(dir, step, metrics).catch((error) => {
+        best = await recordEval(dir, step, metrics, undefined, note).catch((error) => {
           note(`no best evaluation is kept: ${error.message}`)
           return best
         })

@@ -13,6 +13,7 @@ import {
   isStepName,
   MANIFEST,
   MARKS,
+  nameBeforeDamage,
   WRITTEN,
 } from '../checkpoint/layout.js'
 import { isForeign, listedIn } from '../checkpoint/owned.js'
@@ -51,7 +52,7 @@ export async function takeInventory({ config, mark, evidence }: InventoryNeeds):
     [basename(config.log.save_dir ?? 'log')]: (path) => isLog(path),
     [basename(config.monitor.cache_dir)]: async (path, { name }) => isEventFile(name) || isMonitorFile(path, roles),
     [buffers]: async (path) => (await evidence(withoutJournal(path))).ours,
-    [BENCH]: async (_, { name }) => [BEST_EVAL, BENCH_RESULTS].includes(finalName(name)),
+    [BENCH]: async (_, { name }) => [BEST_EVAL, BENCH_RESULTS].includes(nameBeforeDamage(finalName(name))),
   }
   for (const entry of entries) {
     const path = join(dir, entry.name)

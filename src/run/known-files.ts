@@ -1,7 +1,15 @@
 import { basename, dirname } from 'node:path'
 import { finalName } from '../base/file/atomic-file.js'
 import { LEVELS } from '../base/log/log-dir.js'
-import { BEST_EVAL, JOB, LATEST_FULL, LATEST_WEIGHTS, metaName, urlName } from '../checkpoint/layout.js'
+import {
+  BEST_EVAL,
+  JOB,
+  LATEST_FULL,
+  LATEST_WEIGHTS,
+  metaName,
+  nameBeforeDamage,
+  urlName,
+} from '../checkpoint/layout.js'
 import { lockedRole } from '../checkpoint/lock.js'
 import { isRoster } from '../machine/ground/roster.js'
 import { fileName } from '../monitor/names.js'
@@ -30,7 +38,7 @@ function decoded(text: string): string {
 
 /** A file that stands in the job directory itself. */
 export function isJobFile(name: string, roles: readonly string[]): boolean {
-  const whole = finalName(name)
+  const whole = nameBeforeDamage(finalName(name))
   if ([LATEST_FULL, LATEST_WEIGHTS, JOB, BEST_EVAL, metaName('run')].includes(whole)) return true
   if (STATUS.test(whole) || lockedRole(name)) return true
   return roles.some((role) => [metaName(role), metaName(`${role}_run`), urlName(role)].includes(whole))

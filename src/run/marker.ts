@@ -1,3 +1,4 @@
+import { isJsonObject } from '../base/file/json-file.js'
 import type { Checkpoints } from '../checkpoint/index.js'
 import type { Config } from '../config/index.js'
 import { changed, type Settings, settingsOf } from './changed.js'
@@ -32,7 +33,7 @@ export class FinishMarker {
   /** What has changed since the run got to its end. */
   async changed(): Promise<string[]> {
     const meta = await this.#checkpoints.readMeta(this.#name)
-    return meta?.settings ? changed(meta.settings as Settings, settingsOf(this.#config)) : []
+    return isJsonObject(meta?.settings) ? changed(meta.settings as Settings, settingsOf(this.#config)) : []
   }
 
   /** Of the trainer of this explorer's job. Alone, a trainer takes the steps of the job for its own. */
@@ -65,12 +66,22 @@ export async function endedEarlier(
 ): Promise<string[]> {
   const goalOf = async (name: string) => {
     const meta = await checkpoints.readMeta(name)
-    return meta?.finished === true ? goalText(JSON.parse(String(meta.goal)) as Goal) : undefined
+    const goal = meta?.finished === true ? goalIn(meta.goal) : undefined
+    return goal && goalText(goal)
   }
   const before = await goalOf('run')
   if (before === undefined || before === goalText(config.buffer)) return []
   const goals = await Promise.all(explorers.map((name) => goalOf(`${name}_run`)))
   return explorers.filter((_, i) => goals[i] === before)
+}
+
+/** Returns undefined for text that no run writes. */
+function goalIn(text: unknown): Goal | undefined {
+  try {
+    return JSON.parse(String(text)) as Goal
+  } catch {
+    return undefined
+  }
 }
 
 function goalText({ total_steps, total_epochs, total_tokens }: Goal): string {

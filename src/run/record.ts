@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { messageOf, TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
-import { readJsonObject } from '../base/file/json-file.js'
+import { isJsonObject, readJsonObject } from '../base/file/json-file.js'
 import { isRunMark, runMark } from '../checkpoint/job-mark.js'
 import { MARKS } from '../checkpoint/layout.js'
 import type { Config } from '../config/index.js'
@@ -100,6 +100,6 @@ export async function readRecords(dir: string): Promise<RunRecord[]> {
   const all = await Promise.all(
     names.filter(isRunMark).map((name) => readJsonObject(join(dir, MARKS, name)).catch(() => undefined)),
   )
-  const records = all.filter((one) => typeof one?.began === 'string' && typeof one.config === 'object')
+  const records = all.filter((one) => typeof one?.began === 'string' && isJsonObject(one.config))
   return (records as unknown as RunRecord[]).sort((a, b) => (a.began < b.began ? 1 : -1))
 }

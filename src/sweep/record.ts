@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
-import { readJsonObject } from '../base/file/json-file.js'
+import { readSummary, type Warn } from '../checkpoint/summary.js'
 import { changed, type Settings, settingsOf } from '../run/changed.js'
 import type { PlannedRun, SweepPlan } from './plan.js'
 
@@ -13,11 +13,11 @@ const MOST = 5
 
 /**
  * `sweep.json`: what every run of a sweep was asked to be. A sweep that is started again goes on with its runs, so they
- * must be the same ones.
+ * must be the same ones. A damaged file is set aside with a warning.
  */
-export async function recordSweep({ dir, runs }: SweepPlan, isFresh: boolean): Promise<void> {
+export async function recordSweep({ dir, runs }: SweepPlan, isFresh: boolean, warn?: Warn): Promise<void> {
   const path = join(dir, RECORD)
-  const known = ((await readJsonObject(path))?.runs ?? {}) as Record<string, { settings?: Settings }>
+  const known = ((await readSummary(path, warn))?.runs ?? {}) as Record<string, { settings?: Settings }>
   for (const run of runs) {
     const before = known[run.id]?.settings
     if (!isFresh && before !== undefined && existsSync(run.dir)) checkSame(run, before, dir)

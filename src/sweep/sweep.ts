@@ -45,7 +45,7 @@ export async function runSweep(spec: SweepSpec, options: SweepOptions): Promise<
 
 async function runPlanned(plan: SweepPlan, spec: SweepSpec, options: SweepOptions): Promise<SweepEnd> {
   const { program, isFresh = false, stop, now, say } = options
-  await recordSweep(plan, isFresh)
+  await recordSweep(plan, isFresh, say)
   const before = isFresh ? [] : await finishedOf(plan.runs)
   if (before.length > 0) say(`${before.length} of ${plan.runs.length} runs were finished before`)
   const capacity = new Capacity(spec.parallel)

@@ -24,7 +24,10 @@ export function statusFolder(dir: string): StatusStore {
     async read() {
       const names = (await readdir(dir)).filter((name) => FILE.test(name))
       const all = await Promise.all(names.map((name) => readJsonObject(join(dir, name)).catch(() => undefined)))
-      return all.filter((one) => one !== undefined) as unknown as RoleStatus[]
+      // a machine that lost power may leave anything, because statuses are not synced
+      return all.filter(
+        (one) => typeof one?.name === 'string' && typeof one.boot === 'string',
+      ) as unknown as RoleStatus[]
     },
   }
 }

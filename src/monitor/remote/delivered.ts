@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isJsonObject } from '../../base/file/json-file.js'
 import type { MetricsRow } from '../metrics-file.js'
 
 interface State {
@@ -80,7 +81,8 @@ function part(row: MetricsRow, isWanted: (name: string) => boolean): MetricsRow 
 
 function read(file: string): State {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as State
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return isJsonObject(value) ? (value as State) : {}
   } catch {
     return {}
   }
