@@ -90,6 +90,14 @@ describe.skipIf(!git)('the repository (skipped outside a git checkout)', () => {
     expect(broken).toEqual([])
   })
 
+  it('creates folders only with makeFolder', () => {
+    // Node's recursive mkdir tries again forever below /proc.
+    const product = sources.filter((path) => /^(src|packages)\//.test(path) && !/\.(test|fixture)\.ts$/.test(path))
+    const found = product.filter((path) => /\bmkdir(?:Sync)?\([^\n]*recursive: true/.test(read(path)))
+    expect(product.length).toBeGreaterThan(500)
+    expect(found).toEqual([])
+  })
+
   it('leaves no test switched off', () => {
     const off = sources
       .filter((path) => path.endsWith('.test.ts'))

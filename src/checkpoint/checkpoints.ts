@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { atomicFile, writeJsonFile } from '../base/file/atomic-file.js'
 import { type JsonObject, readJsonObject } from '../base/file/json-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { peekBestEval, recordEval, rewindEvals } from './best-eval.js'
 import type { BestEval, CheckpointParts, FolderWriter, SavedCheckpoint, SavedWeights } from './checkpoint.js'
 import { exists, syncPath, syncTree } from './durable.js'
@@ -64,7 +65,7 @@ export class Checkpoints {
 
   static async open(options: CheckpointsOptions): Promise<Checkpoints> {
     const { dir, roles = [], identity } = options
-    if (roles.length > 0) await mkdir(dir, { recursive: true })
+    if (roles.length > 0) await makeFolder(dir)
     const locks: JobLock[] = []
     try {
       for (const role of roles) locks.push(await JobLock.take(dir, role))
@@ -226,7 +227,7 @@ export class Checkpoints {
     const name = stepName(step)
     const place = join(this.dir, name)
     const beside = join(this.dir, besideName(name, 'tmp'))
-    await mkdir(beside, { recursive: true })
+    await makeFolder(beside)
     try {
       await fill(beside)
       await syncTree(beside)

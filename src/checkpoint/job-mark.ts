@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { link, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { link, lstat, readdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { readJsonObject } from '../base/file/json-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { MARKS } from './layout.js'
 
 /** Says whose a job directory is. Without it nothing in the directory is ever deleted as the job's. */
@@ -31,7 +32,7 @@ export const isMark = (name: string): boolean =>
  * job is refused.
  */
 export async function markJob(dir: string, job: string): Promise<void> {
-  await mkdir(dir, { recursive: true })
+  await makeFolder(dir)
   if (!(await readMark(dir))) {
     const found = (await readdir(dir)).filter((name) => name !== MARKS).sort()
     await putOnce(dir, JOB_MARK, { job, found })
@@ -87,7 +88,7 @@ async function isFolder(path: string): Promise<boolean> {
 
 async function putOnce(dir: string, name: string, value: unknown): Promise<void> {
   const path = join(dir, MARKS, name)
-  await mkdir(join(dir, MARKS), { recursive: true })
+  await makeFolder(join(dir, MARKS))
   const beside = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`
   await writeFile(beside, `${JSON.stringify(value, null, 2)}\n`, { flag: 'wx', flush: true })
   try {

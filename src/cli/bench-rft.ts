@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { atomicFile } from '../base/file/atomic-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { inWords } from '../base/file/system-error.js'
 import { wallClock } from '../base/wall-clock.js'
 import { type BenchmarkOptions, benchmarkYaml, templateOf } from '../benchmark/index.js'
@@ -29,7 +29,7 @@ export async function benchRft(dataset: string, flags: BenchFlags, now = new Dat
   const { set, pluginDir, dlc, dryRun } = flags
   const config = join(dir, 'config.yaml')
   if (dryRun) return run({ config, text, set, pluginDir, dryRun })
-  await inWords(mkdir(dir, { recursive: true }), dir)
+  await inWords(makeFolder(dir), dir)
   await atomicFile(config, (handle) => handle.writeFile(text))
   process.stdout.write(`configuration: ${config}\n`)
   return run({ config, set, pluginDir, dlc })

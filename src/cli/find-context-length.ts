@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bytes } from '../base/bytes.js'
 import { TrinityError } from '../base/error.js'
 import { atomicFile, writeJsonFile } from '../base/file/atomic-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { inWords } from '../base/file/system-error.js'
 import { freeShare, type LengthTrial, largestOf, lengthSvg, searchLength, tryLength } from '../benchmark/index.js'
 import { decimal, wholeNumber } from './number.js'
@@ -33,7 +33,7 @@ export async function findContextLength(flags: LengthFlags): Promise<ExitCode> {
   const memoryBytes = flags.memory === undefined ? freeShare() : decimal('--memory', flags.memory, 0) * 2 ** 30
   const timeoutSeconds = decimal('--timeout', flags.timeout, 2400)
   const dir = resolve(flags.out)
-  await inWords(mkdir(dir, { recursive: true }), dir)
+  await inWords(makeFolder(dir), dir)
   const model = flags.model === undefined ? [] : [`model.model_path=${flags.model}`]
   const set = [`checkpoint_root_dir=${join(dir, 'checkpoints')}`, ...model, ...(flags.set ?? [])]
   const trial = async (length: number) => {

@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import pc from 'picocolors'
 import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { redact, redactAll } from '../base/secret/index.js'
 import { machineFacts, readConfig, resolveConfig } from '../config/index.js'
 import { createView } from '../monitor/index.js'
@@ -60,7 +60,7 @@ export async function perfRun(options: PerfRunOptions): Promise<ExitCode> {
     untold()
     view.close()
   })
-  await mkdir(dirname(output), { recursive: true })
+  await makeFolder(dirname(output))
   await writeJsonFile(output, redactAll(report))
   process.stdout.write(redact(`${summary(report).join('\n')}\n`))
   return report.status.success ? 0 : 1

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { copyFile, mkdir, rm } from 'node:fs/promises'
+import { copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import type { JsonObject } from '../base/file/json-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { inWords } from '../base/file/system-error.js'
 import { unlessInterrupted } from '../base/file/unfinished.js'
 import { dtypeBytes, type FloatDtype } from '../model/dtype.js'
@@ -31,7 +32,7 @@ const dtypeNames = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const
 export async function saveCheckpoint(checkpoint: Checkpoint, options: SaveOptions): Promise<void> {
   const mark = randomBytes(4).toString('hex')
   const beside = `${options.out}.${mark}.tmp`
-  await inWords(mkdir(beside, { recursive: true }))
+  await inWords(makeFolder(beside))
   try {
     await unlessInterrupted(beside, () => writeDirectory(checkpoint, beside, options))
     await takePlace(beside, options.out, mark)

@@ -1,6 +1,7 @@
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { TrinityError } from '../base/error.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { inWords } from '../base/file/system-error.js'
 
 /**
@@ -21,7 +22,7 @@ export async function checkTarget(from: string, out: string, { overwrite = false
       hint: 'name another --out, or say --overwrite',
     })
   }
-  await inWords(mkdir(dirname(resolve(out)), { recursive: true }))
+  await inWords(makeFolder(dirname(resolve(out))))
 }
 
 /** Puts a whole directory in the place of another, if there is one. */

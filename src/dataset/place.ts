@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { TrinityError } from '../base/error.js'
 import { atomicFile } from '../base/file/atomic-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { inWords } from '../base/file/system-error.js'
 import type { Logger } from '../base/log/logger.js'
 import type { DataRow } from '../task/index.js'
@@ -52,7 +53,7 @@ export class Place {
   }
 
   static async open(folder: string, making: Making, context: PlaceContext = {}): Promise<Place> {
-    await inWords(mkdir(folder, { recursive: true }), folder)
+    await inWords(makeFolder(folder), folder)
     const { name, source, license } = making
     const before = await readRecord(folder)
     if (before && before.name !== name) {
@@ -120,7 +121,7 @@ export class Place {
     const path = join(this.folder, inside(file))
     const kept = await this.#kept(file, path, args)
     if (kept) return this.#remember(file, kept, true)
-    await inWords(mkdir(dirname(path), { recursive: true }), path)
+    await inWords(makeFolder(dirname(path)), path)
     let record: FileRecord | undefined
     await atomicFile(path, async (handle) => {
       const hash = createHash('sha256')

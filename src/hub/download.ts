@@ -1,10 +1,11 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TrinityError } from '../base/error.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { sha256 } from '../base/file/sha256.js'
 import { isNetworkError } from './error.js'
 import { withLock } from './lock.js'
@@ -28,7 +29,7 @@ export interface Download {
 
 /** Downloads a file; a broken connection or a killed process continues where it stopped. */
 export async function download(job: Download): Promise<void> {
-  await mkdir(dirname(job.target), { recursive: true })
+  await makeFolder(dirname(job.target))
   await withLock(`${job.target}.lock`, () => fetchRest(job), job.signal)
 }
 

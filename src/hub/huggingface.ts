@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import type { ListFileEntry } from '@huggingface/hub'
+import { makeFolder } from '../base/file/make-folder.js'
 import { refused } from './error.js'
 import { type Hub, type HubFile, insidePath, isOffline, type Listing, type RepoCache, type RepoKind } from './hub.js'
 
@@ -110,7 +111,7 @@ class BlobCache implements RepoCache {
   async remember(revision: string, commit: string): Promise<void> {
     if (revision === commit) return
     const file = join(this.dir, 'refs', revision)
-    await mkdir(dirname(file), { recursive: true })
+    await makeFolder(dirname(file))
     await writeFile(file, commit)
   }
 
@@ -133,7 +134,7 @@ class BlobCache implements RepoCache {
 
 /** A link where the system allows it; otherwise (Windows without the right) the file itself. */
 async function publish(blob: string, link: string): Promise<void> {
-  await mkdir(dirname(link), { recursive: true })
+  await makeFolder(dirname(link))
   await rm(link, { force: true })
   try {
     await symlink(relative(dirname(link), blob), link)

@@ -1,6 +1,7 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { makeFolder } from '../base/file/make-folder.js'
 import { refused } from './error.js'
 import { type Hub, type HubFile, insidePath, isOffline, type Listing, type RepoCache, type RepoKind } from './hub.js'
 
@@ -117,7 +118,7 @@ class PlainCache implements RepoCache {
     const publish = async () => {
       if (file.sha256 === undefined) return
       const content = this.#contentFile(commit, file)
-      await mkdir(dirname(content), { recursive: true })
+      await makeFolder(dirname(content))
       await writeFile(content, file.sha256)
     }
     return { path, publish }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import type { JsonObject } from '../base/file/json-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import type { Family, ModelHead } from './architecture.js'
 import { type ModelConfig, parseModelConfig } from './config.js'
 import { modelConfigJson } from './config-json.js'
@@ -56,7 +57,7 @@ export async function createModel(options: CreateModelOptions): Promise<{ config
   await refuseToOverwrite(options)
   const beside = `${options.out}.${randomBytes(4).toString('hex')}.tmp`
   try {
-    await mkdir(dirname(beside), { recursive: true })
+    await makeFolder(dirname(beside))
     await writeNewTokenizer(beside, options.tokenizer ?? { kind: 'bytes' }, options.chatTemplate)
     const config = newConfig(options, await Tokenizer.load(beside))
     const configJson = modelConfigJson(config)

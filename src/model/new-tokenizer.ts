@@ -1,8 +1,9 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import { readJsonObject } from '../base/file/json-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { byteTokenizer, characterTokenizer } from './character-tokenizer.js'
 import { ChatTemplate, templateSource } from './chat-template.js'
 import { copyTokenizer } from './tokenizer-save.js'
@@ -34,7 +35,7 @@ export function parseNewTokenizer(text: string): NewTokenizer {
 
 /** Writes tokenizer files into `dir`. `template`: Jinja source or a file; default: one that suits the vocabulary. */
 export async function writeNewTokenizer(dir: string, wanted: NewTokenizer, template?: string): Promise<void> {
-  await mkdir(dir, { recursive: true })
+  await makeFolder(dir)
   const source = template === undefined ? undefined : (await templateSource(template)).source
   if (source !== undefined) new ChatTemplate(source) // refuses what is not Jinja
   if (wanted.kind === 'from') {

@@ -1,8 +1,9 @@
-import { copyFile, mkdir } from 'node:fs/promises'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import type { JsonObject } from '../base/file/json-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { type TensorToWrite, writeSafetensors } from './safetensors-write.js'
 import { copyTokenizer } from './tokenizer-save.js'
 
@@ -16,7 +17,7 @@ export interface ModelToSave {
 
 /** Writes a directory that any loader of Hugging Face models reads. config.json comes last: with it the model is whole. */
 export async function saveModel(dir: string, { configJson, tensors, from }: ModelToSave): Promise<void> {
-  await mkdir(dir, { recursive: true })
+  await makeFolder(dir)
   if (from !== undefined) {
     await copyTokenizer(from, dir)
     await copyFile(join(from, 'generation_config.json'), join(dir, 'generation_config.json')).catch((cause) => {

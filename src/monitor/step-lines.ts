@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
+import { makeFolderSync } from '../base/file/make-folder.js'
 
 /**
  * A file with a JSON object on each line, each with a `step`. What was written stays whatever way the process ends; a
@@ -50,7 +51,7 @@ export class StepLines {
   /** Replaces the whole file in one piece. */
   rewrite(lines: readonly string[]): void {
     this.close()
-    fs.mkdirSync(dirname(this.path), { recursive: true })
+    makeFolderSync(dirname(this.path))
     const beside = `${this.path}.${process.pid}.tmp`
     fs.writeFileSync(beside, lines.map((line) => `${line}\n`).join(''), { flush: true })
     fs.renameSync(beside, this.path)
@@ -70,7 +71,7 @@ export class StepLines {
 
   #open(): number {
     if (this.#fd !== undefined) return this.#fd
-    fs.mkdirSync(dirname(this.path), { recursive: true })
+    makeFolderSync(dirname(this.path))
     const fd = fs.openSync(this.path, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o644)
     const text = fs.readFileSync(fd)
     const sound = soundBytes(text)

@@ -1,6 +1,7 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { recordEval } from '../checkpoint/best-eval.js'
 import type { BestEval } from '../checkpoint/index.js'
 import { BENCH, BENCH_RESULTS, BEST_EVAL, weightsPath } from '../checkpoint/layout.js'
@@ -32,7 +33,7 @@ export async function runBench(job: Job): Promise<ModeEnd> {
   // Beside that of the training run, which has numbers of its own.
   const dir = join(checkpoints.dir, BENCH)
   let best: BestEval | undefined
-  await mkdir(dir, { recursive: true })
+  await makeFolder(dir)
   for (const name of [BEST_EVAL, BENCH_RESULTS]) await rm(join(dir, name), { force: true })
   const explorer = closers.add(
     new Explorer({

@@ -1,9 +1,10 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { messageOf, TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import { isJsonObject, readJsonObject } from '../base/file/json-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import { isRunMark, runMark } from '../checkpoint/job-mark.js'
 import { MARKS } from '../checkpoint/layout.js'
 import type { Config } from '../config/index.js'
@@ -88,7 +89,7 @@ export class RunRecorder {
     this.#record = { ...this.#record, ...change }
     const record = this.#record
     this.#writing = this.#writing
-      .then(() => mkdir(join(this.#path, '..'), { recursive: true }))
+      .then(() => makeFolder(join(this.#path, '..')))
       .then(() => writeJsonFile(this.#path, record))
       .catch(() => {})
   }

@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import { readJsonObject } from '../base/file/json-file.js'
+import { makeFolder } from '../base/file/make-folder.js'
 import type { ResolvedStage } from '../config/index.js'
 import { jobName } from './job-name.js'
 
@@ -45,7 +45,7 @@ export class StageMeta {
   }
 
   async #write(stage: number): Promise<void> {
-    await mkdir(dirname(this.#path), { recursive: true })
+    await makeFolder(dirname(this.#path))
     await writeJsonFile(this.#path, {
       job: this.#job,
       latest_stage: stage,

@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../base/file/make-folder.js'
 import { inWords } from '../base/file/system-error.js'
 import { JobLock } from '../checkpoint/lock.js'
 import { duration } from '../monitor/terminal/number.js'
@@ -33,7 +33,7 @@ export interface SweepEnd {
 /** Runs everything that has not got to its end yet. */
 export async function runSweep(spec: SweepSpec, options: SweepOptions): Promise<SweepEnd> {
   const plan = await planSweep(spec)
-  await inWords(mkdir(plan.dir, { recursive: true }), plan.dir)
+  await inWords(makeFolder(plan.dir), plan.dir)
   // two at once would take runs from each other
   const lock = await JobLock.take(plan.dir, 'sweep')
   try {

@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { types } from 'node:util'
 import type Libsql from 'libsql'
 import { breather } from '../breather.js'
 import { messageOf, TrinityError } from '../error.js'
+import { makeFolderSync } from '../file/make-folder.js'
 import { systemError } from '../file/system-error.js'
 import { whileBusy } from './busy.js'
 import type { Database, DatabaseRow, DatabaseValue, Dialect, Transaction } from './database.js'
@@ -88,7 +88,7 @@ class Connection {
   static async open(file: string, limitMs: number): Promise<Connection> {
     let db: Libsql.Database | undefined
     try {
-      mkdirSync(dirname(file), { recursive: true })
+      makeFolderSync(dirname(file))
       const opened = new (libsql())(file)
       db = opened
       opened.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = ${PAGE_BYTES}`)

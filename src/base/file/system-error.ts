@@ -19,6 +19,10 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   EROFS: { what: (place) => `the file system of ${place} is read-only`, hint: `mount it for writing, ${ELSEWHERE}` },
   ENOTDIR: { what: (place) => `a part of ${place} is a file, not a folder`, hint: `move the file away, ${ELSEWHERE}` },
   EEXIST: { what: (place) => `${place} is a file, not a folder`, hint: `move the file away, ${ELSEWHERE}` },
+  ENOENT: {
+    what: (place) => `cannot create the folder ${place}`,
+    hint: 'give a place on a file system with folders (checkpoint_root_dir)',
+  },
   EISDIR: {
     what: (place) => `${place} is a folder, but must be a file`,
     hint: `move the folder away, ${ELSEWHERE}`,
@@ -60,8 +64,8 @@ const SOME_FILE = 'a file'
 export function systemError(error: unknown, path?: string, code?: string): unknown {
   const { code: errno = '', path: own, dest, syscall } = (error ?? {}) as NodeJS.ErrnoException & { dest?: string }
   if (error instanceof TrinityError || !Object.hasOwn(MEANINGS, errno)) return error
-  // Elsewhere it says that somebody was faster.
-  if (errno === 'EEXIST' && syscall !== 'mkdir') return error
+  // Other calls use these codes for races and for files that may be missing.
+  if ((errno === 'EEXIST' || errno === 'ENOENT') && syscall !== 'mkdir') return error
   const { what, hint } = MEANINGS[errno]
   // what is copied or renamed is written there
   const file = dest ?? own ?? path

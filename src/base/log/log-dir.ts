@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { appendFileSync, renameSync, statSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
+import { makeFolderSync } from '../file/make-folder.js'
 import { redact } from '../secret/index.js'
 import type { LogDir, Logger } from './logger.js'
 
@@ -86,7 +87,7 @@ class FileLogs implements LogDir {
     for (const [file, lines] of this.#pending) {
       this.#pending.delete(file)
       try {
-        mkdirSync(dirname(file), { recursive: true })
+        makeFolderSync(dirname(file))
         if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) >= this.#rotateBytes) renameSync(file, `${file}.1`)
         appendFileSync(file, lines.join(''))
       } catch (error) {

@@ -1,6 +1,7 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf, TrinityError } from '../../base/error.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 import type { Experience } from '../../experience/experience.js'
 import { fromJsonLine, toJsonLine } from '../../experience/jsonl.js'
 
@@ -32,7 +33,7 @@ export class JsonlFile {
   /** To write: creates the file and its folders when they are not there, and repairs what a crash has left. */
   static async open(path: string): Promise<JsonlFile> {
     checkName(path)
-    await mkdir(dirname(path), { recursive: true })
+    await makeFolder(dirname(path))
     const handle = await open(path, 'a+')
     const { size } = await handle.stat()
     const end = await lastLineEnd(handle, size)

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../../base/error.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 import { evaluateLoss, type TokenScores } from '../../graph/evaluate.js'
 import { CallOrder, within } from '../calls.js'
 import { foreignModel } from '../check.js'
@@ -88,7 +89,7 @@ export class MockTrainModel implements TrainModel {
 
   saveWeights(dir: string, call: Call): Promise<void> {
     return this.#order.run(call, 'save', async () => {
-      await mkdir(dir, { recursive: true })
+      await makeFolder(dir)
       await writeFile(join(dir, STATE_FILE), JSON.stringify(this.bigram))
     })
   }

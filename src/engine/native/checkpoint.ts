@@ -1,8 +1,9 @@
-import { copyFile, mkdir } from 'node:fs/promises'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../../base/error.js'
 import { writeJsonFile } from '../../base/file/atomic-file.js'
 import { type JsonObject, readJsonObject } from '../../base/file/json-file.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 import { architectureName } from '../../model/architecture.js'
 import { openModelDir } from '../../model/dir.js'
 import { SafetensorsFile } from '../../model/safetensors.js'
@@ -27,7 +28,7 @@ export async function saveState(model: NativeModel, dir: string, signal: AbortSi
   const trained = model.params.filter((param) => param.trained)
   if (model.lora) {
     const adapter = join(dir, 'lora_adapter')
-    await mkdir(adapter, { recursive: true })
+    await makeFolder(adapter)
     await writeTensors(
       model,
       join(adapter, 'adapter_model.safetensors'),
@@ -60,7 +61,7 @@ export async function saveHuggingFace(
   signal: AbortSignal,
   dtype: 'F32' | 'BF16' = 'F32',
 ): Promise<void> {
-  await mkdir(dir, { recursive: true })
+  await makeFolder(dir)
   const base = model.params.filter(({ name }) => !isAdapter(name))
   const slot = base.length < model.params.length ? 'merged' : 'weight'
   const tensors = base.map((param) => ({ ...tensor(model, param, param.name, slot, signal), dtype }))

@@ -1,6 +1,7 @@
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeFolder } from '../../base/file/make-folder.js'
 import { HttpError } from '../../base/http/error.js'
 import { copyTokenizer } from '../../model/tokenizer-save.js'
 import { fetchAdapter } from './archive.js'
@@ -16,7 +17,7 @@ const ADAPTER = ['adapter_config.json', 'adapter_model.safetensors']
  */
 export async function exportWeights(dir: string, path: string, place: TinkerPlace, signal: AbortSignal): Promise<void> {
   const { spec, session } = place
-  await mkdir(dir, { recursive: true })
+  await makeFolder(dir)
   await copyTokenizer(spec.path, dir, spec.chatTemplate)
   for (const name of ['config.json', 'generation_config.json'])
     await copyFile(join(spec.path, name), join(dir, name)).catch(ignoreMissing)
@@ -41,7 +42,7 @@ export async function exportAdapter(
     throw error
   })
   if (!files || !ADAPTER.every((name) => files.has(name))) return false
-  await mkdir(dir, { recursive: true })
+  await makeFolder(dir)
   for (const name of ADAPTER) await writeFile(join(dir, name), files.get(name)!)
   return true
 }

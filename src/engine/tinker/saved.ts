@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { TrinityError } from '../../base/error.js'
 import { writeJsonFile } from '../../base/file/atomic-file.js'
 import { readJsonObject } from '../../base/file/json-file.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 
 /** In a checkpoint: where the service keeps weights and optimizer. */
 const STATE = 'tinker_state.json'
@@ -24,12 +24,12 @@ export type SavedState = z.infer<typeof state>
 export type SavedWeights = z.infer<typeof weights>
 
 export async function writeState(dir: string, given: Omit<SavedState, 'version'>): Promise<void> {
-  await mkdir(dir, { recursive: true })
+  await makeFolder(dir)
   await writeJsonFile(join(dir, STATE), { version: 1, ...given })
 }
 
 export async function writeWeights(dir: string, given: Omit<SavedWeights, 'version'>): Promise<void> {
-  await mkdir(dir, { recursive: true })
+  await makeFolder(dir)
   await writeJsonFile(join(dir, WEIGHTS), { version: 1, ...given })
 }
 

@@ -1,7 +1,8 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { makeFolderSync } from '../../base/file/make-folder.js'
 import { redact } from '../../base/secret/index.js'
 
 /** Beside the logs of a run: of each process that has workers and a name of its own, one. */
@@ -74,7 +75,7 @@ export class Roster {
     if (!this.#changed) return
     this.#changed = false
     try {
-      mkdirSync(dirname(this.#path), { recursive: true })
+      makeFolderSync(dirname(this.#path))
       const beside = `${this.#path}.${process.pid}.tmp`
       writeFileSync(beside, `${JSON.stringify({ workers: this.#entries, pid: process.pid, at: Date.now() })}\n`)
       renameSync(beside, this.#path)

@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import type { JsonObject } from '../../base/file/json-file.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 import type { Ground, Meeting, Program, PythonProgram, Room, RoomWish } from '../ground/ground.js'
 import { reaches } from '../reaches.js'
 import { parseRayAddress } from './address.js'
@@ -98,7 +98,7 @@ export class RayGround implements Ground {
 
   async close(): Promise<void> {
     if (this.#timeline !== undefined) {
-      await mkdir(dirname(this.#timeline), { recursive: true })
+      await makeFolder(dirname(this.#timeline))
       // a cluster that is gone has nothing to tell
       await this.#driver.ask('timeline', { path: resolve(this.#timeline) }, TIMELINE_MS).catch(() => {})
     }

@@ -1,7 +1,8 @@
-import { mkdir, statfs } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { bytes } from '../../base/bytes.js'
 import { TrinityError } from '../../base/error.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 import { execLocal } from '../python/exec.js'
 import { askPython, isRecent, OLDEST, type PythonInfo } from '../python/find.js'
 import { belowFloor } from '../python/floors.js'
@@ -46,7 +47,7 @@ export async function install(plan: SetupPlan, tell: Tell): Promise<void> {
   await checkSpace(plan)
   if ((await askPython(execLocal, python)) === undefined) {
     tell(`making ${plan.dir}`)
-    await mkdir(dirname(plan.dir), { recursive: true })
+    await makeFolder(dirname(plan.dir))
     // --clear: what an interrupted attempt has left is not worth keeping
     const made = await runCommand(plan.python, ['-m', 'venv', '--clear', plan.dir], tell)
     if (made.code !== 0) throw setupFailure('venv', made, plan.dir)

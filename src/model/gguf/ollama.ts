@@ -1,6 +1,7 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { atomicFile } from '../../base/file/atomic-file.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 import { inWords } from '../../base/file/system-error.js'
 import { Chat } from '../chat.js'
 import { openModelDir } from '../dir.js'
@@ -11,7 +12,7 @@ import { goTemplate } from './go-template.js'
 
 /** Writes `model.gguf` and a `Modelfile` into a folder, for `ollama create name -f Modelfile`. What could not be said is returned. */
 export async function exportOllama(path: string, out: string, options: ExportOptions): Promise<string[]> {
-  const made = await inWords(mkdir(out, { recursive: true }))
+  const made = await inWords(makeFolder(out))
   try {
     const changed = await exportGguf(path, join(out, 'model.gguf'), options)
     const { text, notes } = await modelfile(path)

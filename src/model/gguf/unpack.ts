@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { rename, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { writeJsonFile } from '../../base/file/atomic-file.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 import { inWords } from '../../base/file/system-error.js'
 import { unlessInterrupted } from '../../base/file/unfinished.js'
 import { type ModelDir, openModelDir } from '../dir.js'
@@ -18,7 +19,7 @@ export async function unpackGguf(path: string, out: string): Promise<void> {
   const beside = `${out}.${randomBytes(4).toString('hex')}.tmp`
   const dir = await openModelDir(path)
   try {
-    await inWords(mkdir(beside, { recursive: true }))
+    await inWords(makeFolder(beside))
     await unlessInterrupted(beside, () => writeDirectory(dir, path, beside))
     await rename(beside, out)
   } catch (error) {

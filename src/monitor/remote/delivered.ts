@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isJsonObject } from '../../base/file/json-file.js'
+import { makeFolderSync } from '../../base/file/make-folder.js'
 import type { MetricsRow } from '../metrics-file.js'
 
 interface State {
@@ -67,7 +68,7 @@ export class Delivered {
   }
 
   #write(): void {
-    mkdirSync(dirname(this.#file), { recursive: true })
+    makeFolderSync(dirname(this.#file))
     const beside = `${this.#file}.${process.pid}.tmp`
     writeFileSync(beside, `${JSON.stringify(this.#state)}\n`)
     renameSync(beside, this.#file)

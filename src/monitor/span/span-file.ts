@@ -1,5 +1,6 @@
-import { appendFile, mkdir } from 'node:fs/promises'
+import { appendFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolder } from '../../base/file/make-folder.js'
 import { SPAN_KINDS, type Span, type SpanKind, type SpanLane } from './span.js'
 
 /** What a process that is killed loses. */
@@ -51,7 +52,7 @@ export class SpanFile {
     const text = this.#lines.splice(0).join('')
     if (text === '') return
     this.#writing = this.#writing
-      .then(() => mkdir(dirname(this.#path), { recursive: true }))
+      .then(() => makeFolder(dirname(this.#path)))
       .then(() => appendFile(this.#path, text))
       .catch(() => {})
   }

@@ -1,6 +1,7 @@
-import { closeSync, mkdirSync, openSync, readdirSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { makeFolderSync } from '../../base/file/make-folder.js'
 import type { Monitor } from '../monitor.js'
 import { fileName } from '../names.js'
 import { type EventContent, encodeEvent, frame } from './event.js'
@@ -82,7 +83,7 @@ export class TensorBoardMonitor implements Monitor {
   }
 
   #create(): number {
-    mkdirSync(this.#dir, { recursive: true })
+    makeFolderSync(this.#dir)
     const fd = openSync(join(this.#dir, this.#name()), 'wx')
     this.#put(fd, { fileVersion: 'brain.Event:2' })
     return fd

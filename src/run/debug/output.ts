@@ -1,6 +1,7 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { TrinityError } from '../../base/error.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 import { openBuffer } from '../../buffer/index.js'
 import { type Experience, responseLength, uid } from '../../experience/index.js'
 import type { RolloutResult } from '../../explorer/job.js'
@@ -27,7 +28,7 @@ export async function outputFile(options: OutputOptions, now = new Date()): Prom
     if (entries.length > 0) file = join(`${resolve(options.outputDir)}_${stamp}`, DEBUG_FILE)
   }
   await refuseOther(file)
-  await mkdir(dirname(file), { recursive: true })
+  await makeFolder(dirname(file))
   for (const end of ['', '-wal', '-shm']) await rm(file + end, { force: true })
   return file
 }

@@ -1,7 +1,8 @@
-import { mkdir, readdir, realpath } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import { dirname, relative, sep } from 'node:path'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { atomicFile } from '../../base/file/atomic-file.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 import type { Place, SaveAnswer, SaveQuery } from '../api.js'
 import { isJob } from '../run/find.js'
 import { wholeText } from '../run/lines.js'
@@ -19,7 +20,7 @@ export async function save(folders: readonly string[], { text, isSure, ...place 
       hint: 'replace it, or choose another name',
     })
   }
-  await mkdir(dirname(file), { recursive: true }).catch((cause) => {
+  await makeFolder(dirname(file)).catch((cause) => {
     throw new TrinityError('studio/query', `cannot make the folder ${dirname(place.path)}: ${messageOf(cause)}`, {
       path: place.path,
       hint: 'choose another place',

@@ -1,6 +1,7 @@
-import { appendFile, mkdir } from 'node:fs/promises'
+import { appendFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { z } from 'zod'
+import { makeFolder } from '../../base/file/make-folder.js'
 import { inWords } from '../../base/file/system-error.js'
 import type { Experience } from '../../experience/index.js'
 import { boxedArgs, MathBoxedWorkflow } from './math.js'
@@ -32,7 +33,7 @@ export class BotsRefEvalCollectWorkflow extends BotsMathBoxedWorkflow {
       truth: this.task.truth,
     }
     const file = process.env[LOG_VARIABLE] || 'bots_ref_eval_log.jsonl'
-    await inWords(mkdir(dirname(file), { recursive: true }), dirname(file))
+    await inWords(makeFolder(dirname(file)), dirname(file))
     // One write to the end of the file: lines of other runs stay whole.
     await inWords(appendFile(file, `${JSON.stringify(line)}\n`), file)
     return experiences

@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { writeJsonFile } from '../../base/file/atomic-file.js'
+import { makeFolder } from '../../base/file/make-folder.js'
 import { inWords } from '../../base/file/system-error.js'
 import type { Episode } from '../../environment/index.js'
 import { sft } from '../../experience/format/sft.js'
@@ -80,7 +80,7 @@ export class ReflectionWorkflow extends RejectionWorkflow {
     const { batchId, taskId, isEval } = this.task
     const name = [batchId, taskId, this.context.run].map((part) => String(part ?? 0).replace(/[^\w.-]/g, '_')).join('-')
     const part = isEval ? 'eval' : isKept ? 'sft_data' : 'non_sft_data'
-    await inWords(mkdir(join(folder, part), { recursive: true }), folder)
+    await inWords(makeFolder(join(folder, part)), folder)
     await writeJsonFile(join(folder, part, `${name}.json`), {
       task_id: name,
       first_exploration: record(first),
