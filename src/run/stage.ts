@@ -18,6 +18,7 @@ import { type Closers, withClosers } from './closers.js'
 import { withDataJuicer } from './data-juicer.js'
 import { runExplore } from './explore.js'
 import type { ModeEnd, ProgressView, RunMode } from './job.js'
+import { JobFolders, jobPlaces } from './job-folders.js'
 import { jobName } from './job-name.js'
 import { FinishMarker } from './marker.js'
 import { memoryOf } from './memory.js'
@@ -91,6 +92,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
         warn: note,
       }),
     )
+    const folders = closers.add(new JobFolders(jobPlaces(config), (error) => stop.fail(error)))
     const marker = new FinishMarker(checkpoints, config)
     const ends = config.mode !== 'bench' && config.mode !== 'serve'
     const before = ends ? await marker.read() : undefined
@@ -126,6 +128,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
         note,
       })
       if (stop.failure !== undefined) throw stop.failure
+      await folders.check()
       if (result.end === 'finished' && ends) await marker.write(result.steps)
       if (result.end === 'incomplete') logger.warn(`the run ended ${result.reason}`)
       await record.end(result.end, result.reason)
