@@ -181,6 +181,30 @@ describe('what is written', () => {
     expect((await fetch(`${visitor.origin}/api/save`, bare)).status).toBe(403)
     expect((await visitor.act('/save', { folder })).status).toBe(400)
   })
+
+  it('is refused beyond 4 MB, also when the length is not known before', async () => {
+    const chunk = new Uint8Array(64 << 10).fill(0x20)
+    let sent = 0
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += chunk.length
+        if (sent > 64 << 20) controller.close()
+        else controller.enqueue(chunk)
+      },
+    })
+    const { cookie, origin } = visitor
+    const headers = { cookie, origin, 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+    // The server may close the connection while the client still sends: then there is no answer to read.
+    const status = await fetch(`${origin}/api/save`, init).then(
+      (response) => response.status,
+      () => 400,
+    )
+    expect(status).toBe(400)
+    expect(sent).toBeLessThan(32 << 20)
+    const whole = await visitor.act<ApiError>('/save', { text: ' '.repeat(5 << 20) })
+    expect([whole.status, whole.body.error.message]).toEqual([400, 'more than 4 MB were sent'])
+  })
 })
 
 describe('a run', () => {
