@@ -2,7 +2,9 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { atomicFile } from '../base/file/atomic-file.js'
+import type { Logger } from '../base/log/logger.js'
 import { urlName } from '../checkpoint/layout.js'
+import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { Gateway } from '../gateway/index.js'
 import { Commits, History, Rotation, Service, servedName, visits, WeightWatch } from '../serve/index.js'
@@ -17,7 +19,9 @@ import { claimFile } from './outside.js'
 import { openPipeline } from './pipeline.js'
 import { openServeGateway } from './serve-gateway.js'
 
-/** How often a server that ends looks whether the last answer has gone out. */
+const DAY_S = 86_400
+/** Interval between two looks for answers that are too old. */
+const EXPIRE_MS = 3_600_000
 
 /** An explorer that runs no tasks: agents elsewhere call the model, and say what its answers were worth. */
 export async function runServe(job: Job): Promise<ModeEnd> {
@@ -54,6 +58,7 @@ export async function runServe(job: Job): Promise<ModeEnd> {
   const url = config.explorer.db_url as string
   await claimFile(config, url)
   const history = closers.add(await History.open(url, { who: name, job: jobName(config), onAway: note }))
+  if (config.explorer.proxy_history_days > 0) closers.add(expireHistory(history, config.explorer, log))
   const paired = config.synchronizer.sync_style === 'fixed'
   const commits = await Commits.open({ history, pipeline, buffer, who: name, paired })
   await buffer.put([], { who: name })
@@ -106,6 +111,28 @@ export async function runServe(job: Job): Promise<ModeEnd> {
     },
   )
   return { end: 'stopped', steps: commits.step }
+}
+
+/** Deletes old answers without feedback, now and every hour. */
+function expireHistory(
+  history: History,
+  { proxy_history_days }: Config['explorer'],
+  log: Logger,
+): { close(): Promise<void> } {
+  const expire = async () => {
+    const gone = await history.expire(proxy_history_days * DAY_S)
+    if (gone > 0) log.info(`deleted ${gone} answers without feedback that were older than ${proxy_history_days} days`)
+  }
+  const tick = () => expire().catch((error) => log.error('old answers could not be deleted', error))
+  const timer = setInterval(tick, EXPIRE_MS)
+  timer.unref()
+  const first = tick()
+  return {
+    async close() {
+      clearInterval(timer)
+      await first
+    },
+  }
 }
 
 /** Says where the server is, as long as it is there. */

@@ -36,6 +36,9 @@ describe.skipIf(!binaries)(`PostgreSQL${binaries ? '' : ' (skipped: no initdb)'}
     await expect(all[0].rate({ ids: ['x'], reward: 1, task: '', run: 0 })).rejects.toMatchObject({
       code: 'serve/unknown-message',
     })
+    await all[1].record([answer('old')])
+    expect(await all[0].expire(3600)).toBe(0)
+    expect(await all[0].expire(0)).toBe(1)
     for (const one of all) await one.close()
   })
 })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import Libsql from 'libsql'
 import { describe, expect, it } from 'vitest'
 import { tempDir } from '../../test/support/temp-dir.js'
 import { createExperience } from '../experience/index.js'
@@ -32,6 +33,28 @@ describe('History', () => {
     expect([...first[0].logprobs!]).toEqual([-1, -2])
     await history.end(1)
     expect(await history.begin(2)).toEqual([])
+    await history.close()
+  })
+
+  it('deletes answers without feedback by age, and keeps the others', async () => {
+    const where = await url()
+    const history = await History.open(where)
+    const ids = Array.from({ length: 2005 }, (_, i) => `id-${i}`)
+    await history.record(ids.map(answer))
+    await history.rate(feedback(['id-7', 'id-2000']))
+    const database = new Libsql(where.slice('sqlite:///'.length))
+    database.exec(
+      "UPDATE proxy_history SET created_at = strftime('%Y-%m-%d %H:%M:%f', 'now', '-2 days') WHERE id < 2005",
+    )
+    expect(await history.expire(3 * 86_400)).toBe(0)
+    expect(await history.expire(1.5 * 86_400)).toBe(2002)
+    expect([history.total, history.rated]).toEqual([3, 2])
+    const blobs = database.prepare('SELECT count(*) AS n FROM proxy_history_blob').get()
+    database.close()
+    expect(blobs).toMatchObject({ n: 3 })
+    await expect(history.rate(feedback(['id-0']))).rejects.toMatchObject({ code: 'serve/unknown-message' })
+    expect(await history.rate(feedback(['id-2004']))).toEqual({ rated: 1, before: 0 })
+    expect(await history.begin(1)).toHaveLength(3)
     await history.close()
   })
 

@@ -12,6 +12,8 @@ export const PROXY_HISTORY = 'proxy_history'
 const RETRY: Retry = { times: 5, intervalMs: 200 }
 /** Ids that stand in one statement. */
 const AT_ONCE = 500
+/** Rows that one transaction deletes: those who record answers wait for it. */
+const DELETED_AT_ONCE = 1000
 /** Ids that an error names. */
 const SHOWN = 3
 
@@ -32,7 +34,7 @@ interface Writing {
 /**
  * What was answered, in a table: one row for each answer, under the id of the reply. A row waits for its feedback
  * (`consumed` 0), then for a commit (`ready` 1, with the number of the commit once one has begun), and then stays as it is.
- * Whatever was confirmed survives the death of the process.
+ * Whatever was confirmed survives the death of the process. Rows without feedback can be deleted by age (`expire`).
  */
 export class History {
   readonly #table: ExperienceTable
@@ -69,7 +71,7 @@ export class History {
     }
   }
 
-  /** Answers that were recorded, ever. */
+  /** Number of recorded answers that were not withdrawn or deleted. */
   get total(): number {
     return this.#total
   }
@@ -112,13 +114,22 @@ export class History {
     // one of them may be on its way into the table
     await this.#writing
     const gone = await this.#transaction(async (tx) => {
-      const { sql, value } = this.#rows(await this.#find(tx, ids))
-      const rows = await tx.query(`DELETE FROM ${this.#name} WHERE ${sql} AND consumed = 0 RETURNING id`, [value])
-      const blobs = this.#rows(rows)
-      await tx.query(`DELETE FROM ${quoted(`${this.#table.name}_blob`)} WHERE ${blobs.sql}`, [blobs.value])
-      return rows.length
+      return this.#delete(tx, await this.#find(tx, ids))
     })
     this.#total -= gone
+  }
+
+  /** Deletes answers without feedback that are older than `seconds`. Returns their number. */
+  async expire(seconds: number): Promise<number> {
+    const { olderThan, lockRows } = this.#table.db.dialect
+    const { sql, value } = olderThan('created_at', seconds)
+    const oldest = `SELECT id FROM ${this.#name} WHERE consumed = 0 AND ${sql} ORDER BY id LIMIT ? ${lockRows}`
+    let all = 0
+    for (let gone = DELETED_AT_ONCE; gone === DELETED_AT_ONCE; all += gone) {
+      gone = await this.#transaction(async (tx) => this.#delete(tx, await tx.query(oldest, [value, DELETED_AT_ONCE])))
+      this.#total -= gone
+    }
+    return all
   }
 
   /**
@@ -180,6 +191,14 @@ export class History {
     await this.#table.close()
   }
 
+  async #delete(tx: Transaction, found: readonly DatabaseRow[]): Promise<number> {
+    const { sql, value } = this.#rows(found)
+    const rows = await tx.query(`DELETE FROM ${this.#name} WHERE ${sql} AND consumed = 0 RETURNING id`, [value])
+    const blobs = this.#rows(rows)
+    await tx.query(`DELETE FROM ${quoted(`${this.#table.name}_blob`)} WHERE ${blobs.sql}`, [blobs.value])
+    return rows.length
+  }
+
   #commitName(commit: number | ''): string {
     return `${this.#who}:${commit}`
   }
@@ -213,6 +232,6 @@ function unknown(ids: readonly string[]): TrinityError {
   const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : ''
   return new TrinityError('serve/unknown-message', `no answer has the id ${shown.join(', ')}${more}`, {
     path: 'msg_ids',
-    hint: 'give the id of each reply, as the client got it, after its end; nothing was changed',
+    hint: 'give the id of each reply, as the client got it, after its end and within explorer.proxy_history_days; nothing was changed',
   })
 }

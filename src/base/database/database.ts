@@ -48,6 +48,8 @@ export interface Dialect {
   readonly lockRows: string
   /** A condition on a list of ids, and the value that stands for the list. */
   idsIn(column: string, ids: readonly number[]): { sql: string; value: DatabaseValue }
+  /** A condition on a column of type `now`, by the clock of the database, and the value for its age. */
+  olderThan(column: string, seconds: number): { sql: string; value: DatabaseValue }
 }
 
 /** `notice` is told when the server of the database is away for a while. */

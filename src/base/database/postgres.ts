@@ -21,6 +21,7 @@ const dialect: Dialect = {
   // Another process's rows are passed over instead of waited for: two trainers never hold each other up.
   lockRows: 'FOR UPDATE SKIP LOCKED',
   idsIn: (column, ids) => ({ sql: `${column} = ANY(?::text::bigint[])`, value: `{${ids.join(',')}}` }),
+  olderThan: (column, seconds) => ({ sql: `${column} < now() - ?::interval`, value: `${seconds} seconds` }),
 }
 
 /** The protocol counts the values of a statement in 16 bits. */

@@ -19,6 +19,10 @@ const dialect: Dialect = {
   real: 'REAL',
   lockRows: '',
   idsIn: (column, ids) => ({ sql: `${column} IN (SELECT value FROM json_each(?))`, value: JSON.stringify(ids) }),
+  olderThan: (column, seconds) => ({
+    sql: `${column} < strftime('%Y-%m-%d %H:%M:%f', 'now', ?)`,
+    value: `-${seconds} seconds`,
+  }),
 }
 
 /** Milliseconds a statement waits, blocking, for another process; after that the wait goes on asynchronously. */

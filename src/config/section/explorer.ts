@@ -61,6 +61,9 @@ export const explorer = record('ExplorerConfig', 'Rollouts.', {
     auto: 'sqlite:///<job>/buffer/proxy_history.db',
     secret: 'url',
   }),
+  proxy_history_days: float('Mode serve: days after which a call without feedback is deleted; 0 keeps all.', 30, {
+    min: 0,
+  }),
   over_rollout: section(overRollout, 'Cutting stragglers.'),
   dynamic_timeout: section(dynamicTimeout, 'Time limits learned from earlier rollouts.'),
   runner_state_report_interval: int('Seconds between reports on the runners; 0 is off.', 0, { min: 0 }),

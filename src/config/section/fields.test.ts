@@ -36,7 +36,7 @@ const NEW = [
   'BufferConfig.total_tokens',
   'ExplorerConfig.isolation',
   'ExplorerConfig.isolation_memory',
-  ...['proxy_api_key', 'proxy_tls_cert', 'proxy_tls_key'].map((key) => `ExplorerConfig.${key}`),
+  ...['proxy_api_key', 'proxy_tls_cert', 'proxy_tls_key', 'proxy_history_days'].map((key) => `ExplorerConfig.${key}`),
   'InferenceModelConfig.base_url',
   'TrainerConfig.save_dtype',
   'TrainerConfig.exact_logprobs',
