@@ -27,6 +27,8 @@ export interface BufferContext {
   onRepair?: (repair: Repair) => void
   /** Told when the server of a database is away for a while. */
   onAway?: (message: string) => void
+  /** Longest wait for one statement of a database on a server, in milliseconds. Default: 2 minutes, which is also the most. */
+  silenceMs?: number
   /** File buffers: data other than a JSONL file of experiences, and an order other than that of the file. */
   source?: RowExperiences
   order?: IndexOrder | ((length: number) => IndexOrder | Promise<IndexOrder>)

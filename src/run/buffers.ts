@@ -7,6 +7,9 @@ import { type ModelText, templateOf } from '../workflow/text.js'
 import { jobName } from './job-name.js'
 import { claimFile } from './outside.js'
 
+/** A busy server needs this long for a large batch, however short `sync_timeout` is. */
+const LEAST_SILENCE_MS = 5000
+
 export interface BufferNeeds {
   readonly config: Config
   readonly text: ModelText
@@ -59,6 +62,8 @@ async function open(given: ExperienceBufferConfig, { config, text, note }: Buffe
     onRepair: (repair: { path?: string }) =>
       note(`buffer '${given.name}': ${repair.path ?? 'a file'} was left unfinished by a crash and has been repaired`),
     onAway: (message: string) => note(`buffer '${given.name}': ${message}`),
+    // two statements that are lost one after the other must not make the other side give up
+    silenceMs: Math.max(LEAST_SILENCE_MS, (config.synchronizer.sync_timeout * 1000) / 3),
   }
   const bufferConfig = { ...given, storage_type: given.storage_type ?? 'queue' }
   if (given.storage_type !== 'file' && given.path) await claimFile(config, given.path)

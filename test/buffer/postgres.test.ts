@@ -10,6 +10,7 @@ import { bundle } from '../bundle.js'
 import { keepsItsPromises, releasesTakes } from './contract.js'
 import { crowd } from './crowd.js'
 import { findPostgres, type Server, startPostgres } from './server.js'
+import { SilentProxy } from './silent-proxy.js'
 
 const binaries = findPostgres()
 
@@ -114,6 +115,62 @@ describe.skipIf(!binaries)(
       }
       expect(await db.query('SELECT 2 AS n')).toEqual([{ n: 2 }])
       await db.close()
+    }, 60_000)
+
+    it('waits for one statement no longer than a run allows', async () => {
+      const notices: string[] = []
+      const buffer = await openBuffer(await fresh(), { silenceMs: 400.5, onAway: (text) => void notices.push(text) })
+      server.freeze(true)
+      const putting = buffer.put([createExperience({ tokens: [1, 2], reward: 1 })])
+      try {
+        await expect.poll(() => notices, { timeout: 30_000 }).toEqual([expect.stringContaining('is away')])
+      } finally {
+        server.freeze(false)
+      }
+      await putting
+      expect((await buffer.state()).ready).toBe(1)
+      await buffer.close()
+    }, 60_000)
+
+    it('does again what was lost on a connection that died silently, once, and lets a slow statement be', async () => {
+      const { path } = await fresh()
+      const proxy = await SilentProxy.to(Number(new URL(server.url).port))
+      const notices: string[] = []
+      // without the probe each loss would take ten minutes
+      const patience = { silenceMs: 600_000, awayMs: 600_000, probeMs: 300 }
+      const db = await openPostgres(proxy.through(path), (text) => void notices.push(text), patience)
+      const put = (n: number) =>
+        db.transaction(async (tx) => {
+          await tx.query('INSERT INTO numbers VALUES (?)', [n])
+          return n
+        })
+      await db.transaction((tx) => tx.query('CREATE TABLE numbers (n INTEGER)'))
+      // idle, as behind a firewall that forgets connections; then in the middle of statements, either way
+      proxy.silence()
+      expect(await put(1)).toBe(1)
+      const sleeping = db.query('SELECT pg_sleep(1.5)')
+      await put(2)
+      expect(await sleeping).toHaveLength(1)
+      expect(notices).toHaveLength(1)
+      const answered = db.transaction(async (tx) => {
+        await tx.query('INSERT INTO numbers VALUES (?)', [3])
+        await tx.query('SELECT pg_sleep(0.3)')
+      })
+      proxy.silence('answers')
+      await answered
+      let isFirst = true
+      await db.transaction(async (tx) => {
+        await tx.query('UPDATE numbers SET n = n + 1')
+        if (isFirst) proxy.silence()
+        isFirst = false
+        await tx.query('SELECT 1')
+      })
+      expect(await db.query('SELECT n FROM numbers ORDER BY n')).toEqual([{ n: 2 }, { n: 3 }, { n: 4 }])
+      // no process of the server keeps a transaction, and its locks, for a client that it cannot reach
+      const open = await admin.query("SELECT pid FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'")
+      expect(open.rows).toEqual([])
+      await db.close()
+      await proxy.close()
     }, 60_000)
 
     it('keeps buffers apart whose long names begin alike', async () => {

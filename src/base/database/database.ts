@@ -2,6 +2,7 @@ import { TrinityError } from '../error.js'
 import { withoutPassword } from '../secret/index.js'
 import { sqlitePath } from './names.js'
 import { type Notice, openPostgres } from './postgres.js'
+import { PATIENCE } from './postgres-link.js'
 import { openSqlite } from './sqlite.js'
 
 export type DatabaseValue = string | number | bigint | Uint8Array | null
@@ -52,11 +53,15 @@ export interface Dialect {
   olderThan(column: string, seconds: number): { sql: string; value: DatabaseValue }
 }
 
-/** `notice` is told when the server of the database is away for a while. */
-export function openDatabase(url: string, notice?: Notice): Promise<Database> {
+/** `notice` is called when the server of the database is away for a while. `silenceMs`: longest wait for one statement. */
+export function openDatabase(url: string, notice?: Notice, silenceMs?: number): Promise<Database> {
   if (/^sqlite:/i.test(url)) return openSqlite(sqlitePath(url))
   if (/^postgres(ql)?(\+\w+)?:\/\//i.test(url))
-    return openPostgres(url.replace(/^postgres(ql)?(\+\w+)?:/i, 'postgres:'), notice)
+    return openPostgres(
+      url.replace(/^postgres(ql)?(\+\w+)?:/i, 'postgres:'),
+      notice,
+      silenceMs === undefined ? {} : { silenceMs: Math.ceil(Math.min(silenceMs, PATIENCE.silenceMs)) },
+    )
   throw new TrinityError('database/url', `'${withoutPassword(url)}' is not a database that Trinity can use`, {
     path: withoutPassword(url),
     hint: 'use sqlite:///relative/or//absolute/file.db or postgresql://user@host/database',

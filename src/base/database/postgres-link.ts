@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { messageOf, TrinityError } from '../error.js'
+import { PostgresProbe, type Statements } from './postgres-probe.js'
 
 /** How long a server may be silent, and how long it may be away. */
 export interface Patience {
@@ -8,9 +9,11 @@ export interface Patience {
   readonly silenceMs: number
   /** From the first failure on. */
   readonly awayMs: number
+  /** Interval at which the server is asked whether it works on a statement that has no answer yet. */
+  readonly probeMs: number
 }
 
-export const PATIENCE: Patience = { silenceMs: 120_000, awayMs: 180_000 }
+export const PATIENCE: Patience = { silenceMs: 120_000, awayMs: 180_000, probeMs: 5000 }
 
 const CONNECT_MS = 30_000
 const FIRST_PAUSE_MS = 100
@@ -29,6 +32,7 @@ const LOST = /Connection terminated|Query read timeout|timeout exceeded when try
 export class PostgresLink {
   readonly #where: string
   readonly #pool: pg.Pool
+  readonly #probe: PostgresProbe
   readonly #patience: Patience
   readonly #notice: (message: string) => void
 
@@ -36,7 +40,8 @@ export class PostgresLink {
     this.#where = where
     this.#patience = patience
     this.#notice = notice
-    const { silenceMs } = patience
+    const { silenceMs, probeMs } = patience
+    this.#probe = new PostgresProbe(config, probeMs)
     const connectionTimeoutMillis = Math.min(CONNECT_MS, silenceMs)
     this.#pool = new pg.Pool({ ...config, connectionTimeoutMillis, query_timeout: silenceMs })
     // An idle connection that is lost is replaced when one is needed.
@@ -49,7 +54,7 @@ export class PostgresLink {
   }
 
   /** `work` only reads. */
-  query<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  query<T>(work: (client: Statements) => Promise<T>): Promise<T> {
     return this.#patiently(() => this.#connected(work))
   }
 
@@ -57,7 +62,7 @@ export class PostgresLink {
    * `work` may run several times, each in a transaction of its own, of which one is committed. Where the answer to a
    * commit was lost, the server is asked what became of it.
    */
-  transaction<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  transaction<T>(work: (client: Statements) => Promise<T>): Promise<T> {
     let unheard: { readonly id: string; readonly value: T } | undefined
     return this.#patiently(async () => {
       if (unheard && (await this.#committed(unheard.id))) return unheard.value
@@ -77,7 +82,7 @@ export class PostgresLink {
     await this.#pool.end()
   }
 
-  async #orRollback<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
+  async #orRollback<T>(client: Statements, work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
@@ -87,7 +92,7 @@ export class PostgresLink {
   }
 
   /** A connection that failed is not used again. */
-  async #connected<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #connected<T>(work: (client: Statements) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect()
     let lost: Error | undefined
     const lose = (error: Error) => {
@@ -95,7 +100,7 @@ export class PostgresLink {
     }
     client.on('error', lose)
     try {
-      return await work(client)
+      return await this.#probe.watch(client, work)
     } catch (error) {
       if (isAway(error)) lost = error as Error
       throw error

@@ -5,7 +5,7 @@ import { ExperienceTable } from './table.js'
 
 /** A table of experiences in a database that belongs to this job. */
 export async function openTable(url: string, name: string, context: BufferContext): Promise<ExperienceTable> {
-  const db = await openDatabase(url, context.onAway)
+  const db = await openDatabase(url, context.onAway, context.silenceMs)
   try {
     await claimJob(db, context.job)
     return await ExperienceTable.open(db, name)
