@@ -21,6 +21,18 @@ it('ends the process while process.exit is watched, and only what others call is
   expect(called).toEqual([3])
 })
 
+it('keeps the exit code that was set where none is given', () => {
+  const ended = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
+  const before = process.exitCode
+  try {
+    process.exitCode = 3
+    exit()
+    expect(ended).toHaveBeenLastCalledWith(3)
+  } finally {
+    process.exitCode = before
+  }
+})
+
 it('ends the process where somebody has wrapped the watched process.exit', () => {
   const ended = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
   const restore = watchExit(() => exit(6))

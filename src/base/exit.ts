@@ -7,8 +7,11 @@ type Exit = typeof process.exit
 const KEPT = Symbol.for('trinity-rft.exit')
 const keeper = process as { [KEPT]?: Exit }
 
-/** Ends the process for good, also where `process.exit` is watched. Code of our own calls this one. */
-export function exit(code?: number): never {
+/**
+ * Ends the process, also while `process.exit` is watched. Trinity's own code calls this function. Default: the exit code
+ * that was set before, because `process.exit(undefined)` would reset it to 0.
+ */
+export function exit(code: number | string | null | undefined = process.exitCode): never {
   return (keeper[KEPT] ?? process.exit).call(process, code)
 }
 

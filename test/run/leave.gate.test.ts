@@ -35,6 +35,45 @@ describe('the end of a command', { timeout: 60_000 }, () => {
     expect(whole.stderr).toMatch(/stayed open for 3 s/)
   })
 
+  it.each([
+    ['a timer', 'setInterval(() => {}, 1000)'],
+    ['a server', `(await import('node:net')).createServer().listen(0, '127.0.0.1')`],
+    [
+      'a connection',
+      `const { connect, createServer } = await import('node:net')
+  await new Promise((open) => {
+    const server = createServer().listen(0, '127.0.0.1', () => connect(server.address().port, '127.0.0.1', open))
+  })`,
+    ],
+  ])('keeps the exit code of a run whose agent fails and leaves %s open', async (what, open) => {
+    const name = what.replace(' ', '-')
+    const agent = plugin(
+      name,
+      `import { workflows } from 'trinity-rft'
+workflows.add('failing_agent', async () => {
+  ${open}
+  throw new Error('the agent failed')
+})\n`,
+    )
+    const keys = [
+      'buffer.explorer_input.taskset.default_workflow_type=failing_agent',
+      'buffer.explorer_input.eval_tasksets=[]',
+      'explorer.max_retry_times=0',
+      `checkpoint_root_dir=${name}-out`,
+    ]
+    const failed = await run('--plugin-dir', agent, ...keys.flatMap((key) => ['--set', key]))
+    expect(failed.stderr).toContain('the agent failed')
+    expect(failed.stderr).toMatch(/stayed open for 3 s/)
+    expect(failed.code, failed.stderr).toBe(1)
+  })
+
+  it('keeps the exit code of wrong usage while a plugin leaves a timer open', async () => {
+    const open = plugin('open-wrong', 'setInterval(() => {}, 1000)\n')
+    const wrong = await run('--plugin-dir', open, '--set', 'buffer.batch_size=none')
+    expect(wrong.stderr).toMatch(/stayed open for 3 s/)
+    expect(wrong.code, wrong.stderr).toBe(2)
+  })
+
   it('takes plugins from several folders', async () => {
     const more = plugin(
       'more',
