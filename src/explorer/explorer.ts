@@ -143,7 +143,10 @@ export class Explorer {
     } finally {
       link.release()
       clearInterval(reports)
-      await Promise.race([this.#rest(), sleep(REST_MS, undefined, { ref: false })])
+      const rested = new AbortController()
+      const late = sleep(REST_MS, undefined, { signal: rested.signal }).catch(() => {})
+      await Promise.race([this.#rest(), late])
+      rested.abort()
       this.#lag.stop()
     }
   }
@@ -205,6 +208,8 @@ export class Explorer {
       signal.throwIfAborted()
       const tasks = await scheduler.next()
       if (!tasks) break
+      // a batch that is submitted after the abort would not be aborted
+      signal.throwIfAborted()
       const step = ++this.#step
       this.#submit(step, tasks, scheduler.state(), signal, fail)
       const syncs = isSyncPoint(step, config)

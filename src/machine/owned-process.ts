@@ -45,7 +45,6 @@ export class OwnedProcess {
     // a group of its own: Ctrl-C in a terminal is Trinity's to handle, and what it starts can be ended with it
     const stdio = new Array<'pipe'>(beats ? BEATS + 1 : BEATS).fill('pipe')
     this.#child = spawn(command, [...args], { stdio, detached: true, env, cwd })
-    this.#child.unref()
     this.#streams = this.#child.stdio
     for (const stream of this.#streams) stream?.on('error', () => {})
     this.keepsAlive(false)
@@ -79,8 +78,11 @@ export class OwnedProcess {
     return (this.#child.stdio[BEATS] as Readable | null | undefined) ?? undefined
   }
 
-  /** Whether this process stays for what is still to come from the other. */
+  /** Sets whether this process stays alive for output and the exit of the program. Default: it does not. */
   keepsAlive(stays: boolean): void {
+    // also the process itself: it may close its streams before it ends
+    if (stays) this.#child.ref()
+    else this.#child.unref()
     for (const stream of this.#streams) {
       const handle = stream as unknown as { ref?(): void; unref?(): void } | null
       if (stays) handle?.ref?.()

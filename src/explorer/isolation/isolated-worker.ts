@@ -30,6 +30,9 @@ export class IsolatedWorker {
       this.#begun = { resolve, reject }
     })
     this.ready.catch(() => {})
+    channel.hold(true)
+    const release = () => channel.hold(this.isBusy)
+    this.ready.then(release, release)
     channel.onMessage((message) => this.#hear(message))
     channel.onEnd((reason) => this.#over(ended(reason, this.#task?.job)))
     channel.post({ kind: 'setup', setup })
@@ -52,11 +55,13 @@ export class IsolatedWorker {
         return (value: T) => {
           signal.removeEventListener('abort', cancel)
           this.#task = undefined
+          this.#channel.hold(false)
           for (const control of this.#calls.values()) control.abort(rolloutOver(job.task.workflow))
           this.#calls.clear()
           then(value)
         }
       }
+      this.#channel.hold(true)
       this.#task = { job, runner: place.runner, resolve: settle(resolve), reject: settle(reject) }
       try {
         const { entry: _, ...plain } = job

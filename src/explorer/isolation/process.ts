@@ -20,10 +20,17 @@ function killWithUs(child: ChildProcess): void {
   })
 }
 
-/** V8 says why it aborts, which may arrive after the end; what the process started may hold its stderr open. */
+/**
+ * Waits for the reason that V8 prints when it aborts, which may arrive after the exit event. At most a second, because a
+ * descendant of the process may hold its stderr open.
+ */
 async function lastWords({ stderr }: ChildProcess): Promise<void> {
   if (!stderr || stderr.readableEnded) return
-  await once(stderr, 'end', { signal: AbortSignal.timeout(1000) }).catch(() => {})
+  const late = new AbortController()
+  // a timer that keeps this process alive: neither the child nor its stderr does
+  const timer = setTimeout(() => late.abort(), 1000)
+  await once(stderr, 'end', { signal: late.signal }).catch(() => {})
+  clearTimeout(timer)
 }
 
 /** A worker that is a process of its own. */
@@ -57,6 +64,9 @@ export function openProcess(memoryMb: number): Channel {
         if (signal === 'SIGABRT') lastWords(child).then(tell)
         else tell()
       })
+    },
+    hold(isHeld) {
+      for (const handle of [child, child.channel]) isHeld ? handle?.ref() : handle?.unref()
     },
     kill: () => void child.kill('SIGKILL'),
   }

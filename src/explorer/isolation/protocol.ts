@@ -83,6 +83,8 @@ export interface Port<Out, In> {
 export interface Channel extends Port<ToWorker, FromWorker> {
   /** Told once, with the reason in words, when the worker has ended by itself. */
   onEnd(hear: (reason: string) => void): void
+  /** Keeps this process alive while it awaits something from the worker. A new channel does not. */
+  hold(isHeld: boolean): void
   /** Ends it, whatever it does. */
   kill(): void
 }

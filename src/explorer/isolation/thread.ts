@@ -18,6 +18,7 @@ export function openThread(memoryMb: number): Channel {
       })
       worker.on('exit', (code) => hear(reason ?? `it ended with code ${code}`))
     },
+    hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
     kill: () => void worker.terminate(),
   }
 }

@@ -50,6 +50,7 @@ function openHere(): Channel {
     post: (message) => port1.postMessage(message),
     onMessage: (hear) => void port1.on('message', (message: FromWorker) => hear(message)),
     onEnd() {},
+    hold: (isHeld) => (isHeld ? port1.ref() : port1.unref()),
     kill: () => port1.close(),
   }
 }

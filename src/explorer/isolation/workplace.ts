@@ -1,3 +1,4 @@
+import { TrinityError } from '../../base/error.js'
 import type { Logger } from '../../base/log/logger.js'
 import type { Config } from '../../config/index.js'
 import type { SampleModel } from '../../engine/contract.js'
@@ -33,6 +34,7 @@ export function workInWorkers(
   const { setup, models } = setupOf(parts)
   const all = new Set<IsolatedWorker>()
   const idle: IsolatedWorker[] = []
+  let isClosed = false
   const end = (worker: IsolatedWorker) => {
     all.delete(worker)
     worker.kill()
@@ -57,18 +59,26 @@ export function workInWorkers(
     return undefined
   }
   return {
-    async take() {
+    async take(signal) {
+      if (isClosed) throw new TrinityError('workflow/worker-ended', 'the workers were ended')
       const worker = free() ?? new IsolatedWorker(open(), setup, models, loggerOf)
       all.add(worker)
+      // a worker that starts slowly must not hold up a run that was told to stop
+      const abort = () => end(worker)
+      signal.addEventListener('abort', abort, { once: true })
+      if (signal.aborted) abort()
       try {
         await worker.ready
         return seatAt(worker)
       } catch (error) {
         end(worker)
         throw error
+      } finally {
+        signal.removeEventListener('abort', abort)
       }
     },
     async close() {
+      isClosed = true
       for (const worker of all) end(worker)
     },
   }

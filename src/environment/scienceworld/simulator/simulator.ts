@@ -168,7 +168,11 @@ async function open(java: OwnedProcess, timeoutMs: number): Promise<Gateway> {
     timeoutMs,
     onWaiting: (isWaiting) => (isWaiting ? socket.ref() : socket.unref()),
     explain: async (lost) => {
-      const exit = await Promise.race([java.exited, sleep(EXIT_MS, undefined, { ref: false })])
+      const known = new AbortController()
+      // neither the process nor its connection keeps this process alive: the timer does
+      const late = sleep(EXIT_MS, undefined, { signal: known.signal }).catch(() => undefined)
+      const exit = await Promise.race([java.exited, late])
+      known.abort()
       if (exit) await sleep(LOG_MS)
       return exit ? deathOf(java) : lost
     },
