@@ -23,7 +23,7 @@ export async function execute(resolved: Resolved, parsed: Parsed, options: RunFl
   const words = options.words ?? ((text: string) => text)
   const view = createView({ title: titleOf(resolved), words: (text) => typed(words(text)) })
   const signals = listenToSignals(stop, (text) => view.note(text))
-  const untold = strays.tellTo(signals.fail)
+  const untold = strays.tellTo(signals.fail, signals.force)
   let stay: NodeJS.Timeout | undefined
   const watchdog = watchEventLoop({
     limitMs: blockLimit(resolved.stages.map(({ config }) => config.explorer.max_timeout * 1000)),

@@ -49,7 +49,7 @@ export async function perfRun(options: PerfRunOptions): Promise<ExitCode> {
   const stop = new Stop()
   const view = createView({ title: `${config.project}/${config.name}` })
   const signals = listenToSignals(stop, (text) => view.note(text))
-  const untold = strays.tellTo(signals.fail)
+  const untold = strays.tellTo(signals.fail, signals.force)
   const timer = timeout === undefined ? undefined : setTimeout(() => expire(stop, timeout), timeout * 1000)
   const report = await measure({
     ...{ module, configPath: options.config, config, intervalSeconds, output, view },

@@ -8,12 +8,16 @@ type Listener = (error: TrinityError) => void
 /**
  * What no call can catch, because it comes too late or from elsewhere: a promise that nobody waits for, an error of a
  * timer or an event, a `process.exit` in somebody else's code. Each is a failure of the command, in its own words; when
- * the command is done, it changes nothing any more: an error is a note, and an exit ends the process.
+ * the command is done, it changes nothing any more: an error is a note, and an exit ends the process. An event loop that
+ * is empty before the command is done is such a failure too: Node would exit with code 13 and without an error.
  */
 class Strays {
   #onFailure: Listener = endWith
-  #isTold = false
+  #force: (() => void) | undefined
+  #first: TrinityError | undefined
   #isOver = false
+  /** Times that the event loop was empty before the command was done. */
+  #drainCount = 0
 
   /** From now on, until the process ends. */
   watch(): void {
@@ -21,6 +25,7 @@ class Strays {
       this.tell(stray('a promise that is not awaited failed', reason, AWAIT)),
     )
     process.on('uncaughtException', (error) => this.tell(stray('an error was not caught', error, CATCH)))
+    process.on('beforeExit', () => this.#drained())
     watchExit((code) => {
       // with the code of the command, whatever this one is
       if (this.#isOver) return exit()
@@ -32,8 +37,8 @@ class Strays {
 
   /** The first one counts: others follow from it. */
   tell(error: TrinityError): void {
-    if (this.#isTold) return
-    this.#isTold = true
+    if (this.#first) return
+    this.#first = error
     this.#onFailure(error)
   }
 
@@ -43,13 +48,36 @@ class Strays {
     else this.tell(error)
   }
 
-  /** Who is told, for as long as somebody can do better than to end the process with 1. Gives a way back. */
-  tellTo(listener: Listener): () => void {
-    const before = this.#onFailure
+  /**
+   * Sets the listener of failures; by default a failure ends the process with 1. `force` aborts what a failed command still
+   * awaits; it is called if that can never settle. Returns a function that restores the previous listener.
+   */
+  tellTo(listener: Listener, force?: () => void): () => void {
+    const before = { listener: this.#onFailure, force: this.#force }
     this.#onFailure = listener
+    this.#force = force
     return () => {
-      this.#onFailure = before
+      this.#onFailure = before.listener
+      this.#force = before.force
     }
+  }
+
+  /**
+   * Escalates each time that the event loop is empty: lets other listeners of `beforeExit` act, fails the command, aborts
+   * it, ends the process.
+   */
+  #drained(): void {
+    if (this.#isOver) return
+    // one more turn: Node emits the event again if the loop is empty after that
+    setImmediate(() => {})
+    this.#drainCount++
+    if (this.#drainCount === 1) return
+    const force = this.#force
+    if (!this.#first) this.tell(drained())
+    else if (force) {
+      this.#force = undefined
+      force()
+    } else endWith(this.#first)
   }
 
   /** The command is done, and how it went is settled. */
@@ -71,6 +99,12 @@ const AWAIT =
   'await the promise, or catch its failure; with explorer.isolation: thread it fails its own rollout and no other'
 const CATCH = "catch it where it happens; an emitter needs a listener for 'error'"
 const THROW = 'throw an error instead of calling process.exit'
+
+function drained(): TrinityError {
+  const again = 'run the command again: a run resumes from its last checkpoint'
+  const hint = pluginFolders().length > 0 ? `${again}; let no plugin unref a handle that it awaits` : again
+  return new TrinityError('run/drained', 'the event loop became empty before the command was done', { hint })
+}
 
 function stray(what: string, cause: unknown, fix: string): TrinityError {
   const path = pluginPlace(cause)

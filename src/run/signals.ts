@@ -12,6 +12,8 @@ export interface StopSignals {
   readonly code: 1 | 130 | 143
   /** The run has failed outside of every call: like SIGTERM, but it ends with 1. */
   fail(error: unknown): void
+  /** Aborts the run, and ends the process if the run does not end within 10 seconds. */
+  force(): void
   close(): void
 }
 
@@ -55,6 +57,7 @@ export function listenToSignals(stop: Stop, tell: (text: string) => void): StopS
       return code
     },
     fail,
+    force,
     close: () => {
       clearTimeout(timer)
       process.off('SIGINT', interrupt)

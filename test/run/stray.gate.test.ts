@@ -130,4 +130,31 @@ process.stdout.write = function (...args) {
     expect(ended.stderr).not.toMatch(/^ {4}at /m)
     if (name !== 'process.exit') expect(ended.stderr).toMatch(/^note: after the end: .*late\d+\.mjs:1:\d+: too late/m)
   })
+
+  it('an await that can never settle fails the run with an error', async () => {
+    const plugin = join(dir, 'stuck.mjs')
+    writeFileSync(
+      plugin,
+      `import { operator, operators } from 'trinity-rft/data'
+import { z } from 'trinity-rft'
+operators.add('stuck', operator({
+  doc: 'never settles',
+  args: z.strictObject({}),
+  create: () => ({ process: () => new Promise(() => {}) }),
+}))\n`,
+    )
+    const keys = [
+      'mode=explore',
+      'buffer.trainer_input.experience_buffer.storage_type=sql',
+      'data_processor.experience_pipeline.operators=[{name: stuck}]',
+      'checkpoint_root_dir=stuck-out',
+    ]
+    const set = keys.flatMap((key) => ['--set', key])
+    const args = ['run', '-c', 'offset0.yaml', '--plugin-dir', 'plugins', '--plugin-dir', plugin, ...set]
+    const { code, stdout, stderr } = await trinity(dir, args)
+    expect(code, stdout + stderr).toBe(1)
+    expect(stderr).toMatch(/^error the event loop became empty before the command was done/m)
+    expect(stderr).toMatch(/fix run the command again/)
+    expect(stdout).not.toMatch(/^ *done/m)
+  })
 })
