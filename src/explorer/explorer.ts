@@ -73,7 +73,7 @@ export class Explorer {
     this.#timeout = new AttemptTimeout(explorer)
     this.#speed = new Speed(model)
     const loggerOf = (runner: number) => logs.logger(`${explorer.name}_runner_${runner}`)
-    this.#workplace = workplaceOf(parts, loggerOf)
+    this.#workplace = workplaceOf(parts, loggerOf, (text) => parts.view?.note(text))
     this.#rollouts = new RolloutScheduler(model.length * explorer.runner_per_model, {
       workplace: this.#workplace,
       timeout: this.#timeout,

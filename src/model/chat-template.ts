@@ -3,6 +3,7 @@ import { messageOf, TrinityError } from '../base/error.js'
 import { hasGenerationTags, markGeneration, takeMarks } from './generation-spans.js'
 import { Piecewise } from './piecewise.js'
 import { parseWithFloats, Template } from './python-jinja/index.js'
+import { hasToolParts, ToolFallback } from './tool-fallback.js'
 
 /** A message as chat APIs write it; templates may read any further key. */
 export interface ChatMessage {
@@ -36,6 +37,12 @@ export class ChatTemplate {
   readonly path: string
   /** The template says with {% generation %} which text is the assistant's. */
   readonly marksAssistant: boolean
+  /**
+   * Called once, when the template first gets tools, calls or results that it has no place for: they are written as text.
+   * Default: a warning of the process.
+   */
+  onToolFallback: ((message: string) => void) | undefined = (message) => process.emitWarning(message)
+  #toolFallback: ToolFallback | undefined
   readonly #template: Template
   readonly #piecewise: Piecewise | undefined
   readonly #specialTokens: Readonly<Record<string, string>>
@@ -74,10 +81,26 @@ export class ChatTemplate {
         path: this.path,
       })
     }
-    const rendered = this.#render(messages, options)
+    const written = this.#withToolText(messages, options.tools)
+    const rendered = this.#render(written, options)
     const { text, spans } = this.marksAssistant ? takeMarks(rendered) : { text: rendered, spans: [] }
     if (!options.continueFinalMessage) return { text, spans }
-    return { text: cutBehindFinal(text, messages[messages.length - 1], this.path), spans }
+    return { text: cutBehindFinal(text, written[written.length - 1], this.path), spans }
+  }
+
+  /** Returns the messages with those parts of tools as text that the template leaves out. */
+  #withToolText(messages: readonly ChatMessage[], tools?: readonly unknown[]): readonly ChatMessage[] {
+    if (!tools?.length && !messages.some(hasToolParts)) return messages
+    this.#toolFallback ??= new ToolFallback((probe, options) => this.#render(probe, options))
+    const { missing } = this.#toolFallback
+    if (missing.size === 0) return messages
+    const given = messages.map(parseArguments)
+    const written = this.#toolFallback.write(given, tools)
+    if (written === given) return messages
+    const parts = [...missing].join(', ')
+    this.onToolFallback?.(`the chat template of ${this.path} has no place for ${parts}: ${AS_TEXT}`)
+    this.onToolFallback = undefined
+    return written
   }
 
   #render(messages: readonly ChatMessage[], options: RenderOptions): string {
@@ -133,6 +156,8 @@ function parseArguments(message: ChatMessage): ChatMessage {
   })
   return { ...message, tool_calls: calls }
 }
+
+const AS_TEXT = 'they are written as text, as Qwen and Hermes do (<tools>, <tool_call>, <tool_response>)'
 
 function cutBehindFinal(text: string, message: ChatMessage, path: string): string {
   const content = typeof message.content === 'string' ? message.content.trim() : ''

@@ -68,7 +68,7 @@ async function open(given: ExperienceBufferConfig, { config, text, note }: Buffe
   const bufferConfig = { ...given, storage_type: given.storage_type ?? 'queue' }
   if (given.storage_type !== 'file' && given.path) await claimFile(config, given.path)
   if (given.storage_type !== 'file' || given.schema_type === 'experience') return openBuffer(bufferConfig, context)
-  const coder = await coderOf(text, given.format.chat_template)
+  const coder = await coderOf(text, given.format.chat_template, note)
   const { max_prompt_tokens, max_response_tokens, max_model_len } = config.model
   const data = await TrainingData.open(given, coder, {
     maxPromptTokens: max_prompt_tokens ?? undefined,
@@ -79,8 +79,16 @@ async function open(given: ExperienceBufferConfig, { config, text, note }: Buffe
 }
 
 /** Plain text needs no chat template; whoever renders messages without one is told. */
-async function coderOf(text: ModelText, template: string | null | undefined): Promise<Chat | PlainCoder> {
-  if (template) return Chat.of(text.tokenizer, template)
+async function coderOf(
+  text: ModelText,
+  template: string | null | undefined,
+  note: (text: string) => void,
+): Promise<Chat | PlainCoder> {
+  if (template) {
+    const chat = await Chat.of(text.tokenizer, template)
+    chat.template.onToolFallback = note
+    return chat
+  }
   if (text instanceof Chat) return text
   if (text.template) return new Chat(text.tokenizer, text.template)
   const missing = () => templateOf(text) as never

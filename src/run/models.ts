@@ -69,7 +69,8 @@ export async function openBase(context: ModelContext): Promise<BaseModel> {
   if (!hosted) await checkLength(config, dir)
   const begun = hosted ? undefined : begin()
   // an engine that is opened meanwhile has to be among what is closed, whatever happens
-  const text = await openModelText(dir, hosted ? null : config.model.custom_chat_template).finally(() => begun)
+  const custom = hosted ? null : config.model.custom_chat_template
+  const text = await openModelText(dir, custom, note).finally(() => begun)
   return { dir, text, engine, place }
 
   /** Starts what will be needed, while the tokenizer is read. */
@@ -220,7 +221,7 @@ export async function openAuxiliary(context: ModelContext, base: BaseModel): Pro
       continue
     }
     const dir = await modelDir(one.model_path ?? '', view, signal)
-    const text = await openModelText(dir, one.chat_template)
+    const text = await openModelText(dir, one.chat_template, (line) => view.note(line))
     const spec = { path: dir, seed: one.seed, maxModelLen: one.max_model_len ?? undefined, auxiliary: i }
     if ((await readModelConfig(dir)).config.head === 'lm') {
       const sampling = { ...spec, prefixCaching: one.enable_prefix_caching }

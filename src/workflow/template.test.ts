@@ -83,8 +83,17 @@ for (const { name, dir, absent, note } of models) {
 }
 
 describe('tool calls with the real template of Qwen2.5', () => {
-  it('find their tokens again although the template writes them differently', async () => {
-    const text = await openModelText(qwen)
+  /** The same text without a place for tools. */
+  const CHATML =
+    "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}" +
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+
+  it.each([
+    ['writes them differently', undefined, 0],
+    ['has no place for tools', CHATML, 1],
+  ])('find their tokens again although the template %s', async (_, template, noted) => {
+    const notes: string[] = []
+    const text = await openModelText(qwen, template, (note) => void notes.push(note))
     const { tokenizer } = text
     // Unusual spaces: the template would print this call in another way.
     const said = 'Let me see.\n<tool_call>\n{"name":  "add", "arguments": {"a":1,   "b": 2}}\n</tool_call>'
@@ -110,5 +119,8 @@ describe('tool calls with the real template of Qwen2.5', () => {
     const whole = model.toExperience()
     const written = [...whole.tokens.subarray(whole.promptLength)].filter((_, i) => whole.actionMask[i])
     expect(written).toEqual(replies.flatMap(tokens))
+    expect(whole.promptText).toContain('{"type": "function", "function": {"name": "add"')
+    expect(whole.responseText).toContain('<|im_start|>user\n<tool_response>\n3\n</tool_response><|im_end|>')
+    expect(notes).toHaveLength(noted)
   })
 })

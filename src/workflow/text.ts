@@ -7,11 +7,20 @@ export interface ModelText {
   readonly template?: ChatTemplate
 }
 
-/** Reads both from a model directory. A base model without a template is fine until somebody wants to chat with it. */
-export async function openModelText(dir: string, template?: string | null): Promise<ModelText> {
+/**
+ * Reads both from a model directory. A base model without a template is fine until messages are rendered. `note` gets what
+ * the template does not support.
+ */
+export async function openModelText(
+  dir: string,
+  template?: string | null,
+  note?: (text: string) => void,
+): Promise<ModelText> {
   const tokenizer = await Tokenizer.load(dir)
   if (!template && tokenizer.chatTemplate === undefined) return { tokenizer }
-  return Chat.of(tokenizer, template ?? undefined)
+  const chat = await Chat.of(tokenizer, template ?? undefined)
+  if (note) chat.template.onToolFallback = note
+  return chat
 }
 
 export function templateOf({ tokenizer, template }: ModelText): ChatTemplate {

@@ -5,7 +5,8 @@ import { Tokenizer } from '../../model/tokenizer.js'
  * How a chat with a hosted model is written down here. The service makes its own text and tokens of the messages and shows
  * neither; ours are the bytes of this text, so that a conversation is recorded like any other.
  */
-const TEMPLATE = `{% for message in messages -%}
+const TEMPLATE = `{% if tools %}{{ '<|tools|>' }}{{ tools | tojson }}{{ '<|end|>' }}{% endif %}
+{%- for message in messages -%}
 {{ '<|' + message.role + '|>' }}
 {%- if message.content is string %}{{ message.content }}{% elif message.content %}{{ message.content | tojson }}{% endif %}
 {%- if message.tool_calls %}{{ message.tool_calls | tojson }}{% endif %}

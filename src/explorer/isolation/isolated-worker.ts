@@ -17,15 +17,22 @@ export class IsolatedWorker {
   readonly #channel: Channel
   readonly #models: readonly ServedModel[]
   readonly #loggerOf: (runner: number) => Logger
+  readonly #note: (text: string) => void
   readonly #calls = new Map<number, AbortController>()
   #begun!: { resolve: () => void; reject: (error: unknown) => void }
   #task: Current | undefined
   #end: TrinityError | undefined
 
-  constructor(channel: Channel, setup: Setup, models: readonly ServedModel[], loggerOf: (runner: number) => Logger) {
+  constructor(
+    channel: Channel,
+    setup: Setup,
+    models: readonly ServedModel[],
+    { loggerOf, note }: { loggerOf: (runner: number) => Logger; note: (text: string) => void },
+  ) {
     this.#channel = channel
     this.#models = models
     this.#loggerOf = loggerOf
+    this.#note = note
     this.ready = new Promise((resolve, reject) => {
       this.#begun = { resolve, reject }
     })
@@ -94,6 +101,7 @@ export class IsolatedWorker {
     else if (kind === 'abort') this.#calls.get(message.call)?.abort(ABORTED)
     else if (kind === 'done') task?.resolve(message)
     else if (kind === 'undone') task?.reject(fromWireError(message.error))
+    else if (kind === 'note') this.#note(message.text)
     else if (kind === 'log') {
       const { level, text, cause } = message
       this.#loggerOf(task?.runner ?? 0)[level](text, cause && fromWireError(cause))

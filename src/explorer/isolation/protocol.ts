@@ -68,6 +68,8 @@ export type FromWorker =
       readonly text: string
       readonly cause?: WireError
     }
+  /** For the console of the run, once for all workers. */
+  | { readonly kind: 'note'; readonly text: string }
   | ({ readonly kind: 'done' } & Omit<Performed, 'drift'>)
   | { readonly kind: 'undone'; readonly error: WireError }
   /** Something happened outside of every call: the worker is not to be used any more. */

@@ -25,7 +25,8 @@ export function serveRollouts(
 
   const prepare = async (setup: Setup) => {
     await loadPlugins(setup.plugins)
-    contextOf = contextFactory(await openSetup(setup, models), () => portLogger(port))
+    const note = (text: string) => port.post({ kind: 'note', text })
+    contextOf = contextFactory(await openSetup(setup, models, note), () => portLogger(port))
   }
   const rollout = async ({ job, place }: Extract<ToWorker, { kind: 'rollout' }>) => {
     const link = linkSignals([])

@@ -42,16 +42,16 @@ export function setupOf({ config, model, text, auxiliary = [] }: ContextParts): 
 }
 
 /** The same in a worker: models behind the port, texts opened again. */
-export async function openSetup(setup: Setup, models: PortModels): Promise<ContextParts> {
+export async function openSetup(setup: Setup, models: PortModels, note: (text: string) => void): Promise<ContextParts> {
   const sampler = (at: number) => models.sampler(at, setup.models[at])
   return {
     config: { explorer: setup.explorer },
     model: setup.samplers.map(sampler),
-    text: await openText(setup.text),
+    text: await openText(setup.text, note),
     auxiliary: await Promise.all(
       setup.auxiliary.map(async ({ config, text, samplers, reward }) => ({
         config,
-        text: await openText(text),
+        text: await openText(text, note),
         samplers: samplers?.map(sampler),
         reward: reward === undefined ? undefined : models.reward(reward, setup.models[reward]),
       })),
@@ -66,8 +66,10 @@ function textSetup({ tokenizer, template }: ModelText): TextSetup {
   }
 }
 
-async function openText({ dir, template }: TextSetup): Promise<ModelText> {
+async function openText({ dir, template }: TextSetup, note: (text: string) => void): Promise<ModelText> {
   const tokenizer = await Tokenizer.load(dir)
   if (!template) return { tokenizer }
-  return { tokenizer, template: new ChatTemplate(template.source, tokenizer.specialTokens, template.path) }
+  const opened = new ChatTemplate(template.source, tokenizer.specialTokens, template.path)
+  opened.onToolFallback = note
+  return { tokenizer, template: opened }
 }

@@ -16,10 +16,14 @@ const OPEN: Readonly<Record<Exclude<Config['explorer']['isolation'], 'none'>, (m
 }
 
 /** Where the workflows of a configuration run: `explorer.isolation`. */
-export function workplaceOf(parts: ContextParts, loggerOf: (runner: number) => Logger): Workplace {
+export function workplaceOf(
+  parts: ContextParts,
+  loggerOf: (runner: number) => Logger,
+  note: (text: string) => void = () => {},
+): Workplace {
   const { isolation, isolation_memory } = parts.config.explorer
   if (isolation === 'none') return workHere(contextFactory(parts, loggerOf))
-  return workInWorkers(parts, loggerOf, () => OPEN[isolation](isolation_memory))
+  return workInWorkers(parts, loggerOf, () => OPEN[isolation](isolation_memory), note)
 }
 
 /**
@@ -30,10 +34,16 @@ export function workInWorkers(
   parts: ContextParts,
   loggerOf: (runner: number) => Logger,
   open: () => Channel,
+  note: (text: string) => void = () => {},
 ): Workplace {
   const { setup, models } = setupOf(parts)
   const all = new Set<IsolatedWorker>()
   const idle: IsolatedWorker[] = []
+  const notes = new Set<string>()
+  const noteOnce = (text: string) => {
+    if (!notes.has(text)) note(text)
+    notes.add(text)
+  }
   let isClosed = false
   const end = (worker: IsolatedWorker) => {
     all.delete(worker)
@@ -61,7 +71,7 @@ export function workInWorkers(
   return {
     async take(signal) {
       if (isClosed) throw new TrinityError('workflow/worker-ended', 'the workers were ended')
-      const worker = free() ?? new IsolatedWorker(open(), setup, models, loggerOf)
+      const worker = free() ?? new IsolatedWorker(open(), setup, models, { loggerOf, note: noteOnce })
       all.add(worker)
       // a worker that starts slowly must not hold up a run that was told to stop
       const abort = () => end(worker)

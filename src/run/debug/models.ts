@@ -60,7 +60,7 @@ export async function connectTo(
   }
   view.note(`using the models of the debug server (process ${connection.served.pid})`)
   const textOf = async (path: string | null, template: string | null) =>
-    openModelText(await modelDir(path ?? '', view, signal), template)
+    openModelText(await modelDir(path ?? '', view, signal), template, (line) => view.note(line))
   const auxiliary: OpenAuxiliary[] = []
   for (const [i, one] of config.explorer.auxiliary_models.entries()) {
     const text = await textOf(one.model_path, one.chat_template)
