@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { root } from '../../test/support/doc-blocks.js'
+import { tempDir } from '../../test/support/temp-dir.js'
+import { createModel } from '../model/index.js'
 import { type ServeOptions, type ServeWorld, serve } from './serve.js'
 
 const model = join(root, 'examples/quickstart/model')
@@ -8,12 +10,12 @@ const model = join(root, 'examples/quickstart/model')
 beforeAll(() => void vi.spyOn(process.stderr, 'write').mockReturnValue(true))
 afterAll(() => void vi.restoreAllMocks())
 
-async function start(name?: string) {
+async function start(name?: string, dir = model) {
   const control = new AbortController()
   const options = { port: '0', apiKeyEnv: 'KEY', name }
   let ended: Promise<number> | undefined
   const said = await new Promise<string>((print, fail) => {
-    ended = serve(model, options, { env: { KEY: 'k' }, print, signal: control.signal })
+    ended = serve(dir, options, { env: { KEY: 'k' }, print, signal: control.signal })
     ended.catch(fail)
   })
   const url = /http:\S+/.exec(said)?.[0]
@@ -85,4 +87,24 @@ it.each<[ServeOptions, RegExp]>([
 ])('%j is refused', async (options, message) => {
   const world: Partial<ServeWorld> = { env: {}, print() {}, signal: new AbortController().signal }
   await expect(serve(model, options, world)).rejects.toThrow(message)
+})
+
+it('shows tools to a model whose template has no place for them, and notes it once', async () => {
+  const dir = await tempDir()
+  await createModel({ out: dir, layers: 1, hidden: 16, heads: 2, maxPositions: 2048, tokenizer: { kind: 'bytes' } })
+  const stderr = vi.mocked(process.stderr.write)
+  stderr.mockClear()
+  const { control, ended, ask } = await start('small', dir)
+  const tools = [{ type: 'function', function: { name: 'add', parameters: { type: 'object' } } }]
+  const promptTokens = async (more: object) =>
+    ((await (await ask('k', 0, more)).json()) as { usage: { prompt_tokens: number } }).usage.prompt_tokens
+  const without = await promptTokens({})
+  const shown = await promptTokens({ tools })
+  expect(shown).toBeGreaterThan(without + JSON.stringify(tools[0]).length)
+  expect(await promptTokens({ tools })).toBe(shown)
+  control.abort()
+  expect(await ended).toBe(0)
+  const notes = stderr.mock.calls.filter(([text]) => String(text).includes('has no place for tools'))
+  expect(notes).toHaveLength(1)
+  expect(String(notes[0][0])).toContain(dir)
 })

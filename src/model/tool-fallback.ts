@@ -32,7 +32,7 @@ const CALL = new Template(`<tool_call>
  * later turn begins with the text of the earlier one.
  */
 export class ToolFallback {
-  /** Parts that the template leaves out or refuses. */
+  /** Parts that the template leaves out; all that it refuses if it has no tools. */
   readonly missing: ReadonlySet<ToolPart>
   /** The template writes a system message. */
   readonly #takesSystem: boolean
@@ -40,7 +40,7 @@ export class ToolFallback {
   /** Renders short chats with and without tools to find out what the template leaves out. */
   constructor(render: Render) {
     this.missing = missingParts(render)
-    this.#takesSystem = this.missing.size > 0 && includes(render, [SYSTEM, USER], {}, String(SYSTEM.content))
+    this.#takesSystem = this.missing.size > 0 && find(render, [], 'probe_system') === 'shown'
   }
 
   /** Returns the messages with the missing parts as text; the same array if there are none. */
@@ -112,7 +112,6 @@ function join(separator: string, ...contents: readonly Content[]): Content {
 
 const SYSTEM: ChatMessage = { role: 'system', content: 'probe_system' }
 const USER: ChatMessage = { role: 'user', content: 'probe_user' }
-const ANSWER: ChatMessage = { role: 'assistant', content: 'probe_answer' }
 const PARAMETERS = { value: { type: 'string', description: 'probe_description' } }
 const TOOL = {
   type: 'function',
@@ -132,30 +131,31 @@ const RESULT: ChatMessage = { role: 'tool', tool_call_id: 'probe0001', name: 'pr
 
 function missingParts(render: Render): Set<ToolPart> {
   const missing = new Set<ToolPart>()
-  // some templates need a system message, others refuse it
-  const heads = [[USER], [SYSTEM, USER]]
-  const renders = (messages: readonly ChatMessage[], options = {}) => includes(render, messages, options, '')
-  if (!heads.some((head) => includes(render, head, { tools: [TOOL] }, 'probe_tool'))) {
-    // one that refuses the tools says so by itself
-    if (heads.some((head) => renders(head, { tools: [TOOL] }))) missing.add('tools')
-  }
-  const options = missing.has('tools') ? {} : { tools: [TOOL] }
-  const shows = (tail: readonly ChatMessage[], word: string) =>
-    heads.some((head) => includes(render, [...head, ...tail], options, word))
-  const called = shows([CALLING], 'probe_call') || shows([CALLING, RESULT], 'probe_call')
-  if (!called && heads.some((head) => renders([...head, ANSWER], options))) missing.add('tool calls')
-  const before = called ? CALLING : ANSWER
-  if (!shows([CALLING, RESULT], 'probe_result') && heads.some((head) => renders([...head, before], options))) {
-    missing.add('tool results')
-  }
+  if (find(render, [], 'probe_tool', [TOOL]) === 'left out') missing.add('tools')
+  const hasTools = !missing.has('tools')
+  const tools = hasTools ? [TOOL] : undefined
+  // a template that has tools and refuses a call or a result reports why by itself
+  const isMissing = (found: Found) => found === 'left out' || (found === 'refused' && !hasTools)
+  const alone = find(render, [CALLING], 'probe_call', tools)
+  const call = alone === 'shown' ? alone : find(render, [CALLING, RESULT], 'probe_call', tools)
+  if (isMissing(call)) missing.add('tool calls')
+  if (isMissing(find(render, [CALLING, RESULT], 'probe_result', tools))) missing.add('tool results')
   return missing
 }
 
-/** Returns whether the template renders these messages to a text with the word in it. */
-function includes(render: Render, messages: readonly ChatMessage[], options: object, word: string): boolean {
-  try {
-    return render(messages, options).includes(word)
-  } catch {
-    return false
+type Found = 'shown' | 'left out' | 'refused'
+
+/** Renders a short chat that ends with these messages and looks for a word of theirs. */
+function find(render: Render, tail: readonly ChatMessage[], word: string, tools?: readonly unknown[]): Found {
+  let found: Found = 'refused'
+  // some templates need a system message, others refuse it
+  for (const head of [[USER], [SYSTEM, USER]]) {
+    try {
+      if (render([...head, ...tail], { tools }).includes(word)) return 'shown'
+      found = 'left out'
+    } catch {
+      // refused
+    }
   }
+  return found
 }
