@@ -124,7 +124,7 @@ describe.each([
     expect(read(job, 'bench', 'results.json')).toContain('reward/mean@1')
   })
 
-  it.each([0, 1, 2, 4])('saves and leaves no lock at a SIGTERM after step %i', { timeout: 300_000 }, async (step) => {
+  it.each([0, 1, 3])('saves and leaves no lock at a SIGTERM after step %i', { timeout: 300_000 }, async (step) => {
     let isAsked = false
     const keys = [isolate, 'buffer.total_steps=100000', 'trainer.save_interval=100000']
     const moment = step === 0 ? /looking at the model/ : new RegExp(`trainer +step ${step}\\b`)

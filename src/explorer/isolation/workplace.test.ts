@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { tempDir } from '../../../test/support/temp-dir.js'
 import { silent, taskOf } from '../../../test/support/workflow-kit.js'
 import { parseConfig } from '../../config/index.js'
 import type { SampleModel } from '../../engine/contract.js'
@@ -138,4 +139,69 @@ it('what cannot cross is told with what to do', async () => {
     code: 'explorer/isolation',
     hint: expect.stringContaining('plugin file'),
   })
+})
+
+it('notes once what the template of the workers has no place for', async () => {
+  workflows.add('isolated_tools', ({ model }) => {
+    const tools = [{ type: 'function', function: { name: 'add', parameters: { type: 'object' } } }]
+    return model.chat([{ role: 'user', content: '1+1=' }], { tools })
+  })
+  const home = await tempDir()
+  await createModel({ out: home, layers: 1, hidden: 16, heads: 2, maxPositions: 2048, tokenizer: { kind: 'bytes' } })
+  const engine = new MockEngine({ vocabSize: 300, eos: 1, maxModelLen: 2048 })
+  const model = [await engine.openSample({ path: 'mock' }, { seq: 1, deadlineMs: 1000 })]
+  const notes: string[] = []
+  const text = await openModelText(home)
+  const place = workInWorkers(
+    { ...parts, model, text },
+    () => silent,
+    openHere,
+    (note) => void notes.push(note),
+  )
+  for (const seat of [await place.take(signal), await place.take(signal)]) {
+    const { experiences } = await performOn(seat, 'isolated_tools')
+    expect(experiences[0].promptText).toContain('<tools>')
+  }
+  expect(notes).toEqual([expect.stringContaining(`${home}`)])
+  await place.close()
+})
+
+it('keeps the process alive only while a worker starts or works', async () => {
+  const held: boolean[] = []
+  const open = (): Channel => {
+    const channel = openHere()
+    const hold = (isHeld: boolean) => {
+      held.push(isHeld)
+      channel.hold(isHeld)
+    }
+    return { ...channel, hold }
+  }
+  const place = workInWorkers(parts, () => silent, open)
+  const taking = place.take(signal)
+  expect(held).toEqual([true])
+  const seat = await taking
+  expect(held.at(-1)).toBe(false)
+  const work = performOn(seat, 'isolated_all')
+  expect(held.at(-1)).toBe(true)
+  await work
+  expect(held.at(-1)).toBe(false)
+})
+
+it('ends a worker that still starts when the run is aborted, and opens none after its end', async () => {
+  let kills = 0
+  const silentChannel = (): Channel => ({
+    post() {},
+    onMessage() {},
+    onEnd() {},
+    hold() {},
+    kill: () => void kills++,
+  })
+  const place = workInWorkers(parts, () => silent, silentChannel)
+  const control = new AbortController()
+  const taking = place.take(control.signal)
+  control.abort()
+  await expect(taking).rejects.toMatchObject({ code: 'workflow/worker-ended' })
+  expect(kills).toBeGreaterThan(0)
+  await place.close()
+  await expect(place.take(signal)).rejects.toMatchObject({ code: 'workflow/worker-ended' })
 })
