@@ -6,10 +6,10 @@ import { formatError } from './print.js'
 type Listener = (error: TrinityError) => void
 
 /**
- * What no call can catch, because it comes too late or from elsewhere: a promise that nobody waits for, an error of a
- * timer or an event, a `process.exit` in somebody else's code. Each is a failure of the command, in its own words; when
- * the command is done, it changes nothing any more: an error is a note, and an exit ends the process. An event loop that
- * is empty before the command is done is such a failure too: Node would exit with code 13 and without an error.
+ * Failures outside of every call: an unhandled rejection, an error of a timer or an event, `process.exit` in foreign code,
+ * and an event loop that drains before the command is done, at which Node would exit with 13 and print nothing. Each fails
+ * the command. After the end of the command an error is only a note, and `process.exit` ends the process with the exit
+ * code of the command.
  */
 class Strays {
   #onFailure: Listener = endWith

@@ -73,7 +73,7 @@ export function workInWorkers(
       if (isClosed) throw new TrinityError('workflow/worker-ended', 'the workers were ended')
       const worker = free() ?? new IsolatedWorker(open(), setup, models, { loggerOf, note: noteOnce })
       all.add(worker)
-      // a worker that starts slowly must not hold up a run that was told to stop
+      // a worker that starts slowly must not hold up a run that is aborted
       const abort = () => end(worker)
       signal.addEventListener('abort', abort, { once: true })
       if (signal.aborted) abort()
