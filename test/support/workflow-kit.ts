@@ -12,6 +12,7 @@ import { type ModelText, RolloutModel, type RolloutModelParts } from '../../src/
 
 const special = ['<|pad|>', '<|end|>', '<|system|>', '<|user|>', '<|assistant|>', '<|tool|>']
 const template =
+  "{% if tools %}{{ '<|system|>' + tools | tojson + '<|end|>' }}{% endif %}" +
   "{% for message in messages %}{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}{% endfor %}" +
   "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
 
@@ -22,7 +23,9 @@ export const text: ModelText = (() => {
     tokenizer: byteTokenizer(special),
     specialTokens: { pad_token: '<|pad|>', eos_token: '<|end|>' },
   })
-  return { tokenizer, template: new ChatTemplate(template, tokenizer.specialTokens) }
+  const opened = new ChatTemplate(template, tokenizer.specialTokens)
+  opened.onToolFallback = undefined
+  return { tokenizer, template: opened }
 })()
 
 /** What a scripted model says to a prompt: one text, or one for each of n answers. `<|end|>` is added. */
