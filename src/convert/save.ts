@@ -6,6 +6,7 @@ import type { JsonObject } from '../base/file/json-file.js'
 import { makeFolder } from '../base/file/make-folder.js'
 import { inWords } from '../base/file/system-error.js'
 import { unlessInterrupted } from '../base/file/unfinished.js'
+import { writeModelConfig } from '../model/config-json.js'
 import { dtypeBytes, type FloatDtype } from '../model/dtype.js'
 import { type TensorToWrite, writeSafetensors } from '../model/safetensors-write.js'
 import { copyTokenizer } from '../model/tokenizer-save.js'
@@ -52,7 +53,7 @@ async function writeDirectory(checkpoint: Checkpoint, dir: string, options: Save
   await writeWeights(checkpoint, dir, options)
   const named = dtype === 'keep' ? {} : { torch_dtype: dtypeNames[dtype] }
   const { dtype: _, ...json } = options.configJson
-  await writeJsonFile(join(dir, 'config.json'), { ...(dtype === 'keep' ? options.configJson : json), ...named })
+  await writeModelConfig(dir, { ...(dtype === 'keep' ? options.configJson : json), ...named })
 }
 
 async function writeWeights(

@@ -1,14 +1,38 @@
+import { join } from 'node:path'
+import { writeJsonFile } from '../base/file/atomic-file.js'
 import type { JsonObject } from '../base/file/json-file.js'
+import { asFloats } from '../base/json-numbers.js'
 import { architectureName } from './architecture.js'
 import { isNear, type ModelConfig } from './config.js'
 import { ropeScalingJson } from './rope.js'
 
 const dtypeNames = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const
 
+/** Keys of config.json that Transformers declares as float. Its strict reader refuses an integer there. */
+const strictFloats: ReadonlySet<string> = new Set([
+  ...['initializer_range', 'rms_norm_eps', 'router_aux_loss_coef'],
+  ...['attn_logit_softcapping', 'final_logit_softcapping'],
+])
+
+/** Further keys that Transformers writes as floats. Some releases warn about an integer there. */
+const floats: ReadonlySet<string> = new Set([
+  ...strictFloats,
+  ...['rope_theta', 'rope_local_base_freq', 'partial_rotary_factor', 'factor', 'attention_factor'],
+  ...['low_freq_factor', 'high_freq_factor', 'beta_fast', 'beta_slow', 'short_factor', 'long_factor'],
+])
+
+/** Returns a config.json that was made here with its floats written as floats. */
+export const withFloats = (json: JsonObject): JsonObject => asFloats(json, floats)
+
+/** Writes config.json. Numbers keep the spelling that they were read with; integers that strict readers refuse become floats. */
+export async function writeModelConfig(dir: string, json: JsonObject): Promise<void> {
+  await writeJsonFile(join(dir, 'config.json'), asFloats(json, strictFloats))
+}
+
 /** config.json of a model, in the spelling that every release of Transformers reads. */
 export function modelConfigJson(config: ModelConfig): JsonObject {
   const labels = config.head === 'lm' ? {} : { id2label: numbered(config.labels), label2id: inverted(config.labels) }
-  return {
+  return withFloats({
     architectures: [architectureName(config.family, config.head)],
     model_type: config.family,
     hidden_size: config.hiddenSize,
@@ -31,7 +55,7 @@ export function modelConfigJson(config: ModelConfig): JsonObject {
     eos_token_id: config.eosTokenIds.length === 1 ? config.eosTokenIds[0] : config.eosTokenIds,
     pad_token_id: config.padTokenId ?? null,
     torch_dtype: dtypeNames[config.dtype ?? 'F32'],
-  }
+  })
 }
 
 function familyKeys(config: ModelConfig): JsonObject {

@@ -5,6 +5,7 @@ import { TrinityError } from '../base/error.js'
 import { writeJsonFile } from '../base/file/atomic-file.js'
 import type { JsonObject } from '../base/file/json-file.js'
 import { makeFolder } from '../base/file/make-folder.js'
+import { asFloats } from '../base/json-numbers.js'
 import type { Family, ModelHead } from './architecture.js'
 import { type ModelConfig, parseModelConfig } from './config.js'
 import { modelConfigJson } from './config-json.js'
@@ -165,5 +166,6 @@ export function initialValues(spec: TensorSpec, config: ModelConfig, seed: numbe
 }
 
 function generationConfig({ bos_token_id, eos_token_id, pad_token_id }: JsonObject): JsonObject {
-  return { bos_token_id, eos_token_id, pad_token_id, do_sample: true, temperature: 1, top_k: 0, top_p: 1 }
+  const json = { bos_token_id, eos_token_id, pad_token_id, do_sample: true, temperature: 1, top_k: 0, top_p: 1 }
+  return asFloats(json, new Set(['temperature', 'top_p']))
 }

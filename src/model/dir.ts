@@ -111,7 +111,7 @@ export async function readModelConfig(path: string): Promise<{ config: ModelConf
   const found = await stat(path).catch(() => undefined)
   if (found && !found.isDirectory()) throw notModelFile(path)
   const file = join(path, 'config.json')
-  const json = await readJsonObject(file)
+  const json = await readJsonObject(file, { keepNumbers: true })
   if (json) return { config: parseModelConfig(json, file), json }
   throw new TrinityError('model/missing', found ? `${path} has no config.json` : `there is no directory ${path}`, {
     path,

@@ -41,7 +41,7 @@ export async function writeNewTokenizer(dir: string, wanted: NewTokenizer, templ
   if (wanted.kind === 'from') {
     await copyTokenizer(wanted.dir, dir)
     if (source === undefined) return
-    const config = (await readJsonObject(join(dir, 'tokenizer_config.json'))) ?? {}
+    const config = (await readJsonObject(join(dir, 'tokenizer_config.json'), { keepNumbers: true })) ?? {}
     await rm(join(dir, 'chat_template.jinja'), { force: true })
     await writeJsonFile(join(dir, 'tokenizer_config.json'), { ...config, chat_template: source })
     return

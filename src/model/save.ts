@@ -1,9 +1,9 @@
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
-import { writeJsonFile } from '../base/file/atomic-file.js'
 import type { JsonObject } from '../base/file/json-file.js'
 import { makeFolder } from '../base/file/make-folder.js'
+import { writeModelConfig } from './config-json.js'
 import { type TensorToWrite, writeSafetensors } from './safetensors-write.js'
 import { copyTokenizer } from './tokenizer-save.js'
 
@@ -26,5 +26,5 @@ export async function saveModel(dir: string, { configJson, tensors, from }: Mode
     })
   }
   await writeSafetensors(join(dir, 'model.safetensors'), tensors)
-  await writeJsonFile(join(dir, 'config.json'), configJson)
+  await writeModelConfig(dir, configJson)
 }

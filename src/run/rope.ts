@@ -1,7 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readJsonObject } from '../base/file/json-file.js'
 import type { Config } from '../config/index.js'
+import { withFloats, writeModelConfig } from '../model/config-json.js'
 import type { Closers } from './closers.js'
 
 /** The keys that give a model another position encoding. */
@@ -18,11 +20,11 @@ const STRETCHING = ['linear', 'dynamic', 'yarn']
  */
 export async function withRope(dir: string, rope: Rope, closers: Pick<Closers, 'defer'>): Promise<string> {
   if (rope.rope_scaling === null && rope.rope_theta === null) return dir
-  const json = JSON.parse(await readFile(join(dir, FILE), 'utf8')) as Json
+  const json = (await readJsonObject(join(dir, FILE), { keepNumbers: true })) as Json
   const own = await mkdtemp(join(tmpdir(), 'trinity-model-'))
   closers.defer(() => rm(own, { recursive: true, force: true }))
   for (const name of await readdir(dir)) if (name !== FILE) await symlink(join(dir, name), join(own, name))
-  await writeFile(join(own, FILE), `${JSON.stringify(ropedConfig(json, rope), null, 2)}\n`)
+  await writeModelConfig(own, withFloats(ropedConfig(json, rope)))
   return own
 }
 

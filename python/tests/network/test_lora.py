@@ -83,6 +83,14 @@ class Adapters(unittest.TestCase):
         with self.assertRaisesRegex(WorkerError, "scale 2 .* this model has 4 and 4"):
             other.load(saved)
 
+    def test_numbers_of_the_configuration_keep_their_format(self):
+        path, saved, again = tiny("qwen2"), tempfile.mkdtemp(prefix="trinity-adapter-"), tempfile.mkdtemp(prefix="trinity-adapter-")
+        spec = {"rank": 4, "alpha": 8, "targetModules": ["q_proj"]}
+        for to, given in ((saved, {}), (again, {"path": os.path.join(saved, "lora_adapter")})):
+            open_model("train", {"path": path, "lora": {**spec, **given}}, F32, World.alone()).save(to)
+            with open(os.path.join(to, "lora_adapter", "adapter_config.json")) as file:
+                self.assertRegex(file.read(), r'"lora_alpha": 8,')
+
     def test_a_head_beside_the_adapter(self):
         path, saved = tiny("qwen2"), tempfile.mkdtemp(prefix="trinity-adapter-")
         fresh = {"path": path, "head": "value", "lora": {**ASKED, "rank": 2}}

@@ -84,7 +84,8 @@ def read(folder: str, head: bool) -> AdapterConfig:
         raise _wrong(path, f"r is {rank!r}, lora_alpha {alpha!r}")
     if not all(isinstance(p, dict) and all(_positive(v) for v in p.values()) for p in patterns):
         raise _wrong(path, "a pattern is not a table of numbers above 0")
-    places = {key: found[key] for key in PLACES if key in found}
+    # lora_alpha too: 16 must not become 16.0
+    places = {key: found[key] for key in (*PLACES, "lora_alpha") if key in found}
     return AdapterConfig(path, rank, float(alpha), bool(found.get("use_rslora")), patterns[0], patterns[1], places)
 
 

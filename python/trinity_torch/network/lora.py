@@ -100,7 +100,7 @@ def _fresh(found: dict[str, Place], spec: dict[str, Any]) -> Lora:
         raise WorkerError("engine/lora", f"alpha is {alpha}", path="alpha")
     peft = {
         "r": rank,
-        "lora_alpha": float(alpha),
+        "lora_alpha": alpha,
         "use_rslora": False,
         "target_modules": targets,
         "rank_pattern": {},

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { stringifyNumbers } from '../json-numbers.js'
 import { inWords, systemError } from './system-error.js'
 import { unlessInterrupted } from './unfinished.js'
 
@@ -27,6 +28,7 @@ export async function atomicFile(path: string, write: (handle: FileHandle) => Pr
   }
 }
 
+/** Writes a JSON file. Numbers of objects that were read with `keepNumbers` keep their spelling. */
 export async function writeJsonFile(path: string, value: unknown): Promise<void> {
-  await atomicFile(path, (handle) => handle.writeFile(`${JSON.stringify(value, null, 2)}\n`))
+  await atomicFile(path, (handle) => handle.writeFile(`${stringifyNumbers(value)}\n`))
 }

@@ -13,17 +13,21 @@ export interface AdapterConfig {
   readonly alphaPattern: Readonly<Record<string, number>>
   /** Ends of module names; absent where the file has a pattern or all-linear. */
   readonly targets?: readonly string[]
-  /** The entries that say where the adapter lies, to be written back as they were. */
-  readonly places: JsonObject
+  /** Entries that define the adapter, as the file has them, to be written back with a checkpoint. */
+  readonly entries: JsonObject
 }
 
-const placeKeys = ['target_modules', 'exclude_modules', 'layers_to_transform', 'layers_pattern'] as const
+/** Entries that are written back as they were. */
+const keptKeys = [
+  ...['r', 'lora_alpha', 'use_rslora', 'rank_pattern', 'alpha_pattern'],
+  ...['target_modules', 'exclude_modules', 'layers_to_transform', 'layers_pattern'],
+]
 
 /** Say who made the adapter and how it was trained, or are read above: they change nothing that is computed. */
 const harmless = new Set<string>([
-  ...placeKeys,
+  ...keptKeys,
   ...['peft_type', 'task_type', 'auto_mapping', 'peft_version', 'base_model_name_or_path', 'revision'],
-  ...['inference_mode', 'lora_dropout', 'r', 'lora_alpha', 'use_rslora', 'rank_pattern', 'alpha_pattern'],
+  ...['inference_mode', 'lora_dropout'],
   ...['megatron_core', 'qalora_group_size', 'eva_config', 'init_lora_weights', 'bias', 'modules_to_save'],
 ])
 
@@ -36,7 +40,7 @@ const plainStarts = new Set<unknown>([true, false, 'gaussian', 'orthogonal', 'ev
  */
 export async function readAdapterConfig(dir: string, head: boolean): Promise<AdapterConfig> {
   const path = join(dir, 'adapter_config.json')
-  const json = await readJsonObject(path)
+  const json = await readJsonObject(path, { keepNumbers: true })
   if (!json) {
     throw new TrinityError('model/adapter', `${dir} has no adapter_config.json`, {
       path: dir,
@@ -54,8 +58,14 @@ export async function readAdapterConfig(dir: string, head: boolean): Promise<Ada
     rankPattern: pattern(reader, json, 'rank_pattern'),
     alphaPattern: pattern(reader, json, 'alpha_pattern'),
     ...(Array.isArray(target) ? { targets: reader.texts('target_modules') } : {}),
-    places: Object.fromEntries(placeKeys.filter((key) => key in json).map((key) => [key, json[key]])),
+    entries: kept(json),
   }
+}
+
+function kept(json: JsonObject): JsonObject {
+  const entries = { ...json }
+  for (const [key, value] of Object.entries(json)) if (value === null || !keptKeys.includes(key)) delete entries[key]
+  return entries
 }
 
 function refuse(json: JsonObject, path: string, head: boolean): void {

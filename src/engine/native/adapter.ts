@@ -29,7 +29,7 @@ export async function openAdapter(spec: LoraSpec, base: ModelDir, head: Head): P
       use_rslora: saved.rslora,
       rank_pattern: saved.rankPattern,
       alpha_pattern: saved.alphaPattern,
-      ...saved.places,
+      ...saved.entries,
     }
     return { file, lora: { modules, peft }, note: noteOf(spec, saved) }
   } catch (error) {

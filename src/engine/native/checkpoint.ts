@@ -5,6 +5,7 @@ import { writeJsonFile } from '../../base/file/atomic-file.js'
 import { type JsonObject, readJsonObject } from '../../base/file/json-file.js'
 import { makeFolder } from '../../base/file/make-folder.js'
 import { architectureName } from '../../model/architecture.js'
+import { writeModelConfig } from '../../model/config-json.js'
 import { openModelDir } from '../../model/dir.js'
 import { SafetensorsFile } from '../../model/safetensors.js'
 import { type TensorToWrite, writeSafetensors } from '../../model/safetensors-write.js'
@@ -66,7 +67,7 @@ export async function saveHuggingFace(
   const slot = base.length < model.params.length ? 'merged' : 'weight'
   const tensors = base.map((param) => ({ ...tensor(model, param, param.name, slot, signal), dtype }))
   await writeSafetensors(join(dir, 'model.safetensors'), tensors)
-  await writeJsonFile(join(dir, 'config.json'), savedConfig(model, dtype))
+  await writeModelConfig(dir, savedConfig(model, dtype))
   await copyTokenizer(model.spec.path, dir, model.spec.chatTemplate)
   const generation = 'generation_config.json'
   await copyFile(join(model.spec.path, generation), join(dir, generation)).catch(ignoreMissing)

@@ -1,5 +1,6 @@
 import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
+import { asFloats } from '../../base/json-numbers.js'
 import { nearest } from '../../base/nearest.js'
 import type { ModelConfig } from '../../model/config.js'
 import { Gaussian } from '../../model/gaussian.js'
@@ -86,7 +87,7 @@ export function peftName(name: string): string {
 
 /** adapter_config.json. A head that was trained beside the adapter is a module that PEFT saves whole. */
 export function peftConfig(lora: Lora, base: string, head: boolean): JsonObject {
-  return {
+  const json = {
     peft_type: 'LORA',
     task_type: head ? 'TOKEN_CLS' : 'CAUSAL_LM',
     base_model_name_or_path: base,
@@ -98,4 +99,5 @@ export function peftConfig(lora: Lora, base: string, head: boolean): JsonObject 
     init_lora_weights: true,
     modules_to_save: head ? ['score'] : null,
   }
+  return asFloats(json, new Set(['lora_dropout']))
 }

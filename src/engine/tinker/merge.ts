@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { writeJsonFile } from '../../base/file/atomic-file.js'
+import { writeModelConfig } from '../../model/config-json.js'
 import { type ModelDir, openModelDir } from '../../model/dir.js'
 import { SafetensorsFile } from '../../model/safetensors.js'
 import { type TensorToWrite, writeSafetensors } from '../../model/safetensors-write.js'
@@ -23,7 +23,7 @@ export async function mergeAdapter(base: string, adapter: string, to: string): P
       join(to, 'model.safetensors'),
       model.tensorNames().map((name) => tensor(model, file, config, name)),
     )
-    await writeJsonFile(join(to, 'config.json'), inFloat32(model))
+    await writeModelConfig(to, inFloat32(model))
     return undefined
   } finally {
     await file.close()

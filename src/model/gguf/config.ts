@@ -1,6 +1,7 @@
 import { TrinityError } from '../../base/error.js'
 import type { JsonObject } from '../../base/file/json-file.js'
 import { architectureName, type Family } from '../architecture.js'
+import { withFloats } from '../config-json.js'
 import { ConfigReader } from '../config-reader.js'
 import { architectures, familyNamed } from './family.js'
 import { familyKeys } from './family-keys.js'
@@ -34,7 +35,7 @@ export async function ggufConfigJson(file: GgufFile): Promise<JsonObject> {
     maxPositions: meta.integer('context_length', { min: 1 }),
   }
   const has = (name: string) => file.tensors.has(name)
-  return {
+  return withFloats({
     architectures: [architectureName(family, 'lm')],
     model_type: family,
     hidden_size: hiddenSize,
@@ -51,7 +52,7 @@ export async function ggufConfigJson(file: GgufFile): Promise<JsonObject> {
     ...familyKeys(meta, sizes, { attention: has('blk.0.attn_q.bias'), mlp: has('blk.0.ffn_up.bias') }),
     ...tokenIds(new ConfigReader(Object.fromEntries(file.metadata) as JsonObject, file.path)),
     torch_dtype: dtypeOf(file),
-  }
+  })
 }
 
 /** The keys of an architecture, without its name before them. */

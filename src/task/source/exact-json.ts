@@ -1,3 +1,5 @@
+import { outsideStrings } from '../../base/json-text.js'
+
 /** Numbers that a double may not hold: long integers, and exponents of three digits. */
 const SUSPECT = /\d{16}|e[+-]?\d{3}/i
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi
@@ -40,26 +42,4 @@ function withWords(json: string): string {
 
 function wordsRead(_key: string, value: unknown): unknown {
   return typeof value === 'string' && value.startsWith(MARK) ? Number(value.slice(MARK.length)) : value
-}
-
-/** The text with everything between its strings changed. Strings are found by hand: an expression recurses on long ones. */
-function outsideStrings(text: string, change: (json: string) => string): string {
-  let out = ''
-  for (let at = 0; ; ) {
-    const quote = text.indexOf('"', at)
-    if (quote < 0) return out + change(text.slice(at))
-    const end = endOfString(text, quote)
-    out += change(text.slice(at, quote)) + text.slice(quote, end)
-    at = end
-  }
-}
-
-/** Position after the quote that ends the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let slashes = 0
-    while (text[quote - 1 - slashes] === '\\') slashes++
-    if (slashes % 2 === 0) return quote + 1
-  }
-  return text.length
 }
