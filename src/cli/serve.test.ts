@@ -1,3 +1,4 @@
+import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { root } from '../../test/support/doc-blocks.js'
@@ -46,6 +47,26 @@ it('serves a model until it is told to stop', async () => {
   control.abort()
   expect(await ended).toBe(0)
   await expect(fetch(`${url}/models`)).rejects.toThrow()
+})
+
+it('answers the next request after a chat template that runs too long', async () => {
+  const dir = join(await tempDir(), 'model')
+  await cp(model, dir, { recursive: true })
+  const endless = '{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}'
+  const template = `{% if 'hang' in messages[-1].content %}${endless}{% endif %}{{ messages[-1].content }}`
+  await writeFile(join(dir, 'chat_template.jinja'), template)
+  const { control, ended, ask } = await start('small', dir)
+  const content = (text: string) => ({ messages: [{ role: 'user', content: text }] })
+  for (const more of [{}, { stream: true }]) {
+    const refused = await ask('k', 0, { ...content('hang'), ...more })
+    expect(refused.status).toBe(500)
+    expect(await refused.json()).toMatchObject({ error: { code: 'template/limit' } })
+    const answered = await ask('k', 0, content('2'))
+    expect(answered.status).toBe(200)
+    expect(((await answered.json()) as Chat).choices).toHaveLength(1)
+  }
+  control.abort()
+  expect(await ended).toBe(0)
 })
 
 it('a reply that has begun comes to its end before the server does', async () => {

@@ -59,6 +59,7 @@ const HOPELESS = new Set([
   'workflow/history',
   'registry/unknown',
   'chat/missing',
+  'template/limit',
   'reward/none',
   'reward/no-truth',
   'environment/row',

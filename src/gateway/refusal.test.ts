@@ -11,6 +11,7 @@ describe('refusals', () => {
     ['engine/bad-request', 400],
     ['gateway/json', 400],
     ['chat/template', 500],
+    ['template/limit', 500],
     ['grammar/strayed', 500],
     ['engine/not-finite', 500],
     ['workflow/history', 500],

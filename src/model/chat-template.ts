@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { messageOf, TrinityError } from '../base/error.js'
 import { hasGenerationTags, markGeneration, takeMarks } from './generation-spans.js'
 import { Piecewise } from './piecewise.js'
-import { parseWithFloats, Template } from './python-jinja/index.js'
+import { parseWithFloats, Template, TemplateLimitError } from './python-jinja/index.js'
 import { hasToolParts, ToolFallback } from './tool-fallback.js'
 
 /** A message as chat APIs write it; templates may read any further key. */
@@ -51,6 +51,7 @@ export class ChatTemplate {
     this.source = source
     this.path = path
     this.#specialTokens = specialTokens
+    checkSource(source, path)
     this.marksAssistant = hasGenerationTags(source)
     try {
       this.#template = new Template(this.marksAssistant ? markGeneration(source) : source)
@@ -120,13 +121,40 @@ export class ChatTemplate {
         ? this.#piecewise.render(given, render)
         : render(this.#template, given)
     } catch (cause) {
-      throw new TrinityError('chat/render', `the chat template takes no such messages: ${messageOf(cause)}`, {
-        path: this.path,
-        hint: 'the messages do not suit this template (a role it does not know, or an order it refuses)',
-        cause,
-      })
+      // RangeError: the stack is full, or a text is longer than JavaScript allows
+      if (cause instanceof TemplateLimitError) throw limit(cause.message, this.path, cause)
+      if (cause instanceof RangeError) throw limit('nested too deeply or too large', this.path, cause)
+      throw new TrinityError(
+        'chat/render',
+        `the chat template takes no such messages: ${messageOf(cause).slice(0, LONGEST_MESSAGE)}`,
+        {
+          path: this.path,
+          hint: 'the messages do not suit this template (a role it does not know, or an order it refuses)',
+          cause,
+        },
+      )
     }
   }
+}
+
+/** Longest error message of a template, in characters. */
+const LONGEST_MESSAGE = 1000
+/** Longest source, in characters. Published templates have some ten thousand. */
+const LONGEST_SOURCE = 1 << 20
+/** A longer run of blanks takes the parser quadratic time. */
+const BLANKS = /\s{2000}/
+
+function checkSource(source: string, path: string): void {
+  if (source.length > LONGEST_SOURCE) throw limit(`source of ${source.length} characters`, path)
+  if (BLANKS.test(source)) throw limit('2,000 blanks in a row', path)
+}
+
+function limit(what: string, path: string, cause?: unknown): TrinityError {
+  return new TrinityError('template/limit', `chat template exceeds a limit: ${what}`, {
+    path,
+    hint: 'use another chat template (model.custom_chat_template), or shorter messages',
+    cause,
+  })
 }
 
 /** A template given as Jinja source or as a file that holds it. */

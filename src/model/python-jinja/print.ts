@@ -1,4 +1,5 @@
 import { Interpreter } from '@huggingface/jinja'
+import { MAX_TEXT, spendDeep, spendText } from './budget.js'
 import {
   ArrayValue,
   BooleanValue,
@@ -84,6 +85,7 @@ const silent = new Set(['Set', 'Macro', 'Comment', 'Break', 'Continue'])
 export function installPrint(): void {
   for (const kind of [ArrayValue, BooleanValue, FloatValue, IntegerValue, NullValue, ObjectValue]) {
     kind.prototype.toString = function (this: Value) {
+      spendDeep(this)
       return str(this)
     }
   }
@@ -93,8 +95,10 @@ export function installPrint(): void {
     for (const statement of statements) {
       const value = this.evaluate(statement, environment)
       if (value.type === 'UndefinedValue' || (value.type === 'NullValue' && silent.has(statement.type))) continue
-      out += value.toString()
+      out += value.type === 'StringValue' ? value.value : value.toString()
+      if (out.length > MAX_TEXT) break
     }
+    spendText(out.length)
     return text(out)
   }
 }

@@ -1,39 +1,22 @@
-import { FunctionValue, StringValue, text, type Value } from './values.js'
-
-/** What Python's str.strip takes away by itself: Unicode's blanks and the four separators of ASCII. */
+/** Tells what Python's str.strip removes by itself: Unicode's blanks and the four separators of ASCII. */
 const isBlank = (c: string) => /\p{White_Space}/u.test(c) || (c >= '\x1c' && c <= '\x1f')
 
-/** str.strip, str.lstrip and str.rstrip: `characters` is a set of them; without it, blanks. */
+/** str.strip, str.lstrip and str.rstrip. `characters`: set of the characters to remove; default: blanks. */
 export function strip(from: string, characters: string | undefined, left: boolean, right: boolean): string {
   const set = characters === undefined ? undefined : new Set(characters)
   const goes = (character: string) => (set ? set.has(character) : isBlank(character))
-  const all = [...from]
   let start = 0
-  let end = all.length
-  while (left && start < end && goes(all[start])) start++
-  while (right && end > start && goes(all[end - 1])) end--
-  return all.slice(start, end).join('')
-}
-
-/** The package's own leave their argument unread, so that Qwen3's answers lost the indent of their first line. */
-export function installStrip(): void {
-  const own = Object.getOwnPropertyDescriptor(StringValue.prototype, 'builtins')?.get as (
-    this: Value,
-  ) => Map<string, Value>
-  const done = new WeakSet<Map<string, Value>>()
-  Object.defineProperty(StringValue.prototype, 'builtins', {
-    configurable: true,
-    get(this: Value) {
-      const builtins = own.call(this)
-      if (done.has(builtins)) return builtins
-      const method = (left: boolean, right: boolean) =>
-        new FunctionValue(([given]: Value[]) => {
-          const characters = given?.type === 'StringValue' ? (given.value as string) : undefined
-          return text(strip(this.value as string, characters, left, right))
-        })
-      builtins.set('strip', method(true, true)).set('lstrip', method(true, false)).set('rstrip', method(false, true))
-      done.add(builtins)
-      return builtins
-    },
-  })
+  let end = from.length
+  while (left && start < end) {
+    const character = String.fromCodePoint(from.codePointAt(start)!)
+    if (!goes(character)) break
+    start += character.length
+  }
+  while (right && end > start) {
+    const pair = end - start > 1 ? from.slice(end - 2, end) : ''
+    const character = pair.codePointAt(0)! > 0xffff ? pair : from[end - 1]
+    if (!goes(character)) break
+    end -= character.length
+  }
+  return from.slice(start, end)
 }

@@ -1,3 +1,4 @@
+import { spendDeep, spendText } from './budget.js'
 import { floatText, integerText } from './print.js'
 import type { Value } from './values.js'
 
@@ -13,6 +14,7 @@ interface Options {
 export function toJson(value: Value, given: ReadonlyMap<string, Value>): string {
   const indent = given.get('indent')
   const separators = given.get('separators')?.value as Value[] | null | undefined
+  spendDeep(value)
   const wide = typeof indent?.value === 'number'
   return dump(value, 0, {
     indent: wide ? (indent.value as number) : -1,
@@ -58,6 +60,7 @@ function named(float: string): string {
 }
 
 function wrapped(open: string, parts: readonly string[], close: string, depth: number, options: Options): string {
+  spendText(parts.length * options.item.length + (parts.length + 1) * Math.max(0, options.indent) * (depth + 1))
   if (options.indent < 0 || parts.length === 0) return open + parts.join(options.item) + close
   const line = (level: number) => `\n${' '.repeat(options.indent * level)}`
   return open + line(depth + 1) + parts.join(options.item + line(depth + 1)) + line(depth) + close
