@@ -5,6 +5,7 @@ import { tempDir } from '../../test/support/temp-dir.js'
 import { fixture } from '../../test/support/test-data.js'
 import { createModel } from '../model/create.js'
 import { openModelDir } from '../model/dir.js'
+import { fromFloat32, toFloat32 } from '../model/dtype.js'
 import { convert } from './convert.js'
 import { exitCodeOf } from './print.js'
 
@@ -52,6 +53,29 @@ it.each(['tiny-gemma3', 'tiny-phi3', 'tiny-qwen3-moe'])(
     await Promise.all([was.close(), is.close()])
   },
 )
+
+it('writes a GGUF file in bfloat16', async () => {
+  const dir = await tempDir()
+  const at = (name: string) => join(dir, name)
+  await createModel({ out: at('m'), layers: 1, hidden: 32, heads: 2 })
+  await said({ checkpointDir: at('m'), to: 'gguf', out: at('m.gguf'), type: 'q8_0' })
+  await said({ checkpointDir: at('m.gguf'), out: at('f32'), dtype: 'keep' })
+  const outcome = await said({ checkpointDir: at('m.gguf'), out: at('half'), dtype: 'bfloat16' })
+  expect(outcome).toEqual({ code: 0, text: expect.stringContaining('converted') })
+  const [whole, half] = await Promise.all(['f32', 'half'].map((name) => openModelDir(at(name))))
+  expect([whole.config.dtype, half.config.dtype]).toEqual(['F32', 'BF16'])
+  expect(half.tensorNames().sort()).toEqual(whole.tensorNames().sort())
+  for (const name of whole.tensorNames()) {
+    expect(half.tensorInfo(name).dtype).toBe('BF16')
+    const rounded = new Float32Array(whole.tensorInfo(name).size)
+    toFloat32('BF16', fromFloat32('BF16', await whole.readTensor(name)), rounded)
+    expect(await half.readTensor(name)).toEqual(rounded)
+  }
+  await Promise.all([whole.close(), half.close()])
+  await expect(said({ checkpointDir: at('m.gguf'), out: at('x'), dtype: 'int8' })).rejects.toThrow(
+    "cannot write 'int8'",
+  )
+})
 
 it('any one model as a directory, as GGUF, and for Ollama', async () => {
   const dir = await tempDir()

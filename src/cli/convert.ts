@@ -65,9 +65,9 @@ async function convertOne(options: ConvertCliOptions, out: string, write: (text:
   await checkTarget(options.checkpointDir, out, options)
   const { isGguf, unpackGguf } = await import('../model/gguf/index.js')
   if (isGguf(options.checkpointDir)) {
-    if (options.dtype !== undefined) throw usage('a GGUF file is decoded as it is', '--dtype')
+    const dtype = options.dtype === undefined ? 'keep' : dtypeOf(options.dtype)
     const mark = String(process.pid)
-    await unpackGguf(options.checkpointDir, `${out}.${mark}`)
+    await unpackGguf(options.checkpointDir, `${out}.${mark}`, { dtype, note: write })
     await takePlace(`${out}.${mark}`, out, mark)
     write(`converted  ${options.checkpointDir} to ${out}`)
     return 0

@@ -1,5 +1,5 @@
 import { TrinityError } from '../base/error.js'
-import { type Dtype, dtypeBytes, type FloatDtype, fromFloat32, toFloat32 } from '../model/dtype.js'
+import { converted, type Dtype, dtypeBytes, type FloatDtype } from '../model/dtype.js'
 import type { ElementRange } from '../model/tensor-source.js'
 
 /** A rectangle of a tensor that one file holds. */
@@ -74,13 +74,6 @@ async function readPart(
   const bytes = await read(range)
   if (bytes.byteLength === count(sizes) * dtypeBytes[dtype]) return bytes
   throw new TrinityError('convert/pieces', `a piece of '${name}' has ${bytes.byteLength} bytes`, { path })
-}
-
-function converted(bytes: Uint8Array, from: Dtype, to: Dtype): Uint8Array {
-  if (from === to) return bytes
-  const values = new Float32Array(bytes.byteLength / dtypeBytes[from])
-  toFloat32(from, bytes, values)
-  return fromFloat32(to as FloatDtype, values)
 }
 
 /** Copies a rectangle into its place, one run of neighbors at a time. */

@@ -7,7 +7,7 @@ import { makeFolder } from '../base/file/make-folder.js'
 import { inWords } from '../base/file/system-error.js'
 import { unlessInterrupted } from '../base/file/unfinished.js'
 import { writeModelConfig } from '../model/config-json.js'
-import { dtypeBytes, type FloatDtype } from '../model/dtype.js'
+import { dtypeBytes, dtypeName, type FloatDtype } from '../model/dtype.js'
 import { type TensorToWrite, writeSafetensors } from '../model/safetensors-write.js'
 import { copyTokenizer } from '../model/tokenizer-save.js'
 import { assemble, type Checkpoint, count, writtenDtype } from './pieces.js'
@@ -26,8 +26,6 @@ export interface SaveOptions {
 
 /** As Transformers divides models. */
 const SHARD_BYTES = 5e9
-
-const dtypeNames = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const
 
 /** Writes a checkpoint as a Hugging Face directory, tensor by tensor; the directory appears, or is replaced, when it is whole. */
 export async function saveCheckpoint(checkpoint: Checkpoint, options: SaveOptions): Promise<void> {
@@ -51,7 +49,7 @@ async function writeDirectory(checkpoint: Checkpoint, dir: string, options: Save
     if (copied.length > 0) break
   }
   await writeWeights(checkpoint, dir, options)
-  const named = dtype === 'keep' ? {} : { torch_dtype: dtypeNames[dtype] }
+  const named = dtype === 'keep' ? {} : { torch_dtype: dtypeName[dtype] }
   const { dtype: _, ...json } = options.configJson
   await writeModelConfig(dir, { ...(dtype === 'keep' ? options.configJson : json), ...named })
 }

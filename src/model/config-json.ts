@@ -4,9 +4,8 @@ import type { JsonObject } from '../base/file/json-file.js'
 import { asFloats } from '../base/json-numbers.js'
 import { architectureName } from './architecture.js'
 import { isNear, type ModelConfig } from './config.js'
+import { dtypeName } from './dtype.js'
 import { ropeScalingJson } from './rope.js'
-
-const dtypeNames = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const
 
 /** Keys of config.json that Transformers declares as float. Its strict reader refuses an integer there. */
 const strictFloats: ReadonlySet<string> = new Set([
@@ -54,7 +53,7 @@ export function modelConfigJson(config: ModelConfig): JsonObject {
     bos_token_id: config.bosTokenId ?? null,
     eos_token_id: config.eosTokenIds.length === 1 ? config.eosTokenIds[0] : config.eosTokenIds,
     pad_token_id: config.padTokenId ?? null,
-    torch_dtype: dtypeNames[config.dtype ?? 'F32'],
+    torch_dtype: dtypeName[config.dtype ?? 'F32'],
   })
 }
 

@@ -161,6 +161,17 @@ export function fromFloat32(dtype: FloatDtype, source: Float32Array): Uint8Array
   return new Uint8Array(out.buffer)
 }
 
+/** Name of a type in config.json. */
+export const dtypeName: Readonly<Record<FloatDtype, string>> = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' }
+
+/** Elements of one type as the bytes of another. */
+export function converted(bytes: Uint8Array, from: Dtype, to: Dtype): Uint8Array {
+  if (from === to) return bytes
+  const values = new Float32Array(bytes.byteLength / dtypeBytes[from])
+  toFloat32(from, bytes, values)
+  return fromFloat32(to as FloatDtype, values)
+}
+
 function halfBits(value: number): number {
   floatBits[0] = value
   const word = wordBits[0]

@@ -11,9 +11,9 @@ export interface TensorToWrite {
   readonly shape: readonly number[]
   /**
    * The elements, as bytes of `dtype` or as f32 (converted where `dtype` is another float). A function is called when
-   * its turn comes, so that a big model never has to be in memory twice.
+   * its turn comes, so that a big model never has to be in memory twice. It may return the elements in portions.
    */
-  readonly data: ArrayBufferView | (() => ArrayBufferView | Promise<ArrayBufferView>)
+  readonly data: ArrayBufferView | (() => ArrayBufferView | Promise<ArrayBufferView> | AsyncIterable<ArrayBufferView>)
 }
 
 /** Bytes that are written while those before are being hashed. */
@@ -38,7 +38,13 @@ export async function writeSafetensors(
     await writeFully(handle, header, hash)
     for (const tensor of ordered) {
       const data = typeof tensor.data === 'function' ? await tensor.data() : tensor.data
-      await writeFully(handle, encode(tensor, data, path), hash)
+      let written = 0
+      for await (const part of ArrayBuffer.isView(data) ? [data] : data) {
+        const bytes = encode(tensor, part)
+        written += bytes.byteLength
+        await writeFully(handle, bytes, hash)
+      }
+      checkSize(tensor, written, path)
     }
   })
   await rememberHash(path, await hash.digest())
@@ -66,14 +72,17 @@ function encodeHeader(tensors: TensorToWrite[], metadata: Record<string, string>
   return out
 }
 
-function encode(tensor: TensorToWrite, data: ArrayBufferView, path: string): Uint8Array {
+function encode(tensor: TensorToWrite, data: ArrayBufferView): Uint8Array {
   const floats = data instanceof Float32Array && (tensor.dtype === 'F16' || tensor.dtype === 'BF16')
-  const bytes = floats ? fromFloat32(tensor.dtype as FloatDtype, data) : bytesOf(data)
+  return floats ? fromFloat32(tensor.dtype as FloatDtype, data) : bytesOf(data)
+}
+
+function checkSize(tensor: TensorToWrite, written: number, path: string): void {
   const expected = byteSize(tensor.shape, tensor.dtype)
-  if (bytes.byteLength === expected) return bytes
+  if (written === expected) return
   throw new TrinityError(
     'safetensors/size',
-    `tensor '${tensor.name}' of ${tensor.dtype} [${tensor.shape}] needs ${expected} bytes, got ${bytes.byteLength}`,
+    `tensor '${tensor.name}' of ${tensor.dtype} [${tensor.shape}] needs ${expected} bytes, got ${written}`,
     { path },
   )
 }

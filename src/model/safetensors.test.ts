@@ -8,7 +8,7 @@ import { fromFloat32, toFloat32 } from './dtype.js'
 import { repeatedKey } from './json-keys.js'
 import { readSafetensors, SafetensorsFile } from './safetensors.js'
 import { parseHeader } from './safetensors-header.js'
-import { writeSafetensors } from './safetensors-write.js'
+import { type TensorToWrite, writeSafetensors } from './safetensors-write.js'
 
 let dir: string
 beforeAll(async () => {
@@ -71,6 +71,21 @@ describe('safetensors files', () => {
     for (const { offset, bytes, size } of file.tensors.values()) expect(offset % (bytes / size)).toBe(0)
     await file.close()
     expect((await readSafetensors(join(dir, '1'))).size).toBe(4)
+  })
+
+  it('writes tensors that come in portions', async () => {
+    const values = Float32Array.from({ length: 10 }, (_, i) => i + 0.123456)
+    async function* portions(...ends: number[]) {
+      for (const [i, end] of ends.entries()) yield values.subarray(ends[i - 1] ?? 0, end)
+    }
+    const [whole, parts] = [join(dir, 'whole.safetensors'), join(dir, 'parts.safetensors')]
+    const write = (path: string, data: TensorToWrite['data']) =>
+      writeSafetensors(path, [{ name: 'x', dtype: 'BF16', shape: [10], data }])
+    await write(whole, values)
+    await write(parts, () => portions(3, 4, 10))
+    expect((await readFile(parts)).equals(await readFile(whole))).toBe(true)
+    await expect(write(parts, () => portions(3, 9))).rejects.toThrow('needs 20 bytes, got 18')
+    expect((await readFile(parts)).equals(await readFile(whole))).toBe(true)
   })
 
   it('leaves the old file and no other when a write fails', async () => {

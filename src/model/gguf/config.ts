@@ -3,12 +3,15 @@ import type { JsonObject } from '../../base/file/json-file.js'
 import { architectureName, type Family } from '../architecture.js'
 import { withFloats } from '../config-json.js'
 import { ConfigReader } from '../config-reader.js'
+import { endTokenIds } from './end-tokens.js'
 import { architectures, familyNamed } from './family.js'
 import { familyKeys } from './family-keys.js'
 import type { GgufFile } from './file.js'
+import type { GgufTensor } from './header.js'
 import { ROUTER } from './names.js'
 import { ropeKeys } from './rope-keys.js'
 import { short } from './short.js'
+import { tiedHead } from './tied-head.js'
 
 /** The sizes that what a family has of its own depends on. */
 export interface GgufSizes {
@@ -35,6 +38,7 @@ export async function ggufConfigJson(file: GgufFile): Promise<JsonObject> {
     maxPositions: meta.integer('context_length', { min: 1 }),
   }
   const has = (name: string) => file.tensors.has(name)
+  const tied = await tiedHead(file)
   return withFloats({
     architectures: [architectureName(family, 'lm')],
     model_type: family,
@@ -47,11 +51,11 @@ export async function ggufConfigJson(file: GgufFile): Promise<JsonObject> {
     vocab_size: file.tensor('token_embd.weight').shape[0],
     max_position_embeddings: sizes.maxPositions,
     rms_norm_eps: short(meta.positive('attention.layer_norm_rms_epsilon')),
-    tie_word_embeddings: !has('output.weight'),
+    tie_word_embeddings: !has('output.weight') || tied !== undefined,
     ...(await ropeKeys(file, meta, sizes)),
     ...familyKeys(meta, sizes, { attention: has('blk.0.attn_q.bias'), mlp: has('blk.0.ffn_up.bias') }),
-    ...tokenIds(new ConfigReader(Object.fromEntries(file.metadata) as JsonObject, file.path)),
-    torch_dtype: dtypeOf(file),
+    ...tokenIds(file, new ConfigReader(Object.fromEntries(file.metadata) as JsonObject, file.path)),
+    torch_dtype: dtypeOf(file, tied?.dropped.name),
   })
 }
 
@@ -83,9 +87,9 @@ function familyOf(file: GgufFile): Family {
   )
 }
 
-function tokenIds(meta: ConfigReader): JsonObject {
+function tokenIds(file: GgufFile, meta: ConfigReader): JsonObject {
   const one = (name: string) => meta.tokenIds(`tokenizer.ggml.${name}_token_id`)
-  const ends = [...new Set([...one('eos'), ...one('eot')])]
+  const ends = endTokenIds(file, meta)
   return {
     bos_token_id: one('bos')[0] ?? null,
     eos_token_id: ends.length > 1 ? ends : (ends[0] ?? null),
@@ -93,9 +97,10 @@ function tokenIds(meta: ConfigReader): JsonObject {
   }
 }
 
-/** What the matrices are stored as; quantized ones are f32 once they are decoded. */
-function dtypeOf(file: GgufFile): string {
-  const matrices = [...file.tensors.values()].filter(({ name, shape }) => shape.length > 1 && !name.includes(ROUTER))
+/** Name of the type of the matrices, without the one that is dropped; quantized ones are f32 once they are decoded. */
+function dtypeOf(file: GgufFile, dropped: string | undefined): string {
+  const isMatrix = ({ name, shape }: GgufTensor) => shape.length > 1 && !name.includes(ROUTER) && name !== dropped
+  const matrices = [...file.tensors.values()].filter(isMatrix)
   const types = new Set(matrices.map(({ type }) => type.name))
   if (types.size !== 1) return 'float32'
   return types.has('F16') ? 'float16' : types.has('BF16') ? 'bfloat16' : 'float32'

@@ -28,23 +28,24 @@ export async function exportGguf(path: string, out: string, { type, name }: Expo
     const reason = whyNot(dir.config)
     if (reason !== undefined)
       throw new TrinityError('gguf/model', `${path} is ${dir.config.architecture}: ${reason}`, { path })
-    const metadata = new Map([
-      ...modelMetadata(dir.config, type, name ?? basename(resolve(path))),
-      ...(await tokenizerMetadata(path, dir.config)),
-    ])
+    const tokens = await tokenizerMetadata(dir)
+    const metadata = new Map([...modelMetadata(dir.config, type, name ?? basename(resolve(path))), ...tokens.metadata])
     await writeGguf(out, metadata, [...rotationTensors(dir.config), ...weightTensors(dir, type)])
-    return notesOf(dir.config)
+    return notesOf(dir.config, tokens.unnamed)
   } finally {
     await dir.close()
   }
 }
 
-function notesOf(config: ModelConfig): string[] {
+function notesOf(config: ModelConfig, unnamed: readonly string[]): string[] {
+  const notes = unnamed.map((token) => `GGUF names three end tokens: llama.cpp does not stop at ${token}`)
   const context = contextOf(config)
-  if (context === config.maxPositions) return []
-  return [
-    `llama.cpp has no windows in this family: the context is set to ${context} tokens, the window, up to which nothing differs`,
-  ]
+  if (context !== config.maxPositions) {
+    notes.push(
+      `llama.cpp has no windows in this family: the context is set to ${context} tokens, the window, up to which nothing differs`,
+    )
+  }
+  return notes
 }
 
 function rotationTensors({ rope, headDim }: ModelConfig): GgufTensorToWrite[] {

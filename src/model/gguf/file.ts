@@ -24,10 +24,13 @@ export class GgufFile {
   readonly path: string
   readonly metadata: ReadonlyMap<string, GgufValue>
   readonly tensors: ReadonlyMap<string, GgufTensor>
+  /** Path, size and time of change: the same for the same contents. */
+  readonly identity: string
   readonly #handle: FileHandle
 
-  private constructor(path: string, header: GgufHeader, handle: FileHandle) {
+  private constructor(path: string, identity: string, header: GgufHeader, handle: FileHandle) {
     this.path = path
+    this.identity = identity
     this.metadata = header.metadata
     this.tensors = header.tensors
     this.#handle = handle
@@ -37,8 +40,8 @@ export class GgufFile {
     let handle: FileHandle | undefined
     try {
       handle = await open(path, 'r')
-      const { size } = await handle.stat()
-      return new GgufFile(path, await readHeader(handle, size, path), handle)
+      const { size, mtimeMs } = await handle.stat()
+      return new GgufFile(path, `${path}\n${size}\n${mtimeMs}`, await readHeader(handle, size, path), handle)
     } catch (error) {
       await handle?.close()
       throw error instanceof TrinityError ? error : unreadable(path, error, 'gguf/unreadable')
@@ -76,6 +79,21 @@ export class GgufFile {
       const from = (at / type.bytes) * type.block
       dequantize(type, part, out.subarray(from, from + (part.byteLength / type.bytes) * type.block))
     }
+    return out
+  }
+
+  /** Some elements of a tensor as f32. They must begin and end with a block. */
+  async readElements(name: string, from: number, count: number): Promise<Float32Array> {
+    const out = new Float32Array(count)
+    dequantize(this.tensor(name).type, await this.readRawElements(name, from, count), out)
+    return out
+  }
+
+  /** The bytes of some elements of a tensor. They must begin and end with a block. */
+  async readRawElements(name: string, from: number, count: number): Promise<Uint8Array> {
+    const { type, offset } = this.tensor(name)
+    const out = new Uint8Array((count / type.block) * type.bytes)
+    await readFully(this.#handle, out, offset + (from / type.block) * type.bytes, this.path, 'gguf/invalid')
     return out
   }
 

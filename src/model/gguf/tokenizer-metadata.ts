@@ -1,15 +1,23 @@
 import { TrinityError } from '../../base/error.js'
 import { isJsonObject, type JsonObject } from '../../base/file/json-file.js'
-import type { ModelConfig } from '../config.js'
+import type { ModelDir } from '../dir.js'
 import { Tokenizer } from '../tokenizer.js'
 import { readTokenizerFiles, type TokenizerFiles } from '../tokenizer-files.js'
+import { endTokenEntries } from './end-tokens.js'
 import { preTokenizerName } from './pre-tokenizer.js'
 import { isSentencePiece, pieceScores } from './sentence-piece.js'
 import { tokenKind } from './tokenizer.js'
 import type { Entry } from './write.js'
 
-/** The metadata by which llama.cpp makes the tokenizer of a model directory. */
-export async function tokenizerMetadata(path: string, config: ModelConfig): Promise<Map<string, Entry>> {
+/**
+ * The metadata by which llama.cpp makes the tokenizer of a model directory. `unnamed`: texts of end tokens at which it
+ * will not stop.
+ */
+export async function tokenizerMetadata({
+  path,
+  config,
+  eosTokenIds,
+}: Pick<ModelDir, 'path' | 'config' | 'eosTokenIds'>): Promise<{ metadata: Map<string, Entry>; unnamed: string[] }> {
   const files = await readTokenizerFiles(path)
   const tokenizer = new Tokenizer(files)
   const kind = kindOf(files)
@@ -27,16 +35,19 @@ export async function tokenizerMetadata(path: string, config: ModelConfig): Prom
     set('add_space_prefix', { type: 'bool', value: prefix })
   } else set('merges', { type: 'texts', value: merges.map(([left, right]) => `${left} ${right}`) })
   set('token_type', { type: 'i32s', value: tokens.map(({ kind }) => kind) })
-  const ids = { bos: tokenizer.bosId, eos: tokenizer.eosId ?? config.eosTokenIds[0], padding: tokenizer.padId }
-  for (const [name, id] of Object.entries(ids))
-    if (id !== undefined) set(`${name}_token_id`, { type: 'u32', value: id })
+  const { eosId } = tokenizer
+  const ends = [...new Set([...(eosId === undefined ? [] : [eosId]), ...eosTokenIds])]
+  const textOf = (id: number) => (tokenizer.isSpecial(id) ? tokenizer.tokenText(id) : undefined)
+  const { entries, rest } = endTokenEntries(ends, textOf)
+  const ids = [['bos_token_id', tokenizer.bosId], ...entries, ['padding_token_id', tokenizer.padId]] as const
+  for (const [name, id] of ids) if (id !== undefined) set(name, { type: 'u32', value: id })
   const unknown = files.specialTokens.unk_token
   const unknownId = unknown === undefined ? undefined : tokenizer.tokenId(unknown)
   if (unknownId !== undefined) set('unknown_token_id', { type: 'u32', value: unknownId })
   const first = tokenizer.encode('a', { addSpecial: true })[0]
   set('add_bos_token', { type: 'bool', value: tokenizer.bosId !== undefined && first === tokenizer.bosId })
   if (files.chatTemplate !== undefined) out.set('tokenizer.chat_template', { type: 'text', value: files.chatTemplate })
-  return out
+  return { metadata: out, unnamed: rest.map((id) => tokenizer.tokenText(id) ?? String(id)) }
 }
 
 function kindOf({ tokenizer, path }: TokenizerFiles): 'gpt2' | 'llama' {

@@ -7,6 +7,7 @@ import { GgufFile, type Part } from './file.js'
 import type { GgufTensor } from './header.js'
 import { ggufTensors, LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS } from './names.js'
 import { reordered, rowsOf } from './rows.js'
+import { EMBEDDING, type TiedHead, tiedHead } from './tied-head.js'
 import { isUnitNorm, shifted } from './unit-norms.js'
 
 /** Where a tensor lies: in which one of the file, and which part of it. */
@@ -26,14 +27,14 @@ export class GgufWeights implements TensorSource {
   static async open(path: string, config: ModelConfig): Promise<GgufWeights> {
     const file = await GgufFile.open(path)
     try {
-      return new GgufWeights(file, config)
+      return new GgufWeights(file, config, config.tieEmbeddings ? await tiedHead(file) : undefined)
     } catch (error) {
       await file.close()
       throw error
     }
   }
 
-  private constructor(file: GgufFile, config: ModelConfig) {
+  private constructor(file: GgufFile, config: ModelConfig, tied: TiedHead | undefined) {
     this.path = file.path
     this.#file = file
     this.#config = config
@@ -41,7 +42,8 @@ export class GgufWeights implements TensorSource {
     const known = ggufTensors(config)
     for (const tensor of file.tensors.values()) {
       if ([ROPE_FACTORS, LONG_FACTORS, SHORT_FACTORS].includes(tensor.name)) continue
-      const names = known.get(tensor.name)
+      if (tensor.name === tied?.dropped.name) continue
+      const names = known.get(tensor.name === tied?.kept.name ? EMBEDDING : tensor.name)
       if (names === undefined) throw this.#wrong(`holds '${tensor.name}', which a ${config.family} model does not have`)
       const shape = this.#partShape(tensor, names.length)
       const size = tensor.size / names.length
@@ -64,9 +66,15 @@ export class GgufWeights implements TensorSource {
     const info = this.info(name)
     const { own, part } = this.#places.get(name) as Place
     const plain = info.dtype !== 'F32'
+    const order = rowsOf(this.#config, info, 'from-gguf')
+    const { block } = this.#file.tensor(own).type
+    if (range && !order && !isUnitNorm(this.#config, name) && range.every((at) => at % block === 0)) {
+      const [from, count] = [part[0] * info.size + range[0], range[1] - range[0]]
+      if (plain) return this.#file.readRawElements(own, from, count)
+      return bytesOf(await this.#file.readElements(own, from, count))
+    }
     const bytes = plain ? await this.#file.readRaw(own, part) : bytesOf(await this.readFloat32(name))
-    const order = plain ? rowsOf(this.#config, info, 'from-gguf') : undefined
-    const placed = order ? reordered(bytes, order) : bytes
+    const placed = plain && order ? reordered(bytes, order) : bytes
     const width = dtypeBytes[info.dtype]
     return range ? placed.subarray(range[0] * width, range[1] * width) : placed
   }

@@ -106,7 +106,7 @@ function spendOperation(operator: string, left: unknown, right: unknown): void {
 function spendFind(wanted: unknown, list: readonly Value[]): void {
   spendCopy(list.length)
   if (typeof wanted !== 'string' || wanted.length < 64) return
-  // texts of different lengths are told apart at once
+  // a comparison of texts with different lengths takes no time
   for (const { value } of list)
     if (typeof value === 'string' && value.length === wanted.length) spend(wanted.length >> 8)
 }
