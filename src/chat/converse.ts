@@ -32,6 +32,9 @@ const COMMANDS = {
   quit: 'end',
 }
 
+/** Errors of a chat template that concern one question: the conversation continues with the next one. */
+const TEMPLATE_ERRORS = ['template/limit', 'chat/render']
+
 /** Talks until there are no more lines. A line that begins with `:` is a command. */
 export async function converse(talks: readonly Talk[], desk: Desk): Promise<void> {
   const print = (text: string) => desk.write(`${text}\n`)
@@ -91,9 +94,10 @@ export async function answer(
       beside?.clear()
     }
   } catch (error) {
-    if (!signal.aborted) throw error
+    const refused = turn && error instanceof TrinityError && TEMPLATE_ERRORS.includes(error.code)
+    if (!signal.aborted && !refused) throw error
     for (const talk of talks.slice(0, replies.length)) talk.undo()
-    desk.write('\n(stopped: the question was taken back)\n')
+    desk.write(`\n(${refused ? shown(error.message) : 'stopped'}: the question was taken back)\n`)
     return
   }
   const full = replies.find(({ end }) => end === 'full')

@@ -42,6 +42,29 @@ it('what is too long has not been said', async () => {
   expect((await one.say('x')).end).not.toBe('full')
 })
 
+it('takes a question back that the chat template refuses', async () => {
+  const model = join(await tempDir(), 'model')
+  const endless = '{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}'
+  const wrong = "{% if last == 'wrong' %}{{ raise_exception('no such word') }}{% endif %}"
+  const chatTemplate = `{% set last = messages[-1].content %}{% if last == 'hang' %}${endless}{% endif %}${wrong}{{ last }}`
+  await createModel({ out: model, layers: 1, hidden: 16, heads: 2, maxPositions: 128, chatTemplate })
+  const context = { note() {}, signal: never, closers }
+  const one = new Talk('m', await openOneModel({ model, temperature: 1, maxTokens: 8, seed: 3 }, context))
+  const written: string[] = []
+  const desk = { write: (text: string) => void written.push(text), ask() {}, answering: () => never, width: 80 }
+  const lines = (async function* () {
+    yield* ['hang', 'wrong', 'hello']
+  })()
+  await converse([one], { ...desk, lines })
+  expect(written.join('').match(/^\(.*taken back\)$/gm)).toEqual([
+    '(chat template exceeds a limit: more than 1,000,000 steps: the question was taken back)',
+    '(the chat template takes no such messages: no such word: the question was taken back)',
+  ])
+  expect(one.undo()).toBe(true)
+  expect(one.undo()).toBe(false)
+  await expect(answer([one], 'hang', desk)).rejects.toMatchObject({ code: 'template/limit' })
+})
+
 it('says what a reply was cut by', async () => {
   expect(await talk().say('hello')).toMatchObject({ end: 'length', context: 128 })
   const one = talk({ plain: true })
