@@ -52,6 +52,20 @@ describe('the format of an answer', () => {
     expect(fitting({ tools: [strict, go] }, answers)).toEqual(['just text', '', `first I look ${CALL}`, GO])
   })
 
+  it('restricts calls to the allowed tools', () => {
+    const tools = [look, go]
+    const only = (mode: 'auto' | 'required', name = 'go'): ChatArgs['tool_choice'] => ({
+      type: 'allowed_tools',
+      allowed_tools: { mode, tools: [{ type: 'function', function: { name } }] },
+    })
+    const answers = [CALL, GO, `${GO}\n${GO}`, `${GO}\n${CALL}`, 'just text']
+    expect(fitting({ tools, tool_choice: only('auto') }, answers)).toEqual([GO, `${GO}\n${GO}`, 'just text'])
+    expect(fitting({ tools, tool_choice: only('required') }, answers)).toEqual([GO, `${GO}\n${GO}`])
+    const one = { tools, tool_choice: only('auto'), parallel_tool_calls: false }
+    expect(fitting(one, answers)).toEqual([GO, 'just text'])
+    expect(() => fitting({ tools, tool_choice: only('auto', 'fly') }, answers)).toThrow('names no tool')
+  })
+
   it('may be text or a call at once', () => {
     const args: ChatArgs = { tools: [look], response_format: { type: 'json_object' } }
     expect(fitting(args, [CALL, WRONG, '{"a":1}', 'text'])).toEqual([CALL, '{"a":1}'])

@@ -38,13 +38,16 @@ function withTools(own: Format | undefined, args: ChatArgs): Format | undefined 
   const choice = tool_choice ?? 'auto'
   if (typeof choice === 'string' && !CHOICES.includes(choice)) throw unknownChoice(choice)
   if (given.length === 0 || choice === 'none') return own
-  const tools = toolsOf(given)
-  const several = parallel !== false && typeof choice === 'string'
-  if (choice !== 'auto') return callsFormat(chosen(tools, choice), several, false)
+  const all = toolsOf(given)
+  const tools = chosen(all, choice)
+  const mode = typeof choice === 'object' && choice.type === 'allowed_tools' ? choice.allowed_tools.mode : choice
+  const several = parallel !== false && typeof mode === 'string'
+  if (mode !== 'auto') return callsFormat(tools, several, false)
   if (own) return { type: 'any_of', parts: [own, callsFormat(tools, several, false)] }
-  if (several && !tools.some(({ strict }) => strict)) return undefined
-  // text and calls are free; once a call begins, it is held to the schema of a tool that asks for it, and to one call where
-  // that is asked for
+  const free = tools.length === all.length && !tools.some(({ strict }) => strict)
+  if (several && free) return undefined
+  // text and calls are free; once a call begins, it is held to the tools that are allowed, to the schema of one that asks
+  // for it, and to one call if several are not allowed
   const held = tools.map((tool) => (tool.strict ? tool : { ...tool, parameters: { type: 'object' } }))
   const calls: Format = {
     type: 'sequence',

@@ -3,6 +3,7 @@ import { answerOf, type Reading, readingOf } from './answer.js'
 import type { ChatArgs } from './chat-args.js'
 import type { Answered, ChatModel } from './chat-model.js'
 import type { Answering, Asked, Carried, Head, ServerEvent, Wire } from './dialect.js'
+import type { RequestNotes } from './request-notes.js'
 import { messageOf } from './said.js'
 import { sessionOf } from './wire.js'
 
@@ -12,6 +13,7 @@ export interface ChatAsked {
   readonly args: ChatArgs
   readonly stream: boolean
   readonly carried?: Carried
+  readonly notes: RequestNotes
 }
 
 /** How a dialect writes answers. */
@@ -23,13 +25,14 @@ export interface Form {
 }
 
 export function chatAsked(body: Wire, request: ChatAsked, form: Form): Asked {
-  const { messages, stream, carried } = request
+  const { messages, stream, carried, notes } = request
   const args = { ...request.args, n: request.args.n ?? 1 }
   const reading = (model: ChatModel, { id }: Head) => readingOf(model, args.tools !== undefined, id, form.callPrefix)
   return {
     messages,
     stream,
     carried,
+    notes,
     model: typeof body.model === 'string' ? body.model : undefined,
     session: sessionOf(body),
     sample: (model, onText, signal) => model.answers(messages, args, onText, signal),

@@ -6,12 +6,25 @@ export type ResponseFormat =
       readonly json_schema: { readonly schema: unknown; readonly name?: string; readonly [key: string]: unknown }
     }
 
-/** `tool_choice` of the OpenAI API: the model may call tools, must not, must call some, or must call this one. */
+/** A function by its name. */
+export interface NamedTool {
+  readonly type: 'function'
+  readonly function: { readonly name: string }
+}
+
+/**
+ * `tool_choice` of the OpenAI API: the model may call tools, must not, must call some, must call this one, or may (must)
+ * call only some of those that the prompt describes.
+ */
 export type ToolChoice =
   | 'auto'
   | 'none'
   | 'required'
-  | { readonly type: 'function'; readonly function: { readonly name: string } }
+  | NamedTool
+  | {
+      readonly type: 'allowed_tools'
+      readonly allowed_tools: { readonly mode: 'auto' | 'required'; readonly tools: readonly NamedTool[] }
+    }
 
 /** Sampling of one call, under the names of the YAML and of the OpenAI API; null and undefined mean the default. */
 export interface SamplingArgs {

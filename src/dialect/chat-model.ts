@@ -8,6 +8,7 @@ import type { Experience } from '../experience/index.js'
 import type { ChatMessage, Tokenizer } from '../model/index.js'
 import type { ChatArgs, SamplingArgs } from './chat-args.js'
 import type { Parsers } from './parsers.js'
+import type { RequestNotes, UnknownFields } from './request-notes.js'
 
 /** Called with every token as it is sampled; `index` says of which answer. */
 export type OnText = (index: number, token: number, logprob: number) => void
@@ -35,6 +36,10 @@ export interface ChatModel {
   readonly parsers?: Parsers
   /** Sampling where a call says nothing. */
   readonly defaults?: SamplingArgs
+  /** Treatment of unknown fields of a request. Default: `ignore`. */
+  readonly unknownFields?: UnknownFields
+  /** Counts what a request for this model lost while it was read. */
+  noted?(notes: RequestNotes): void
   answers(messages: readonly ChatMessage[], args?: ChatArgs, onText?: OnText, signal?: AbortSignal): Promise<Answered[]>
   /** Goes on from a plain text, or from tokens as they are. */
   complete(

@@ -1,5 +1,6 @@
 import type { ChatMessage } from '../model/index.js'
 import type { Answered, ChatModel, OnText } from './chat-model.js'
+import type { RequestNotes } from './request-notes.js'
 
 /** A JSON object as it crosses the wire. */
 export type Wire = Readonly<Record<string, unknown>>
@@ -43,6 +44,8 @@ export interface Asked {
   readonly session?: string
   /** What a later request that names the reply to this one relies on, beside the messages. Undefined: no request can. */
   readonly carried?: Carried
+  /** Fields, tools and media of the request that do not reach the model. */
+  readonly notes?: RequestNotes
   sample(model: ChatModel, onText: OnText | undefined, signal: AbortSignal): Promise<Answered[]>
   /** The reply as a whole. Tells the model how its answers read to the client (`ChatModel.remember`). */
   reply(head: Head, answers: readonly Answered[], model: ChatModel): Wire
@@ -73,7 +76,10 @@ export interface Dialect {
   readonly name: string
   /** Where its requests go, below the version: `/chat/completions`. */
   readonly path: string
-  /** Throws where the body asks for what cannot be done; nothing is ignored that changes an answer. */
+  /**
+   * Throws if the body asks for what cannot be done. Unknown fields that do not change an answer are ignored, and recorded
+   * in the notes of the result.
+   */
   read(body: Wire, recall: Recall): Asked
   replyId(): string
   refusal(refusal: Refusal): Wire

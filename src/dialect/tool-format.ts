@@ -29,16 +29,23 @@ export function toolsOf(given: readonly unknown[]): Tool[] {
   })
 }
 
-/** The tools that a choice leaves. */
+/** The tools that a choice allows. Throws if it names one that was not given. */
 export function chosen(tools: readonly Tool[], choice: ToolChoice): readonly Tool[] {
   if (typeof choice === 'string') return tools
-  const name = isJsonObject(choice) && isJsonObject(choice.function) ? choice.function.name : undefined
-  const found = tools.filter((tool) => tool.name === name)
-  if (found.length > 0) return found
+  const names = namesOf(choice)
+  const known = names.every((name) => tools.some((tool) => tool.name === name))
+  if (known && names.length > 0) return tools.filter(({ name }) => names.includes(name))
   throw new TrinityError('chat/tool-choice', `tool_choice names no tool that there is: ${JSON.stringify(choice)}`, {
     path: 'tool_choice',
     hint: `tools: ${tools.map((tool) => tool.name).join(', ')}`,
   })
+}
+
+function namesOf(choice: Exclude<ToolChoice, string>): unknown[] {
+  const nameOf = (tool: unknown) => (isJsonObject(tool) && isJsonObject(tool.function) ? tool.function.name : undefined)
+  if (choice.type !== 'allowed_tools') return [nameOf(choice)]
+  const tools: unknown = choice.allowed_tools?.tools
+  return Array.isArray(tools) ? tools.map(nameOf) : []
 }
 
 /** One call, or several after each other. `begun`: the first opening tag is already written. */

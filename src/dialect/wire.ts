@@ -2,25 +2,45 @@ import type { z } from 'zod'
 import { argumentProblems } from '../base/arguments.js'
 import { TrinityError } from '../base/error.js'
 import { isJsonObject } from '../base/file/json-file.js'
-import { nearest } from '../base/nearest.js'
+import { checkAnswerField, isAnswerField } from './answer-fields.js'
 import type { Wire } from './dialect.js'
+import type { RequestNotes } from './request-notes.js'
 
 /**
- * The keys of a request, of their types; null is the same as absent. A key that the schema does not have is refused: it
- * may ask for something.
+ * Returns the fields of a request, with their types checked; null means absent. Throws if a field that changes the answer
+ * is not one of the dialect. Other unknown fields are ignored and recorded, also inside of objects.
  */
-export function readBody<S extends z.ZodObject>(schema: S, body: Wire): z.output<S> {
-  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null && value !== undefined))
-  const known = Object.keys(schema.shape)
-  for (const key of Object.keys(given)) {
-    if (known.includes(key)) continue
-    const near = nearest(key, known)
-    throw unsupported(key, `'${key}'`, near ? `did you mean '${near}'?` : undefined)
+export function readBody<S extends z.ZodObject>(schema: S, body: Wire, notes: RequestNotes): z.output<S> {
+  const unknown: string[] = []
+  let given: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(body)) {
+    if (value === null || value === undefined) continue
+    if (Object.hasOwn(schema.shape, key)) given[key] = value
+    else if (isAnswerField(key)) checkAnswerField(key, value)
+    else unknown.push(key)
   }
-  const parsed = schema.safeParse(given)
-  if (parsed.success) return parsed.data
-  const [{ key, message }] = argumentProblems(schema, given, parsed.error.issues)
-  throw new TrinityError('dialect/invalid', `${key}: ${message}`, { path: key })
+  let parsed = schema.safeParse(given)
+  const nested = parsed.success ? [] : parsed.error.issues.filter((issue) => issue.code === 'unrecognized_keys')
+  if (nested.length > 0) {
+    for (const { path, keys } of nested) {
+      given = without(given, path, keys)
+      unknown.push(...keys.map((key) => [...path, key].join('.')))
+    }
+    parsed = schema.safeParse(given)
+  }
+  if (!parsed.success) {
+    const [{ key, message }] = argumentProblems(schema, given, parsed.error.issues)
+    throw new TrinityError('dialect/invalid', `${key}: ${message}`, { path: key })
+  }
+  if (unknown.length > 0) notes.ignoreFields(unknown, Object.keys(schema.shape))
+  return parsed.data
+}
+
+/** Copies an object without some keys of the object at a path. */
+function without(value: Wire, path: readonly PropertyKey[], keys: readonly string[]): Record<string, unknown> {
+  if (path.length === 0) return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
+  const [first, ...rest] = path.map(String)
+  return { ...value, [first]: without(value[first] as Wire, rest, keys) }
 }
 
 export function unsupported(path: string, what: string, hint = 'leave it out'): TrinityError {

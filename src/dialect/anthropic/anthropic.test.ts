@@ -77,13 +77,72 @@ describe('anthropic messages', () => {
     ['messages', { messages: [] }],
     ['messages[0].content[0]', { messages: [{ role: 'user', content: [{ type: 'image', source: {} }] }] }],
     ['messages[0].role', { messages: [{ role: 'tool', content: 'x' }] }],
-    ['tools[0]', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+    ['tools[0]', { tools: [{ type: 'bash_20250124', name: 'bash' }] }],
+    ['temperature', { temperature: 2.1 }],
+    ['top_p', { top_p: 0 }],
+    ['stop', { stop: 'END' }],
     ['tool_choice', { tool_choice: { type: 'any' } }],
     ['tool_choice.name', { tools, tool_choice: { type: 'tool' } }],
     ['mcp_servers', { mcp_servers: [{}] }],
     ['thread.previous_message_id', { thread: { type: 'continue', previous_message_id: 'gone' } }],
   ])('refuses what it cannot do: %s', async (path, more) => {
     await expect(read(more)).rejects.toMatchObject({ name: 'TrinityError', path })
+  })
+
+  it('ignores what asks for nothing', async () => {
+    const { args, asked } = await read({
+      ...{
+        mcp_servers: [],
+        stop_sequences: ['', 'END'],
+        n: 1,
+        priority: 1,
+        cache_salt: 's',
+        skip_special_tokens: true,
+      },
+    })
+    expect(args).toMatchObject({ n: 1, stop: ['END'] })
+    expect([...asked.notes!]).toEqual([])
+  })
+
+  it('reads tool results with images, documents and references as text', async () => {
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
+    const content = [
+      { type: 'text', text: 'two files' },
+      image,
+      { type: 'document', title: 'notes', source: { type: 'text', media_type: 'text/plain', data: 'read me' } },
+      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'AAAA' } },
+      { type: 'tool_reference', tool_name: 'Look' },
+      { type: 'search_result', title: 'page', source: 'x', content: [{ type: 'text', text: 'found' }, image] },
+    ]
+    const result = (blocks: unknown) => ({
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: 't1', content: blocks }],
+    })
+    const messages = [hello, { role: 'assistant', content: 'I look.' }, result(content)]
+    const { asked } = await read({ messages })
+    const omitted = (kind: string) => `[${kind} omitted: the model reads only text]`
+    expect(asked.messages?.at(-1)?.content).toBe(
+      [
+        'two files',
+        omitted('image'),
+        'notes',
+        'read me',
+        omitted('document'),
+        'Look',
+        'page',
+        'found',
+        omitted('image'),
+      ].join('\n'),
+    )
+    expect([...asked.notes!].map(({ kind, name }) => [kind, name])).toEqual([
+      ['media', 'image'],
+      ['media', 'document'],
+      ['media', 'image'],
+    ])
+    // the next request sends it again, and the model sees the same
+    const later = await read({ messages: [...messages, { role: 'assistant', content: 'Done.' }, hello] })
+    expect(later.asked.messages?.[2]).toEqual(asked.messages?.[2])
+    expect(later.asked.notes?.isEmpty).toBe(true)
   })
 
   it('says why an answer ended', async () => {

@@ -1,5 +1,7 @@
 import type { ChatMessage } from '../../model/index.js'
 import type { Wire } from '../dialect.js'
+import type { RequestNotes } from '../request-notes.js'
+import { toolResultText } from '../tool-result.js'
 import { joinTurns } from '../turns.js'
 import { contentText, partText, unsupported, wireObject, wireText } from '../wire.js'
 
@@ -7,17 +9,22 @@ export const TEXT = { text: 'text' }
 const ROLES = ['user', 'assistant', 'system']
 
 /** The messages of the wire in our form, behind those that came before. */
-export function readMessages(before: readonly ChatMessage[], given: readonly unknown[]): ChatMessage[] {
+export function readMessages(
+  before: readonly ChatMessage[],
+  given: readonly unknown[],
+  notes: RequestNotes,
+): ChatMessage[] {
   return joinTurns([
     ...before,
-    ...given.flatMap((one, i) => readMessage(wireObject(one, `messages[${i}]`), `messages[${i}]`)),
+    ...given.flatMap((one, i) => readMessage(wireObject(one, `messages[${i}]`), `messages[${i}]`, notes)),
   ])
 }
 
-function readMessage({ role, content }: Wire, path: string): ChatMessage[] {
+function readMessage({ role, content }: Wire, path: string, notes: RequestNotes): ChatMessage[] {
   if (typeof role !== 'string' || !ROLES.includes(role)) {
     throw unsupported(`${path}.role`, `the role ${JSON.stringify(role)}`, `use ${ROLES.join(', ')}`)
   }
+  if (role === 'assistant') notes.passAnswer()
   if (typeof content === 'string' || !Array.isArray(content) || role === 'system') {
     return [{ role, content: contentText(content, `${path}.content`, TEXT, '\n') }]
   }
@@ -25,7 +32,7 @@ function readMessage({ role, content }: Wire, path: string): ChatMessage[] {
     const at = `${path}.content[${i}]`
     return [wireObject(block, at), at]
   })
-  return role === 'assistant' ? [assistantMessage(blocks)] : userMessages(blocks)
+  return role === 'assistant' ? [assistantMessage(blocks)] : userMessages(blocks, notes)
 }
 
 function assistantMessage(blocks: readonly [Wire, string][]): ChatMessage {
@@ -51,11 +58,11 @@ function assistantMessage(blocks: readonly [Wire, string][]): ChatMessage {
 }
 
 /** Results of tools are messages of their own; texts between them stay together. */
-function userMessages(blocks: readonly [Wire, string][]): ChatMessage[] {
+function userMessages(blocks: readonly [Wire, string][], notes: RequestNotes): ChatMessage[] {
   const messages: { role: string; content: string; [key: string]: unknown }[] = []
   for (const [block, path] of blocks) {
     if (block.type === 'tool_result') {
-      const content = contentText(block.content ?? '', `${path}.content`, TEXT, '\n')
+      const content = toolResultText(block.content ?? '', `${path}.content`, TEXT, notes)
       messages.push({ role: 'tool', tool_call_id: wireText(block.tool_use_id, `${path}.tool_use_id`), content })
       continue
     }

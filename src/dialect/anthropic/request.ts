@@ -5,20 +5,21 @@ import type { ChatAsked } from '../asked.js'
 import type { ChatArgs } from '../chat-args.js'
 import type { Recall, Recalled, Wire } from '../dialect.js'
 import { effortArgs } from '../openai/effort.js'
-import { toolArgs } from '../openai/request.js'
+import { RequestNotes } from '../request-notes.js'
+import { silentShape, stopStrings, temperature, topP } from '../sampling-schema.js'
+import { dropTool, toolArgs } from '../tools.js'
 import { contentText, readBody, unsupported, wireObject } from '../wire.js'
 import { readMessages, TEXT } from './messages.js'
 
 const SCHEMA = z.object({
-  model: z.string().optional(),
+  ...silentShape,
   messages: z.array(z.unknown()),
   max_tokens: z.int().min(1),
   system: z.unknown().optional(),
-  stream: z.boolean().optional(),
-  temperature: z.number().min(0).optional(),
-  top_p: z.number().optional(),
+  temperature: temperature.optional(),
+  top_p: topP.optional(),
   top_k: z.int().optional(),
-  stop_sequences: z.array(z.string().min(1)).max(64).optional(),
+  stop_sequences: stopStrings.optional(),
   tools: z.array(z.unknown()).optional(),
   tool_choice: z
     .object({
@@ -29,6 +30,8 @@ const SCHEMA = z.object({
     .optional(),
   thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']) }).optional(),
   output_config: z.strictObject({ effort: z.string().nullish(), format: z.unknown().optional() }).optional(),
+  /** An older place of `output_config.format`. */
+  output_format: z.unknown().optional(),
   thread: z
     .union([
       z.strictObject({ type: z.literal('create') }),
@@ -37,8 +40,6 @@ const SCHEMA = z.object({
     .optional(),
   metadata: z.looseObject({ user_id: z.string().nullish() }).optional(),
   // say nothing about what is sampled
-  session_id: z.string().optional(),
-  service_tier: z.unknown().optional(),
   cache_control: z.unknown().optional(),
   inference_geo: z.unknown().optional(),
   speed: z.unknown().optional(),
@@ -48,14 +49,16 @@ const SCHEMA = z.object({
 type Given = z.output<typeof SCHEMA>
 
 export function readRequest(body: Wire, recall: Recall): ChatAsked {
-  const given = readBody(SCHEMA, body)
+  const notes = new RequestNotes()
+  const given = readBody(SCHEMA, body, notes)
   const earlier = given.thread?.type === 'continue' ? recalled(recall, given.thread.previous_message_id) : undefined
-  const tools = given.tools ? readTools(given.tools) : (earlier?.carried?.tools ?? [])
+  const tools = given.tools ? readTools(given.tools, notes) : (earlier?.carried?.tools ?? [])
   return {
-    messages: conversation(given, earlier),
-    args: argsOf(given, tools),
+    messages: conversation(given, earlier, notes),
+    args: argsOf(given, tools, notes),
     stream: given.stream ?? false,
     carried: { tools },
+    notes,
   }
 }
 
@@ -69,29 +72,30 @@ function recalled(recall: Recall, id: string): Recalled {
 }
 
 /** The system prompt of a thread stays until another is given. */
-function conversation(given: Given, earlier: Recalled | undefined): ChatMessage[] {
+function conversation(given: Given, earlier: Recalled | undefined, notes: RequestNotes): ChatMessage[] {
   const before = earlier?.messages ?? []
   const system = given.system === undefined ? [] : [contentText(given.system, 'system', TEXT, '\n')]
   const kept = system.length > 0 && before[0]?.role === 'system' ? before.slice(1) : before
   const messages = readMessages(
     [...system.map((content): ChatMessage => ({ role: 'system', content })), ...kept],
     given.messages,
+    notes,
   )
   if (messages.some(({ role }) => role !== 'system')) return messages
   throw new TrinityError('dialect/invalid', 'messages: at least one message is needed', { path: 'messages' })
 }
 
-function argsOf(given: Given, tools: readonly unknown[]): ChatArgs {
-  const { tool_choice: choice, thinking, output_config: output } = given
+function argsOf(given: Given, tools: readonly unknown[], notes: RequestNotes): ChatArgs {
+  const { tool_choice: choice, thinking, output_config: output, output_format } = given
   const { temperature, top_p, top_k, stop_sequences: stop, max_tokens } = given
   return {
     ...{ temperature, top_p, top_k, max_tokens },
     ...(stop?.length ? { stop } : {}),
-    ...toolArgs(tools, choiceOf(choice)),
+    ...toolArgs(tools, choiceOf(choice), notes),
     ...(choice?.disable_parallel_tool_use ? { parallel_tool_calls: false } : {}),
     ...effortArgs(output?.effort, undefined),
     ...(thinking && thinking.type !== 'adaptive' ? { enable_thinking: thinking.type === 'enabled' } : {}),
-    ...formatArgs(output?.format ?? undefined),
+    ...formatArgs(output?.format ?? output_format),
   }
 }
 
@@ -104,22 +108,24 @@ function choiceOf(choice: Given['tool_choice']): unknown {
 }
 
 function formatArgs(given: unknown): Pick<ChatArgs, 'response_format'> {
-  if (given === undefined) return {}
+  if (given === undefined || given === null) return {}
   const { type, schema } = wireObject(given, 'output_config.format')
   if (type !== 'json_schema') throw unsupported('output_config.format', `the format ${JSON.stringify(type)}`)
   return { response_format: { type: 'json_schema', json_schema: { schema } } }
 }
 
-function readTools(tools: readonly unknown[]): unknown[] {
-  return tools.map((given, i) => {
-    const { type = 'custom', name, description, input_schema: parameters, strict } = wireObject(given, `tools[${i}]`)
-    if (type !== 'custom' && type !== null) {
-      throw unsupported(`tools[${i}]`, `a tool of type ${JSON.stringify(type)}`, 'use tools with an input_schema')
+function readTools(tools: readonly unknown[], notes: RequestNotes): unknown[] {
+  return tools.flatMap((given, i) => {
+    const { type, name, description, input_schema: parameters, strict } = wireObject(given, `tools[${i}]`)
+    if (type !== undefined && type !== null && type !== 'custom') {
+      return dropTool(type, `tools[${i}]`, notes, 'use tools with an input_schema')
     }
     const described = { name, description, parameters, strict: strict ?? undefined }
-    return {
-      type: 'function',
-      function: Object.fromEntries(Object.entries(described).filter(([, one]) => one !== undefined)),
-    }
+    return [
+      {
+        type: 'function',
+        function: Object.fromEntries(Object.entries(described).filter(([, one]) => one !== undefined)),
+      },
+    ]
   })
 }

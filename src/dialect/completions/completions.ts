@@ -17,6 +17,7 @@ export const completions: Dialect = {
     const request = readRequest(body)
     return {
       stream: request.stream,
+      notes: request.notes,
       model: typeof body.model === 'string' ? body.model : undefined,
       session: sessionOf(body),
       sample: (model, onText, signal) => sampleAll(model, request, onText, signal),

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { SamplingArgs } from '../chat-args.js'
 import type { Wire } from '../dialect.js'
-import { picked, samplingShape, silentShape } from '../sampling-schema.js'
+import { RequestNotes } from '../request-notes.js'
+import { samplingArgs, samplingShape, silentShape } from '../sampling-schema.js'
 import { readBody, unsupported } from '../wire.js'
 
 const text = z.string().min(1)
@@ -30,13 +31,15 @@ export interface CompletionsAsked {
   readonly usage: boolean
   readonly logprobs: boolean
   readonly tokenIds: boolean
+  readonly notes: RequestNotes
 }
 
 /** The API's own default. */
 const MAX_TOKENS = 16
 
 export function readRequest(body: Wire): CompletionsAsked {
-  const given = readBody(SCHEMA, body)
+  const notes = new RequestNotes()
+  const given = readBody(SCHEMA, body, notes)
   const n = given.n ?? 1
   if (given.best_of !== undefined && given.best_of !== n) {
     throw unsupported('best_of', 'choosing the best of several answers', 'set n to get all of them')
@@ -46,7 +49,7 @@ export function readRequest(body: Wire): CompletionsAsked {
   return {
     prompts: (several ? prompt : [prompt]) as CompletionsAsked['prompts'],
     args: {
-      ...picked(given, samplingShape),
+      ...samplingArgs(given),
       n,
       max_tokens: given.max_tokens ?? MAX_TOKENS,
       ...(given.logprobs ? { logprobs: given.logprobs } : {}),
@@ -55,5 +58,6 @@ export function readRequest(body: Wire): CompletionsAsked {
     usage: given.stream_options?.include_usage ?? false,
     logprobs: given.logprobs !== undefined,
     tokenIds: given.return_token_ids ?? false,
+    notes,
   }
 }

@@ -5,6 +5,10 @@ import { chat } from './chat.js'
 
 const messages = [{ role: 'user', content: 'hello' }]
 const tools = [{ type: 'function', function: { name: 'add' } }]
+const allowed = (mode: string) => ({
+  type: 'allowed_tools',
+  allowed_tools: { mode, tools: [{ type: 'function', function: { name: 'add' } }] },
+})
 const read = (more: object) => askedOf(chat, { model: 'm', messages, ...more })
 
 describe('chat completions', () => {
@@ -64,8 +68,72 @@ describe('chat completions', () => {
     ['n', { n: 1000 }],
     ['temperature', { temperature: 'hot' }],
     ['temperature', { temperature: -1 }],
+    ['temperature', { temperature: 2.5 }],
+    ['top_p', { top_p: 0 }],
+    ['top_p', { top_p: 1.01 }],
+    ['best_of', { best_of: 2 }],
+    ['use_beam_search', { use_beam_search: true }],
+    ['guided_grammar', { guided_grammar: 'root ::= "a"' }],
+    ['structured_outputs.grammar', { structured_outputs: { grammar: 'root ::= "a"' } }],
+    ['structured_outputs', { structured_outputs: { regex: 'a' }, guided_regex: 'b' }],
+    ['add_generation_prompt', { add_generation_prompt: false }],
+    ['system', { system: 'be brief' }],
+    ['tool_choice.allowed_tools.mode', { tools, tool_choice: allowed('none') }],
+    ['messages[0].content[0]', { messages: [{ role: 'tool', content: [{}] }] }],
   ])('refuses what it cannot do: %s', async (path, more) => {
     await expect(read(more)).rejects.toMatchObject({ name: 'TrinityError', path })
+  })
+
+  it('accepts what asks for nothing, and other names', async () => {
+    const { args, asked } = await read({
+      ...{
+        best_of: 1,
+        use_beam_search: false,
+        skip_special_tokens: true,
+        priority: 1,
+        cache_salt: 'a',
+        random_seed: 3,
+      },
+      ...{ stop: '', mcp_servers: [], documents: [], echo: false, temperature: 2, top_p: 1 },
+    })
+    expect(args).toEqual({ n: 1, seed: 3, temperature: 2, top_p: 1 })
+    expect([...asked.notes!]).toEqual([])
+    expect((await read({ stop: ['', 'x'], seed: 1, random_seed: 2 })).args).toMatchObject({ stop: ['x'], seed: 1 })
+  })
+
+  it('reads structured_outputs of newer servers', async () => {
+    const args = async (structured_outputs: object) => (await read({ structured_outputs })).args
+    expect(await args({ json: { type: 'object' } })).toEqual({ n: 1, guided_json: { type: 'object' } })
+    expect(await args({ regex: 'a+', choice: null })).toEqual({ n: 1, guided_regex: 'a+' })
+    expect(await args({ choice: ['a'] })).toEqual({ n: 1, guided_choice: ['a'] })
+    expect(await args({ json_object: true })).toEqual({ n: 1, response_format: { type: 'json_object' } })
+    expect(await args({ whitespace_pattern: ' ' })).toEqual({ n: 1 })
+  })
+
+  it('ignores hints, drops hosted tools and replaces media in tool results', async () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
+    const { args, asked } = await read({
+      ...{ web_search_options: {}, anything: 1, reasoning_effort: null },
+      tools: [...tools, { type: 'web_search' }],
+      tool_choice: allowed('required'),
+      messages: [
+        ...messages,
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c', function: { name: 'add', arguments: '{}' } }] },
+        { role: 'tool', tool_call_id: 'c', content: [{ type: 'text', text: 'a plot' }, image] },
+      ],
+    })
+    expect(args.tools).toEqual(tools)
+    expect(args.tool_choice).toEqual(allowed('required'))
+    expect(asked.messages?.at(-1)?.content).toBe('a plot\n[image omitted: the model reads only text]')
+    expect([...asked.notes!]).toEqual([
+      { kind: 'field', name: 'web_search_options', path: 'web_search_options' },
+      { kind: 'field', name: 'anything', path: 'anything' },
+      { kind: 'tool', name: 'web_search', path: 'tools[1]' },
+      { kind: 'media', name: 'image', path: 'messages[2].content[1]' },
+    ])
+    expect(() => asked.notes!.refuse()).toThrow("'web_search_options' is not supported")
+    // an image in a question is no hint
+    await expect(read({ messages: [{ role: 'user', content: [image] }] })).rejects.toThrow()
   })
 
   it('says what to use instead of the older form of tools', async () => {

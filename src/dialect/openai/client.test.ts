@@ -170,7 +170,27 @@ describe('openai()', () => {
     })
     await expect(create({ tool_choice: 'required' })).rejects.toThrow(/tools/)
     await expect(create({ guided_choice: ['a'], min_tokens: 3 })).rejects.toMatchObject({ path: 'min_tokens' })
-    await expect(create({ temprature: 1 })).rejects.toMatchObject({ hint: "did you mean 'temperature'?" })
     await expect(create({ presence_penalty: 0, response_format: { type: 'text' } })).resolves.toBeDefined()
+  })
+
+  it('ignores unknown fields, counts them and logs each once', async () => {
+    const lines: string[] = []
+    const logger = { warn: (text: string) => lines.push(text) }
+    const model = modelOf(await speaker(() => 'hi'), { logger })
+    const create = (more: object) => model.openai().chat.completions.create({ messages, ...more })
+    await create({ temprature: 1, context_management: {} })
+    await create({ temprature: 1 })
+    expect(model.stats.notes).toEqual({ field: { other: 2, context_management: 1 }, tool: {}, media: {} })
+    expect(lines).toEqual([
+      `requests have the unknown field "temprature", which is ignored (did you mean 'temperature'?)`,
+      'requests have the unknown field "context_management", which is ignored',
+    ])
+  })
+
+  it('refuses unknown fields if the model says so', async () => {
+    const model = modelOf(await speaker(() => 'hi'), { unknownFields: 'refuse' })
+    const call = model.openai().chat.completions.create({ messages, temprature: 1 })
+    await expect(call).rejects.toMatchObject({ path: 'temprature', hint: "did you mean 'temperature'?" })
+    expect(model.stats.calls).toBe(0)
   })
 })

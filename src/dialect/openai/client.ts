@@ -1,7 +1,9 @@
+import type { Logger } from '../../base/log/logger.js'
 import { readingOf } from '../answer.js'
 import type { ChatModel } from '../chat-model.js'
 import type { Answering } from '../dialect.js'
 import { newId } from '../ids.js'
+import { NoteLog, type RequestNotes, type UnknownFields } from '../request-notes.js'
 import { completionOf } from './completion.js'
 import { readRequest } from './request.js'
 import { chunksOf } from './stream.js'
@@ -40,10 +42,27 @@ export interface OpenAIClient {
   }
 }
 
-export function createOpenAI(model: ChatModel): OpenAIClient {
+/** Shared by all clients of the process, because each rollout has its own client. */
+const noteLog = new NoteLog()
+
+export interface OpenAIOptions {
+  /** Receives what requests lost while they were read, each once in this process. */
+  readonly logger?: Pick<Logger, 'warn'>
+  /** Treatment of unknown request fields and of hosted tools. Default: that of the model. */
+  readonly unknownFields?: UnknownFields
+}
+
+export function createOpenAI(model: ChatModel, { logger, unknownFields }: OpenAIOptions = {}): OpenAIClient {
+  const note = (notes: RequestNotes) => {
+    if (notes.isEmpty) return
+    if ((unknownFields ?? model.unknownFields) === 'refuse') notes.refuse()
+    model.noted?.(notes)
+    if (logger) noteLog.add(notes, logger)
+  }
   const create = (body: CompletionRequest, options: RequestOptions = {}) =>
     asPromise(async (): Promise<Completion | CompletionStream> => {
       const request = readRequest(body)
+      note(request.notes)
       const head = {
         id: newId('chatcmpl-'),
         created: Math.floor(Date.now() / 1000),

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import type { ChatMessage } from '../../model/index.js'
 import type { ChatArgs } from '../chat-args.js'
 import type { Wire } from '../dialect.js'
-import { picked, samplingShape, silentShape, thinkingShape } from '../sampling-schema.js'
+import { RequestNotes } from '../request-notes.js'
+import { picked, samplingArgs, samplingShape, silentShape, thinkingShape } from '../sampling-schema.js'
+import { toolResultText } from '../tool-result.js'
+import { allowedTools, namedFunction, toolArgs } from '../tools.js'
 import { contentText, readBody, unsupported, wireList, wireObject, wireText } from '../wire.js'
 import { effortArgs } from './effort.js'
 import type { CompletionRequest } from './types.js'
@@ -17,7 +20,7 @@ const SCHEMA = z.object({
   logprobs: z.boolean().optional(),
   top_logprobs: z.int().min(0).max(20).optional(),
   tools: z.array(z.unknown()).optional(),
-  tool_choice: z.union([z.string(), z.looseObject({ type: z.literal('function') })]).optional(),
+  tool_choice: z.union([z.string(), z.looseObject({ type: z.enum(['function', 'allowed_tools']) })]).optional(),
   parallel_tool_calls: z.boolean().optional(),
   reasoning_effort: z.string().optional(),
   return_token_ids: z.boolean().optional(),
@@ -26,6 +29,7 @@ const SCHEMA = z.object({
   modalities: z.array(z.literal('text')).optional(),
   functions: z.array(z.unknown()).max(0, "an older form: describe functions in 'tools'").optional(),
   function_call: z.enum(['auto', 'none'], { error: "an older form: use 'tools' and 'tool_choice'" }).optional(),
+  add_generation_prompt: z.literal(true).optional(),
   verbosity: z.unknown().optional(),
   prediction: z.unknown().optional(),
 })
@@ -38,49 +42,45 @@ export interface ChatRequest {
   readonly usage: boolean
   readonly logprobs: boolean
   readonly tokenIds: boolean
+  readonly notes: RequestNotes
 }
 
-/** What cannot be done is refused, never ignored. */
+/** Reads the body of a chat completion. Throws if it asks for what cannot be done. */
 export function readRequest(body: Wire | CompletionRequest): ChatRequest {
-  const given = readBody(SCHEMA, body)
+  const notes = new RequestNotes()
+  const given = readBody(SCHEMA, body, notes)
   const args: Record<string, unknown> = {
-    ...picked(given, samplingShape),
+    ...samplingArgs(given),
     ...picked(given, thinkingShape),
     ...effortArgs(given.reasoning_effort, given.chat_template_kwargs),
-    ...toolArgs(given.tools ?? [], given.tool_choice),
+    ...toolArgs(given.tools ?? [], choiceOf(given.tool_choice), notes),
     ...picked(given, { parallel_tool_calls: true }),
   }
   const most = given.max_completion_tokens ?? given.max_tokens
   if (most !== undefined) args.max_tokens = most
   if (given.logprobs && given.top_logprobs) args.logprobs = given.top_logprobs
   return {
-    messages: given.messages.map((message, i) => readMessage(message, `messages[${i}]`)),
+    messages: given.messages.map((message, i) => readMessage(message, `messages[${i}]`, notes)),
     args: args as ChatArgs,
     stream: given.stream ?? false,
     usage: given.stream_options?.include_usage ?? false,
     logprobs: given.logprobs ?? false,
     tokenIds: given.return_token_ids ?? false,
+    notes,
   }
 }
 
-/** Tools as the chat API writes them; none where they must not be called. */
-export function toolArgs(tools: readonly unknown[], choice: unknown): Pick<ChatArgs, 'tools' | 'tool_choice'> {
-  for (const [i, tool] of tools.entries()) {
-    const { type = 'function' } = wireObject(tool, `tools[${i}]`)
-    if (type !== 'function') throw unsupported(`tools[${i}]`, `a tool of type ${JSON.stringify(type)}`, 'use functions')
-  }
-  if (tools.length > 0 && choice !== 'none') {
-    return { tools, ...(choice === undefined ? {} : { tool_choice: choice as ChatArgs['tool_choice'] }) }
-  }
-  if (choice === undefined || choice === 'none' || choice === 'auto') return {}
-  throw unsupported('tool_choice', 'a call without tools', 'give the tools as well')
+function choiceOf(choice: z.output<typeof SCHEMA>['tool_choice']): unknown {
+  if (typeof choice !== 'object' || choice.type !== 'allowed_tools') return choice
+  const path = 'tool_choice.allowed_tools'
+  return allowedTools(wireObject(choice.allowed_tools, path), path, namedFunction)
 }
 
 const TEXT = { text: 'text', refusal: 'refusal' }
 const ROLES = ['system', 'user', 'assistant', 'tool']
 const NOT_READ = { audio: undefined, function_call: "use 'tool_calls'" }
 
-function readMessage(given: unknown, path: string): ChatMessage {
+function readMessage(given: unknown, path: string, notes: RequestNotes): ChatMessage {
   const message = wireObject(given, path)
   // an older and a newer name of the same
   const role = message.role === 'developer' ? 'system' : message.role
@@ -90,8 +90,13 @@ function readMessage(given: unknown, path: string): ChatMessage {
   for (const [key, hint] of Object.entries(NOT_READ)) {
     if (message[key] !== undefined && message[key] !== null) throw unsupported(`${path}.${key}`, `'${key}'`, hint)
   }
-  if (role !== 'assistant')
+  if (role === 'tool') {
+    return { ...message, role, content: toolResultText(message.content, `${path}.content`, TEXT, notes) }
+  }
+  if (role !== 'assistant') {
     return { ...message, role, content: contentText(message.content, `${path}.content`, TEXT, '\n') }
+  }
+  notes.passAnswer()
   const { content = null, tool_calls } = message
   const calls = wireList(tool_calls ?? [], `${path}.tool_calls`).map((call, i) => {
     return readCall(call, `${path}.tool_calls[${i}]`)

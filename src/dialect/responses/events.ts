@@ -16,6 +16,7 @@ import {
   wantsSummary,
 } from './reply.js'
 import type { ResponsesAsked } from './request.js'
+import { clientName } from './tools.js'
 
 type Event = Wire & { readonly type: string }
 
@@ -33,7 +34,7 @@ export async function* responseEvents(
     data: JSON.stringify({ type, sequence_number: sequence_number++, ...rest }),
   })
   const blocks = new Blocks()
-  const items = new Items(head.id, wantsSummary(request))
+  const items = new Items(head.id, request)
   for await (const streamed of partStream(model, answering, reading, request.args)) {
     if (sequence_number === 0) {
       const response = responseHead(head, request)
@@ -57,28 +58,32 @@ export async function* responseEvents(
 class Items {
   readonly output: Wire[] = []
   readonly #ids: ItemIds
-  readonly #summary: boolean
+  readonly #request: ResponsesAsked
   #id = ''
 
-  constructor(replyId: string, summary: boolean) {
+  constructor(replyId: string, request: ResponsesAsked) {
     this.#ids = new ItemIds(replyId)
-    this.#summary = summary
+    this.#request = request
   }
 
   events(block: BlockEvent, last: Status): Event[] {
     const { index: output_index, part } = block
+    const summary = wantsSummary(this.#request)
     if (block.type === 'begin') this.#id = this.#ids.next(part)
-    const names = part.type === 'call' ? CALL : textNames(part.type, this.#summary)
+    const names = part.type === 'call' ? CALL : textNames(part.type, summary)
     const inner = (type: string, more: Wire): Event => ({ type, item_id: this.#id, output_index, ...names.at, ...more })
     if (block.type === 'delta') return [inner(names.delta, { delta: block.text, ...names.more })]
-    const item = itemWire(part, this.#id, block.type === 'begin' ? 'in_progress' : last, this.#summary)
-    const content = part.type === 'call' ? {} : { part: contentWire(part.type, part.text, this.#summary) }
+    const item = itemWire(part, this.#id, block.type === 'begin' ? 'in_progress' : last, this.#request)
+    const content = part.type === 'call' ? {} : { part: contentWire(part.type, part.text, summary) }
     if (block.type === 'begin') {
       const added = { type: 'response.output_item.added', output_index, item }
       return [added, ...names.begin.map((type) => inner(type, content))]
     }
     this.output.push(item)
-    const whole = part.type === 'call' ? { name: part.call.name, arguments: part.call.arguments } : { text: part.text }
+    const whole =
+      part.type === 'call'
+        ? { ...clientName(part.call.name, this.#request.namespaced), arguments: part.call.arguments }
+        : { text: part.text }
     return [
       inner(names.done, { ...whole, ...names.more }),
       ...names.end.map((type) => inner(type, content)),

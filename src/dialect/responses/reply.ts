@@ -4,6 +4,7 @@ import type { Head, Wire } from '../dialect.js'
 import { tell } from '../said.js'
 import { ItemIds } from './item-ids.js'
 import type { ResponsesAsked } from './request.js'
+import { clientName } from './tools.js'
 
 /** An answer without a word is still an item, or the turn is missing when the items come back. */
 export const NOTHING: Part = { type: 'text', text: '' }
@@ -24,7 +25,7 @@ export function responseReply(
   const parts = answer.parts.length > 0 ? answer.parts : [NOTHING]
   const last = parts.length - 1
   const output = parts.map((part, i) => {
-    return itemWire(part, ids.next(part), i === last ? statusOf(answer) : 'completed', wantsSummary(request))
+    return itemWire(part, ids.next(part), i === last ? statusOf(answer) : 'completed', request)
   })
   return endedResponse(head, request, answer, answered, output)
 }
@@ -92,11 +93,13 @@ export function wantsSummary({ given: { reasoning } }: ResponsesAsked): boolean 
 }
 
 /** An item of the output; while it is in progress, without its content. */
-export function itemWire(part: Part, id: string, status: Status, summary: boolean): Wire {
+export function itemWire(part: Part, id: string, status: Status, request: ResponsesAsked): Wire {
+  const summary = wantsSummary(request)
   const done = status !== 'in_progress'
   if (part.type === 'call') {
     const { id: call_id, name, arguments: args } = part.call
-    return { id, type: 'function_call', status, call_id, name, arguments: done ? args : '' }
+    const named = clientName(name, request.namespaced)
+    return { id, type: 'function_call', status, call_id, ...named, arguments: done ? args : '' }
   }
   const content = done ? [contentWire(part.type, part.text, summary)] : []
   if (part.type === 'text') return { id, type: 'message', status, role: 'assistant', content }

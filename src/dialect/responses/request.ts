@@ -5,11 +5,13 @@ import type { ChatAsked } from '../asked.js'
 import type { ChatArgs, ResponseFormat } from '../chat-args.js'
 import type { Recall, Recalled, Wire } from '../dialect.js'
 import { effortArgs } from '../openai/effort.js'
-import { toolArgs } from '../openai/request.js'
-import { picked, samplingShape, silentShape, thinkingShape } from '../sampling-schema.js'
+import { RequestNotes } from '../request-notes.js'
+import { picked, samplingArgs, samplingShape, silentShape, thinkingShape } from '../sampling-schema.js'
+import { allowedTools, toolArgs } from '../tools.js'
 import { joinTurns } from '../turns.js'
 import { readBody, unsupported, wireObject } from '../wire.js'
 import { readItems } from './items.js'
+import { choiceName, type NamespacedTool, readTools } from './tools.js'
 
 /** Further answers and other names of a format are not part of this API. */
 const { n: _, response_format: __, ...sampling } = samplingShape
@@ -36,10 +38,8 @@ const SCHEMA = z.object({
   /** All but log-probs belong to tools that there are not, or to reasoning that is hidden. */
   include: z.array(z.string().refine((one) => !one.includes('logprobs'), 'log-probs are not given here')).optional(),
   top_logprobs: z.literal(0).optional(),
-  // a prompt that is too long is refused either way
-  truncation: z.enum(['auto', 'disabled']).optional(),
+  truncation: z.literal('disabled', { error: 'a conversation that is too long is refused, not cut' }).optional(),
   background: z.literal(false).optional(),
-  max_tool_calls: z.unknown().optional(),
   stream_options: z.unknown().optional(),
   prompt_cache_options: z.unknown().optional(),
 })
@@ -48,21 +48,27 @@ export type Given = z.output<typeof SCHEMA>
 /** What a request asks for, and what its reply repeats of it. */
 export interface ResponsesAsked extends ChatAsked {
   readonly given: Given
+  /** Tools of namespaces by the name under which the model calls them. */
+  readonly namespaced: ReadonlyMap<string, NamespacedTool>
 }
 
 export function readRequest(body: Wire, recall: Recall): ResponsesAsked {
-  const given = readBody(SCHEMA, body)
+  const notes = new RequestNotes()
+  const given = readBody(SCHEMA, body, notes)
   const { instructions, input = [] } = given
   const system: ChatMessage[] = instructions === undefined ? [] : [{ role: 'system', content: instructions }]
-  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : readItems(input, recall)
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : readItems(input, { recall, notes })
   const messages = joinTurns([...system, ...earlier(recall, given.previous_response_id), ...items])
   if (messages.length === system.length) {
     throw new TrinityError('dialect/invalid', 'input: there is nothing to answer', { path: 'input' })
   }
+  const { tools, namespaced } = readTools(given.tools ?? [], notes)
   return {
     given,
+    namespaced,
+    notes,
     messages,
-    args: argsOf(given),
+    args: argsOf(given, tools, notes),
     stream: given.stream ?? false,
     carried: { instructed: system.length > 0 },
   }
@@ -79,32 +85,24 @@ function earlier(recall: Recall, id: string | undefined): readonly ChatMessage[]
   })
 }
 
-function argsOf(given: Given): ChatArgs {
+function argsOf(given: Given, tools: readonly unknown[], notes: RequestNotes): ChatArgs {
   const most = given.max_output_tokens
   const format = given.text?.format
   return {
-    ...picked(given, sampling),
+    ...samplingArgs(given, sampling),
     ...picked(given, thinkingShape),
     ...effortArgs(given.reasoning?.effort, given.chat_template_kwargs),
-    ...toolArgs(readTools(given.tools ?? []), choiceOf(given.tool_choice)),
+    ...toolArgs(tools, choiceOf(given.tool_choice), notes),
     ...picked(given, { parallel_tool_calls: true }),
     ...(most === undefined ? {} : { max_tokens: most }),
     ...(format === undefined || format === null ? {} : { response_format: formatOf(format) }),
   }
 }
 
-/** Tools in the form of the chat API, which puts what describes a function one level deeper. */
-function readTools(tools: readonly unknown[]): unknown[] {
-  return tools.map((tool, i) => {
-    const { type, ...described } = wireObject(tool, `tools[${i}]`)
-    if (type !== 'function') throw unsupported(`tools[${i}]`, `a tool of type ${JSON.stringify(type)}`, 'use functions')
-    return { type, function: described }
-  })
-}
-
 function choiceOf(choice: Given['tool_choice']): unknown {
   if (typeof choice !== 'object') return choice
-  if (choice.type === 'function') return { type: 'function', function: { name: choice.name } }
+  if (choice.type === 'function') return { type: 'function', function: { name: choiceName(choice, 'tool_choice') } }
+  if (choice.type === 'allowed_tools') return allowedTools(choice, 'tool_choice', choiceName)
   throw unsupported(
     'tool_choice',
     `a choice of type ${JSON.stringify(choice.type)}`,

@@ -42,7 +42,7 @@ describe('openai responses', () => {
     const { args, asked } = await read({
       ...{ max_output_tokens: 7, temperature: 0.5, text: { format }, reasoning: { effort: 'none' } },
       ...{ tools, tool_choice: { type: 'function', name: 'add' }, parallel_tool_calls: false },
-      ...{ include: ['reasoning.encrypted_content'], truncation: 'auto', metadata: { session: 's' }, store: false },
+      ...{ include: ['reasoning.encrypted_content'], truncation: 'disabled', metadata: { session: 's' }, store: false },
     })
     expect(asked.session).toBe('s')
     expect(args).toMatchObject({
@@ -58,8 +58,15 @@ describe('openai responses', () => {
     ['input[0].content[0]', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] }],
     ['input[0]', { input: [{ type: 'web_search_call', id: 'w' }] }],
     ['input[0].id', { input: [{ type: 'item_reference', id: 'msg_gone_0' }] }],
-    ['tools[0]', { tools: [{ type: 'web_search' }] }],
+    ['tools[0]', { tools: [{ type: 'local_shell' }] }],
+    ['truncation', { truncation: 'auto' }],
+    ['max_tool_calls', { max_tool_calls: 2 }],
+    ['top_p', { top_p: 1.5 }],
+    ['temperature', { temperature: 3 }],
+    ['n', { n: 2 }],
+    ['max_tokens', { max_tokens: 7 }],
     ['tool_choice', { tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [] } }],
+    ['tool_choice', { tools, tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'web_search' }] } }],
     ['text.format', { text: { format: { type: 'grammar' } } }],
     ['include.0', { include: ['message.output_text.logprobs'] }],
     ['previous_response_id', { previous_response_id: 'resp_gone' }],
@@ -68,6 +75,88 @@ describe('openai responses', () => {
     ['prompt', { prompt: { id: 'p' } }],
   ])('refuses what it cannot do: %s', async (path, more) => {
     await expect(read(more)).rejects.toMatchObject({ name: 'TrinityError', path })
+  })
+
+  it('offers the tools of a namespace one by one, and gives calls back as the client knows them', async () => {
+    const agents = {
+      type: 'namespace',
+      name: 'agents_v1',
+      description: 'helpers',
+      tools: [
+        { type: 'function', name: 'spawn', parameters: { type: 'object' }, strict: false },
+        { type: 'function', name: 'close', parameters: { type: 'object' } },
+      ],
+    }
+    const given = [...tools, agents, { type: 'web_search', external_web_access: false }]
+    const { args, asked } = await read({ tools: given, client_metadata: { turn: '1' }, reasoning: { context: 'auto' } })
+    const nameOf = (tool: unknown) => (tool as { function: { name: string } }).function.name
+    expect(args.tools?.map(nameOf)).toEqual(['add', 'agents_v1__spawn', 'agents_v1__close'])
+    expect([...asked.notes!].map(({ kind, path }) => [kind, path])).toEqual([
+      ['field', 'client_metadata'],
+      ['field', 'reasoning.context'],
+      ['tool', 'tools[2]'],
+    ])
+
+    const call = '<tool_call>{"name": "agents_v1__spawn", "arguments": {"task": "x"}}</tool_call>'
+    const speak = await speaking(call)
+    const { reply } = await speak.ask({ input: 'hello', tools: given })
+    const [item] = reply.output as Record<string, unknown>[]
+    expect(item).toMatchObject({
+      type: 'function_call',
+      name: 'spawn',
+      namespace: 'agents_v1',
+      arguments: '{"task":"x"}',
+    })
+    const { events } = await speak.ask({ input: 'hello', tools: given, stream: true })
+    const named = { name: 'spawn', namespace: 'agents_v1' }
+    expect(events.find(({ type }) => type === 'response.output_item.added')?.item).toMatchObject(named)
+    expect(events.find(({ type }) => type === 'response.output_item.done')?.item).toMatchObject(named)
+
+    // sent back, it is what the model wrote, also by a request that offers no tools
+    const result = { type: 'function_call_output', call_id: item.call_id, output: 'more' }
+    const input = [{ role: 'user', content: 'hello' }, item, result]
+    await speak.ask({ input, tools: given })
+    expect(speak.model.stats).toMatchObject({ divergences: 1, diverged: { again: 1 } })
+    const bare = await read({ input })
+    expect(bare.asked.messages?.[1].tool_calls).toMatchObject([{ function: { name: 'agents_v1__spawn' } }])
+  })
+
+  it('reads which tools are allowed', async () => {
+    const inner = { type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'go' }] }
+    const choice = (named: object[]) => ({
+      type: 'allowed_tools',
+      mode: 'auto',
+      tools: [{ type: 'web_search' }, ...named],
+    })
+    const { args } = await read({
+      tools: [...tools, inner],
+      tool_choice: choice([
+        { type: 'function', name: 'add' },
+        { type: 'function', name: 'go', namespace: 'ns' },
+      ]),
+    })
+    const named = (name: string) => ({ type: 'function', function: { name } })
+    expect(args.tool_choice).toEqual({
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'auto', tools: [named('add'), named('ns__go')] },
+    })
+  })
+
+  it('reads images and files in tool results as text', async () => {
+    const output = [
+      { type: 'input_image', image_url: 'data:image/png;base64,AA' },
+      { type: 'input_file', file_id: 'f' },
+    ]
+    const { asked } = await read({
+      input: [
+        { role: 'user', content: 'hello' },
+        { type: 'function_call', call_id: 'c1', name: 'view', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c1', output },
+      ],
+    })
+    const omitted = (kind: string) => `[${kind} omitted: the model reads only text]`
+    expect(asked.messages?.at(-1)?.content).toBe(`${omitted('image')}\n${omitted('file')}`)
+    expect([...asked.notes!].map(({ name }) => name)).toEqual(['image', 'file'])
   })
 
   it('writes items, and events in the order of the API', async () => {
