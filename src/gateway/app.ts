@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono'
 import { TrinityError } from '../base/error.js'
 import type { Logger } from '../base/log/logger.js'
 import type { Dialect, Wire } from '../dialect/dialect.js'
+import { NoteLog, type RequestNotes } from '../dialect/request-notes.js'
 import { Call } from './call.js'
 import { type Extension, extensionBody, gaugesText, wantsText } from './extension.js'
 import { Flusher } from './flusher.js'
@@ -14,7 +15,7 @@ import { prometheusText, referenceMetrics } from './metrics-text.js'
 import { modelList, modelWire } from './models.js'
 import { JSON_TYPE, refuse, send } from './send.js'
 import { busy, OpenSession } from './session.js'
-import type { SessionResolver } from './sessions.js'
+import { type SessionResolver, unknownSession } from './sessions.js'
 
 export interface AppParts {
   readonly dialects: readonly Dialect[]
@@ -47,6 +48,12 @@ export function gatewayApp(parts: AppParts): Hono<Env> {
   const { dialects, sessions, limits, meter, stats, extension } = parts
   const app = new Hono<Env>()
   const flusher = new Flusher()
+  const noteLog = new NoteLog()
+  const onNotes = (notes: RequestNotes, session: OpenSession) => {
+    meter.notes.add(notes)
+    const logger = session.parts.logger ?? parts.logger
+    if (logger) noteLog.add(notes, logger)
+  }
   const dialectOf = (path: string) => dialects.find((one) => path.includes(`/v1${one.path}`)) ?? dialects[0]
   const asking = (c: Asking) => ({ id: c.req.param('session'), headers: c.env.incoming.headers })
   const sendWire = (c: Asking, wire: Wire, status = 200) => {
@@ -72,6 +79,14 @@ export function gatewayApp(parts: AppParts): Hono<Env> {
   app.use(async (c, next) => {
     checkSender(c.env.incoming.headers, parts.host)
     await next()
+  })
+
+  // Clients probe their base URL, without a key.
+  app.use('/s/:session/*', async (c, next) => {
+    if (c.req.method !== 'HEAD') return next()
+    if (!sessions.has(c.req.param('session'))) throw unknownSession(c.req.param('session'))
+    send(c.env.outgoing, 200, JSON_TYPE, '')
+    return RESPONSE_ALREADY_SENT
   })
 
   const route = (method: 'get' | 'post', path: string, answer: (c: Asking) => Response | Promise<Response>) => {
@@ -117,7 +132,7 @@ export function gatewayApp(parts: AppParts): Hono<Env> {
     const whose = sessions.resolve(asking(c))
     if (meter.callsInFlight >= limits.calls) throw busy('the server', limits.calls)
     const { incoming, outgoing } = c.env
-    await new Call({ incoming, outgoing, dialect, whose, limits, meter, flusher }).run()
+    await new Call({ incoming, outgoing, dialect, whose, limits, meter, flusher, onNotes }).run()
     return RESPONSE_ALREADY_SENT
   }
 }

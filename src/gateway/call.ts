@@ -4,6 +4,7 @@ import { TrinityError } from '../base/error.js'
 import { manyListeners } from '../base/link-signals.js'
 import type { Answered, ChatModel, OnText } from '../dialect/chat-model.js'
 import type { Asked, Dialect, Head, Wire } from '../dialect/dialect.js'
+import type { RequestNotes } from '../dialect/request-notes.js'
 import { checkMediaType, parseBody, readBody } from './body.js'
 import { Delivery } from './delivery.js'
 import { EVENTS_TYPE, EventStream, eventText } from './event-stream.js'
@@ -24,6 +25,8 @@ export interface CallParts {
   readonly limits: GatewayLimits
   readonly meter: Meter
   readonly flusher: Flusher
+  /** Receives what a request lost while it was read. */
+  readonly onNotes: (notes: RequestNotes, session: OpenSession) => void
 }
 
 /**
@@ -126,6 +129,7 @@ export class Call implements Running {
   async #reply(session: OpenSession, asked: Asked, keep: boolean): Promise<Reply> {
     const { dialect, outgoing, limits, flusher } = this.#parts
     const model = session.modelOf(asked.model)
+    this.#note(session, model, asked)
     const name = asked.model ?? model.name
     const head: Head = { id: dialect.replyId(), created: Math.floor(Date.now() / 1000), model: name }
     const stream = asked.stream ? new EventStream(outgoing, limits, replyHeaders(head.id), flusher) : undefined
@@ -150,6 +154,14 @@ export class Call implements Running {
     } finally {
       stream?.stop()
     }
+  }
+
+  #note(session: OpenSession, model: ChatModel, { notes }: Asked): void {
+    if (!notes || notes.isEmpty) return
+    const unknown = session.parts.unknownFields ?? model.unknownFields
+    if (unknown === 'refuse') notes.refuse()
+    model.noted?.(notes)
+    this.#parts.onNotes(notes, session)
   }
 
   async #whole(asked: Asked, head: Head, model: ChatModel): Promise<string> {

@@ -1,4 +1,5 @@
 import type { Answered, ChatModel } from '../dialect/chat-model.js'
+import { NoteCounter, type NoteCounts } from '../dialect/request-notes.js'
 import { DIVERGENCES, type DivergenceCounts, noDivergences } from '../experience/divergence.js'
 import { Histogram, type HistogramCounts } from './histogram.js'
 import type { OpenSession } from './session.js'
@@ -22,6 +23,8 @@ export interface GatewayStats {
   readonly divergences: number
   /** The same by reason. */
   readonly diverged: DivergenceCounts
+  /** Unknown fields that were ignored, hosted tools that were dropped, media that were replaced by text; by label. */
+  readonly notes: NoteCounts
   /** Newest version of the weights, of models that say it. */
   readonly modelVersion?: number
   /** From the request's arrival to the first token of a stream. */
@@ -38,6 +41,7 @@ export class Meter {
   sessions = 0
   readonly firstToken = new Histogram()
   readonly total = new Histogram()
+  readonly notes = new NoteCounter()
   readonly #errors: Record<number, number> = {}
   #answers = 0
   #promptTokens = 0
@@ -77,6 +81,7 @@ export class Meter {
       divergences: Object.values(diverged).reduce((sum, count) => sum + count, 0),
       answers: this.#answers,
       errors: { ...this.#errors },
+      notes: this.notes.read(),
       promptTokens: this.#promptTokens,
       completionTokens: this.#completionTokens,
       firstToken: this.firstToken.read(),

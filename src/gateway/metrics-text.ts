@@ -17,14 +17,19 @@ export function prometheusText(stats: GatewayStats): string {
   }
   metric('requests_total', 'counter', 'Requests for an answer.', [['', stats.requests]])
   metric('answers_total', 'counter', 'Answers that were sampled.', [['', stats.answers]])
-  const errors = Object.entries(stats.errors).map(([status, count]) => [`{status="${status}"}`, count] as const)
-  metric('errors_total', 'counter', 'Requests that got no answer, by HTTP status.', errors)
+  const labeled = (label: string, counts: Readonly<Record<string, number>>) =>
+    Object.entries(counts).map(([name, count]) => [`{${label}="${name}"}`, count] as const)
+  metric('errors_total', 'counter', 'Requests that got no answer, by HTTP status.', labeled('status', stats.errors))
   metric('tokens_total', 'counter', 'Tokens of prompts and of answers.', [
     ['{kind="prompt"}', stats.promptTokens],
     ['{kind="completion"}', stats.completionTokens],
   ])
   metric('retries_total', 'counter', 'Requests that got the answer of an earlier one.', [['', stats.retries]])
-  const diverged = Object.entries(stats.diverged).map(([reason, count]) => [`{reason="${reason}"}`, count] as const)
+  const { field, tool, media } = stats.notes
+  metric('ignored_fields_total', 'counter', 'Unknown fields of requests that were ignored.', labeled('field', field))
+  metric('dropped_tools_total', 'counter', 'Hosted tools of requests that were dropped.', labeled('type', tool))
+  metric('replaced_media_total', 'counter', 'Parts of tool results replaced by text.', labeled('type', media))
+  const diverged = labeled('reason', stats.diverged)
   metric('divergences_total', 'counter', 'Calls that began a sequence of their own, by reason.', diverged)
   metric('sessions_total', 'counter', 'Sessions that were opened.', [['', stats.sessions]])
   metric('sessions_open', 'gauge', 'Sessions that are open.', [['', stats.openSessions]])

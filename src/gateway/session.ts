@@ -1,7 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { TrinityError } from '../base/error.js'
+import type { Logger } from '../base/log/logger.js'
 import type { Answered, ChatModel } from '../dialect/chat-model.js'
 import type { Recall, Recalled } from '../dialect/dialect.js'
+import type { UnknownFields } from '../dialect/request-notes.js'
 import type { GatewayLimits } from './limits.js'
 import { Replies } from './replies.js'
 
@@ -12,6 +14,10 @@ export interface SessionParts {
   readonly models?: Readonly<Record<string, ChatModel>>
   /** A name that no model has is 404. Else `model` answers to it: an unchanged agent names the model it was written for. */
   readonly strictModels?: boolean
+  /** Treatment of unknown request fields and of hosted tools. Default: that of the model. */
+  readonly unknownFields?: UnknownFields
+  /** Receives what requests of the session lost, each once. Default: the logger of the gateway. */
+  readonly logger?: Pick<Logger, 'warn'>
   /** Ends the session. */
   readonly signal?: AbortSignal
   /** Default: random. Letters, digits, `.`, `_` and `-`. */

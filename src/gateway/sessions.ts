@@ -26,6 +26,7 @@ export type Arrive = (read: (recall: Recall) => Asked) => Placed
 export interface SessionResolver {
   /** By URL, key or header, or else how to find it by the body. */
   resolve(asking: Asking): OpenSession | Arrive
+  has(id: string): boolean
   /** The names of the models that a request may use. */
   modelNames(asking: Asking): readonly string[]
   /** Refuses a request that does not carry the key of the whole server, where there is one. */
@@ -99,6 +100,10 @@ export class Sessions implements SessionResolver {
     return session
   }
 
+  has(id: string): boolean {
+    return this.#byId.has(id)
+  }
+
   resolve({ id, headers }: Asking): OpenSession | Arrive {
     const key = keyOf(headers)
     if (id === undefined) {
@@ -110,9 +115,7 @@ export class Sessions implements SessionResolver {
       throw wrongKey(key)
     }
     const session = this.#byId.get(id)
-    if (!session) {
-      throw new TrinityError('gateway/session', `there is no session '${id}'`, { hint: 'it may have ended' })
-    }
+    if (!session) throw unknownSession(id)
     if (key === undefined || !(session.opensWith(key) || this.#isMaster(key))) throw wrongKey(key)
     return session
   }
@@ -189,6 +192,10 @@ function wrongKey(key: string | undefined): TrinityError {
   return new TrinityError('gateway/key', key === undefined ? 'the API key is missing' : 'the API key is wrong', {
     hint: 'send the key of the session as a bearer token, or in the header x-api-key',
   })
+}
+
+export function unknownSession(id: string): TrinityError {
+  return new TrinityError('gateway/session', `there is no session '${id}'`, { hint: 'it may have ended' })
 }
 
 function unnamed(name?: string): TrinityError {
