@@ -290,6 +290,7 @@ export function createProgram(done: (code: ExitCode) => void): Command {
     .option('--temperature <t>', 'where a request says none', '1')
     .option('--max-tokens <n>', 'longest reply, where a request says none', '1024')
     .option('--seed <n>', 'of what is left to chance', '0')
+    .option('--strict', 'refuse unknown request fields and hosted tools instead of ignoring them')
     .option('--set <key=value>', 'with a YAML configuration: as the run was started (may be repeated)', collect)
     .action(async (model, options) => done(await (await import('./serve.js')).serve(model, options)))
 

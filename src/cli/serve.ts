@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import pc from 'picocolors'
-import { TrinityError } from '../base/error.js'
+import { messageOf, TrinityError } from '../base/error.js'
 import { manyListeners } from '../base/link-signals.js'
+import type { Logger } from '../base/log/logger.js'
 import { interrupted } from './interrupted.js'
 import { modelName } from './model-name.js'
 import { checkSet, modelOf } from './model-of.js'
@@ -16,6 +17,7 @@ export interface ServeOptions {
   temperature?: string
   maxTokens?: string
   seed?: string
+  strict?: boolean
   set?: string[]
 }
 
@@ -65,9 +67,12 @@ export async function serve(
     const open = () => {
       const one = newConversation('serve', conversations++)
       one.refuseLong()
-      return { model: one }
+      return { model: one, unknownFields: options.strict ? ('refuse' as const) : undefined }
     }
-    const gateway = await Gateway.open({ host: options.host, port, apiKey, visitors: { open, models: [name] } })
+    const gateway = await Gateway.open({
+      ...{ host: options.host, port, apiKey, visitors: { open, models: [name] } },
+      logger: noteLogger(note),
+    })
     closers.add(gateway)
     print(`${name} is served at ${gateway.url}/v1`)
     if (!signal.aborted) await once(signal, 'abort')
@@ -84,6 +89,11 @@ function keyIn(env: ServeWorld['env'], variable: string | undefined): string | u
     path: '--api-key-env',
     hint: `export ${variable}=… first`,
   })
+}
+
+/** Warnings for the terminal. Failures reach the client. */
+function noteLogger(note: (text: string) => void): Logger {
+  return { debug() {}, info() {}, warn: note, error: (text, cause) => note(`${text}: ${messageOf(cause)}`) }
 }
 
 function say(text: string): void {

@@ -38,6 +38,7 @@ export function contextFactory(parts: ContextParts, loggerOf: (runner: number) =
   return (job, { run, repeat, attempt, runner }, signal) => {
     const { task, batch, taskId } = job
     const { n: _, ...rolloutArgs } = task.rolloutArgs
+    const logger = loggerOf(runner)
     const path = [seed, batch, taskId, run, attempt] as const
     const models = auxiliary.map((one, i) => {
       const name = one.config.name ?? `auxiliary_${i}`
@@ -72,9 +73,11 @@ export function contextFactory(parts: ContextParts, loggerOf: (runner: number) =
         history: rollout.enable_history,
         toolCallParser: rollout.tool_call_parser,
         reasoningParser: rollout.reasoning_parser,
+        unknownFields: rollout.unknown_request_fields,
+        logger,
       }),
       auxiliary: new AuxiliaryModels(models),
-      logger: loggerOf(runner),
+      logger,
       place,
       random: new Pcg64(deriveSeed(...path, 'random')),
       signal,

@@ -9,7 +9,7 @@ import { failedExperience, failureOf, isHopeless, placeOf, RolloutTimeout } from
 import type { RolloutJob, RolloutResult } from './job.js'
 import { rolloutOver } from './over.js'
 import { invalidReward, markFailed } from './reward-check.js'
-import { divergenceMetrics, runMetrics, SAMPLED_TOKENS, stamp } from './stamp.js'
+import { divergenceMetrics, requestMetrics, runMetrics, SAMPLED_TOKENS, stamp } from './stamp.js'
 import type { AttemptTimeout } from './timeout.js'
 import { nameOf, type Seat, type Workplace } from './workplace.js'
 
@@ -99,7 +99,7 @@ export class Runner {
       await untilAborted(timeSlice(), link.signal)
       const running = seat.perform(job, { run, repeat, attempt, runner: this.index }, link.signal)
       work = running
-      const { experiences, drift, diverged, sampledTokens } = await untilAborted(running, link.signal)
+      const { experiences, drift, diverged, sampledTokens, notes } = await untilAborted(running, link.signal)
       const ms = performance.now() - begun
       if (job.kind === 'train') timeout.observe(ms)
       stamp(experiences, job, { first: run, count: repeat }, seed, drift)
@@ -107,6 +107,7 @@ export class Runner {
       const extra = {
         'time/run_execution': ms / 1000,
         ...divergenceMetrics(diverged, repeat),
+        ...requestMetrics(notes, repeat),
         // one call may have answered for several runs
         [SAMPLED_TOKENS]: sampledTokens / repeat,
       }

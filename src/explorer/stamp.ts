@@ -1,5 +1,6 @@
 import { TrinityError } from '../base/error.js'
 import { deriveSeed } from '../base/random/derive-seed.js'
+import { NOTE_KINDS, type NoteCounts, type NoteKind } from '../dialect/request-notes.js'
 import type { DivergenceCounts } from '../experience/divergence.js'
 import type { Experience } from '../experience/index.js'
 import { combine } from '../monitor/combine.js'
@@ -46,6 +47,22 @@ export function divergenceMetrics(diverged: DivergenceCounts, repeat: number): M
     token_divergences: found.reduce((sum, [, count]) => sum + count, 0),
     ...Object.fromEntries(found.map(([reason, count]) => [`token_divergences/${reason}:sum`, count / repeat])),
   }
+}
+
+/** Metric of each kind of note on a request. */
+const NOTE_METRICS: Readonly<Record<NoteKind, string>> = {
+  field: 'ignored_request_fields',
+  tool: 'dropped_tools',
+  media: 'replaced_media',
+}
+
+/** Returns how many fields, tools and media requests of a run lost, by label, for the sum over a step. */
+export function requestMetrics(notes: NoteCounts, repeat: number): Metrics {
+  return Object.fromEntries(
+    NOTE_KINDS.flatMap((kind) =>
+      Object.entries(notes[kind]).map(([label, count]) => [`${NOTE_METRICS[kind]}/${label}:sum`, count / repeat]),
+    ),
+  )
 }
 
 /** The numbers of one run, from its experiences. */

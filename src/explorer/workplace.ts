@@ -1,3 +1,4 @@
+import type { NoteCounts } from '../dialect/request-notes.js'
 import type { DivergenceCounts } from '../experience/divergence.js'
 import type { Experience } from '../experience/index.js'
 import type { WorkflowContext } from '../workflow/context.js'
@@ -25,6 +26,8 @@ export interface Performed {
   readonly diverged: DivergenceCounts
   /** Tokens that the policy was made to write, also those that no experience holds. */
   readonly sampledTokens: number
+  /** Fields, tools and media of requests that did not reach the model, by label. */
+  readonly notes: NoteCounts
 }
 
 /** Where workflows run: in this process, or in workers. */
@@ -47,8 +50,8 @@ export function workHere(contextOf: ContextFactory): Workplace {
       const context = contextOf(job, place, signal)
       const { version } = context.model
       const experiences = await underWay(nameOf(job, place.run), context, () => perform(job.entry, context))
-      const { diverged, sampledTokens } = context.model.stats
-      return { experiences, drift: context.model.version - version, diverged, sampledTokens }
+      const { diverged, sampledTokens, notes } = context.model.stats
+      return { experiences, drift: context.model.version - version, diverged, sampledTokens, notes }
     },
     leave() {},
   }

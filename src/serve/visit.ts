@@ -47,6 +47,7 @@ export function visits({ config, sampler, text, history, log }: VisitParts): () 
       deadlineMs: config.synchronizer.sync_timeout * 1000,
       toolCallParser: rollout.tool_call_parser,
       reasoningParser: rollout.reasoning_parser,
+      unknownFields: rollout.unknown_request_fields,
     })
     model.refuseLong()
     return model

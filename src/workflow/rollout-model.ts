@@ -1,5 +1,6 @@
 import { TrinityError } from '../base/error.js'
 import { linkSignals } from '../base/link-signals.js'
+import type { Logger } from '../base/log/logger.js'
 import { deriveSeed } from '../base/random/derive-seed.js'
 import { timeSlice } from '../base/time-slice.js'
 import { answerFormat } from '../dialect/answer-format.js'
@@ -7,6 +8,7 @@ import type { ChatArgs, SamplingArgs } from '../dialect/chat-args.js'
 import type { Answered, ChatModel, OnText, Said } from '../dialect/chat-model.js'
 import { createOpenAI, type OpenAIClient } from '../dialect/openai/client.js'
 import type { Parsers } from '../dialect/parsers.js'
+import { NoteCounter, type NoteCounts, type RequestNotes, type UnknownFields } from '../dialect/request-notes.js'
 import { nextCall } from '../engine/calls.js'
 import type { AskedChat, Sample, SampleModel } from '../engine/contract.js'
 import { Conversation, joined, type Prompt } from '../experience/conversation.js'
@@ -37,6 +39,10 @@ export interface RolloutModelParts {
   /** `explorer.rollout_model.tool_call_parser` and `reasoning_parser`, for the OpenAI client. */
   readonly toolCallParser?: string | null
   readonly reasoningParser?: string | null
+  /** `explorer.rollout_model.unknown_request_fields`, for clients of its APIs. Default: `ignore`. */
+  readonly unknownFields?: UnknownFields
+  /** Receives what requests of its OpenAI client lost while they were read. */
+  readonly logger?: Pick<Logger, 'warn'>
   /** What the OpenAI client says its model is called. */
   readonly name?: string
 }
@@ -48,6 +54,8 @@ export interface RolloutStats {
   /** Calls that could not go on from what was said before, and their reasons. */
   readonly divergences: number
   readonly diverged: DivergenceCounts
+  /** Fields, tools and media of requests that did not reach the model, by label. */
+  readonly notes: NoteCounts
 }
 
 /**
@@ -74,6 +82,7 @@ export class RolloutModel implements ChatModel {
   #recording: boolean
   #calls = 0
   #sampledTokens = 0
+  readonly #notes = new NoteCounter()
   #openai: OpenAIClient | undefined
   readonly #branches: RolloutModel[] = []
 
@@ -107,6 +116,15 @@ export class RolloutModel implements ChatModel {
     return this.#parts.defaults
   }
 
+  get unknownFields(): UnknownFields | undefined {
+    return this.#parts.unknownFields
+  }
+
+  /** Counts what a request of a client lost while it was read. */
+  noted(notes: RequestNotes): void {
+    this.#notes.add(notes)
+  }
+
   /** Version of the weights in use. */
   get version(): number {
     return this.#parts.sampler.version
@@ -123,7 +141,14 @@ export class RolloutModel implements ChatModel {
   /** Those of its branches are among them. */
   get stats(): RolloutStats {
     const { divergences, diverged } = this.conversation
-    const total = { calls: this.#calls, sampledTokens: this.#sampledTokens, divergences, diverged: { ...diverged } }
+    const notes = this.#notes.read()
+    const total = {
+      calls: this.#calls,
+      sampledTokens: this.#sampledTokens,
+      divergences,
+      diverged: { ...diverged },
+      notes,
+    }
     for (const { stats } of this.#branches) {
       total.calls += stats.calls
       total.sampledTokens += stats.sampledTokens
@@ -318,7 +343,7 @@ export class RolloutModel implements ChatModel {
    */
   openai(): OpenAIClient {
     this.#recording = true
-    this.#openai ??= createOpenAI(this)
+    this.#openai ??= createOpenAI(this, { logger: this.#parts.logger })
     return this.#openai
   }
 

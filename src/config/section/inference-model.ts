@@ -46,6 +46,11 @@ export const inferenceModel = record('InferenceModelConfig', 'A model behind rol
   enable_auto_tool_choice: bool('Let the model call tools.', false),
   tool_call_parser: str('How tool calls are read from the text.', null),
   reasoning_parser: str('How reasoning is read from the text.', null),
+  unknown_request_fields: oneOf(
+    ['ignore', 'refuse'],
+    'What is done with unknown fields and hosted tools in the requests of agents. ignore: they are counted and logged once.',
+    'ignore',
+  ),
   external_model_config: section(externalModel, 'Hosted model; copied from model.external_model.'),
   nnodes: derived(int('Nodes an engine spans.', 1)),
   node_rank: derived(int('Rank of the node.', 0)),

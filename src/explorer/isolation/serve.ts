@@ -35,8 +35,8 @@ export function serveRollouts(
       const entry = entryOf(job.task)
       const context = contextOf({ ...job, task: shared.of(job.task), entry }, place, link.signal)
       const experiences = await perform(entry, context)
-      const { diverged, sampledTokens } = context.model.stats
-      deliver(port, job.task, { kind: 'done', experiences, diverged, sampledTokens })
+      const { diverged, sampledTokens, notes } = context.model.stats
+      deliver(port, job.task, { kind: 'done', experiences, diverged, sampledTokens, notes })
     } catch (error) {
       port.post({ kind: 'undone', error: toWireError(error) })
     } finally {

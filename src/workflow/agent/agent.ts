@@ -34,7 +34,10 @@ export function agent<T = AgentTask>(
   return workflow
 }
 
-const optionsSchema = z.strictObject({ sampling: z.enum(['run', 'agent']).optional() })
+const optionsSchema = z.strictObject({
+  sampling: z.enum(['run', 'agent']).optional(),
+  unknownFields: z.enum(['ignore', 'refuse']).optional(),
+})
 
 function check(name: unknown, run: unknown, options: unknown): void {
   if (typeof name !== 'string' || name.trim() === '' || typeof run !== 'function') {

@@ -22,6 +22,10 @@ const args = z.strictObject({
     .enum(['run', 'agent'])
     .default('run')
     .describe('who decides on temperature, top_p, top_k, min_p and seed: the run, or the program'),
+  unknown_request_fields: z
+    .enum(['ignore', 'refuse'])
+    .optional()
+    .describe('unknown fields and hosted tools of its requests; default: that of explorer.rollout_model'),
   reward_from: z
     .enum(['output', 'exit'])
     .default('output')
@@ -55,7 +59,7 @@ export class CommandWorkflow extends Workflow {
           await rm(folder, { recursive: true, force: true, maxRetries: 3 })
         }
       },
-      given,
+      { sampling: given.sampling, unknownFields: given.unknown_request_fields },
     )
   }
 

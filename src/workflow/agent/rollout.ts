@@ -1,5 +1,6 @@
 import { inScope, installScopes } from '../../base/scope/index.js'
 import { createOpenAI, type OpenAIClient } from '../../dialect/openai/client.js'
+import type { UnknownFields } from '../../dialect/request-notes.js'
 import type { Experience } from '../../experience/index.js'
 import type { SessionParts } from '../../gateway/index.js'
 import type { WorkflowContext } from '../context.js'
@@ -30,21 +31,25 @@ export interface AgentOptions {
    * agent.
    */
   readonly sampling?: 'run' | 'agent'
+  /**
+   * Treatment of request fields that are unknown, and of hosted tools. Default: `explorer.rollout_model.unknown_request_fields`.
+   */
+  readonly unknownFields?: UnknownFields
 }
 
 /** Lets an agent work on a task, and gives what the model said with the reward that came of it. */
 export async function rollOut(
   context: WorkflowContext,
   play: (rollout: AgentRollout) => unknown | Promise<unknown>,
-  { sampling = 'run' }: AgentOptions = {},
+  { sampling = 'run', unknownFields }: AgentOptions = {},
 ): Promise<Experience[]> {
-  const { model, signal, task } = context
+  const { model, signal, task, logger } = context
   installScopes()
   model.recordHistory()
   model.refuseLong()
   const reached = sampling === 'run' ? sampledByRun(model) : model
   const onUnanswered: SessionParts['onUnanswered'] = (answers) => model.withdraw(answers)
-  const reward = await withSession({ model: reached, signal, onUnanswered }, (session) => {
+  const reward = await withSession({ model: reached, signal, logger, unknownFields, onUnanswered }, (session) => {
     const { repeat: _, ...rest } = context
     const scope = scopeOf(session)
     const { baseURL, anthropicBaseURL, apiKey } = session
@@ -52,7 +57,7 @@ export async function rollOut(
       ...rest,
       ...{ baseURL, anthropicBaseURL, apiKey },
       model: model.name,
-      openai: createOpenAI(reached),
+      openai: createOpenAI(reached, { logger, unknownFields }),
       env: scope.env,
     }
     return inScope(scope, async () => play(rollout))

@@ -10,12 +10,13 @@ const CHANCE = ['temperature', 'top_p', 'top_k', 'min_p', 'seed'] as const
  * the same learns nothing: chance is the run's to decide, what is said and how long is the agent's.
  */
 export function sampledByRun(model: RolloutModel): ChatModel & Pick<RolloutModel, 'stats'> {
-  const { name, tokenizer, parsers, defaults } = model
+  const { name, tokenizer, parsers, defaults, unknownFields } = model
   return {
-    ...{ name, tokenizer, parsers, defaults },
+    ...{ name, tokenizer, parsers, defaults, unknownFields },
     answers: (messages, args, onText, signal) => model.answers(messages, freed(args), onText, signal),
     complete: (prompt, args, onText, signal) => model.complete(prompt, freed(args), onText, signal),
     remember: (message, raw) => model.remember(message, raw),
+    noted: (notes) => model.noted(notes),
     get stats() {
       return model.stats
     },
