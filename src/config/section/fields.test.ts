@@ -38,6 +38,7 @@ const NEW = [
   'ExplorerConfig.isolation_memory',
   ...['proxy_api_key', 'proxy_tls_cert', 'proxy_tls_key', 'proxy_history_days'].map((key) => `ExplorerConfig.${key}`),
   'InferenceModelConfig.base_url',
+  'InferenceModelConfig.unknown_request_fields',
   'TrainerConfig.save_dtype',
   'TrainerConfig.exact_logprobs',
   'StageConfig.model',

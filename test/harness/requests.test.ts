@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { modelOf, speaker } from '../../test/support/workflow-kit.js'
-import { dialects } from '../dialect/dialects.js'
-import { Gateway, type SessionParts } from './index.js'
+import { dialects } from '../../src/dialect/dialects.js'
+import { Gateway, type SessionParts } from '../../src/gateway/index.js'
+import { modelOf, speaker } from '../support/workflow-kit.js'
 
 /** Requests with the fields that coding agents send, in the shapes of their current versions. */
 
