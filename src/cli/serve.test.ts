@@ -11,9 +11,9 @@ const model = join(root, 'examples/quickstart/model')
 beforeAll(() => void vi.spyOn(process.stderr, 'write').mockReturnValue(true))
 afterAll(() => void vi.restoreAllMocks())
 
-async function start(name?: string, dir = model) {
+async function start(name?: string, dir = model, more: ServeOptions = {}) {
   const control = new AbortController()
-  const options = { port: '0', apiKeyEnv: 'KEY', name }
+  const options = { port: '0', apiKeyEnv: 'KEY', name, ...more }
   let ended: Promise<number> | undefined
   const said = await new Promise<string>((print, fail) => {
     ended = serve(dir, options, { env: { KEY: 'k' }, print, signal: control.signal })
@@ -94,6 +94,21 @@ it('a model that was given no name has that of its folder', async () => {
   expect(await (await ask('k', 0, { stream: true })).text()).toContain('"model":"model"')
   control.abort()
   expect(await ended).toBe(0)
+})
+
+it('ignores unknown request fields and says so once, or refuses them with --strict', async () => {
+  const written = vi.mocked(process.stderr.write)
+  const open = await start()
+  for (let i = 0; i < 2; i++) expect((await open.ask('k', 0, { client_metadata: {} })).status).toBe(200)
+  const notes = () => written.mock.calls.filter(([text]) => String(text).includes('"client_metadata"'))
+  expect(notes()).toHaveLength(1)
+  open.control.abort()
+  const strict = await start(undefined, { strict: true })
+  const refused = await strict.ask('k', 0, { client_metadata: {} })
+  expect([refused.status, await refused.json()]).toMatchObject([400, { error: { param: 'client_metadata' } }])
+  expect((await strict.ask('k', 0)).status).toBe(200)
+  strict.control.abort()
+  expect([await open.ended, await strict.ended]).toEqual([0, 0])
 })
 
 interface Chat {

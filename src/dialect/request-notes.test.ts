@@ -7,8 +7,8 @@ const fieldNotes = (...names: string[]) => {
   return notes
 }
 
-describe('request notes', () => {
-  it('have labels from a fixed list', () => {
+describe('request note', () => {
+  it('takes its label from a fixed list', () => {
     const notes = fieldNotes('client_metadata', 'secret_of_a_client', '__proto__')
     notes.dropTool('web_search_20250305', 'tools[0]')
     notes.dropTool('web_search_preview_2025_03_11', 'tools[1]')
@@ -28,7 +28,7 @@ describe('request notes', () => {
     })
   })
 
-  it('are logged once each, cut, and not without end', () => {
+  it('is logged once, cut, and only up to a bound', () => {
     const lines: string[] = []
     const logger = { warn: (text: string) => lines.push(text) }
     const log = new NoteLog()
@@ -42,7 +42,7 @@ describe('request notes', () => {
     expect(lines).toHaveLength(32)
   })
 
-  it('refuse what was ignored or dropped, and no media', () => {
+  it('is refused if it is a field or a tool', () => {
     expect(() => fieldNotes('temprature').refuse()).toThrow(
       expect.objectContaining({ path: 'temprature', hint: "did you mean 'temperature'?" }),
     )

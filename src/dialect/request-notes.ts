@@ -24,14 +24,15 @@ export type NoteCounts = Readonly<Record<NoteKind, Readonly<Record<string, numbe
 /** Collects what a request loses while it is read. */
 export class RequestNotes {
   readonly #notes: RequestNote[] = []
+  #media: RequestNote[] = []
   #known: readonly string[] = []
 
   get isEmpty(): boolean {
-    return this.#notes.length === 0
+    return this.#notes.length === 0 && this.#media.length === 0
   }
 
   [Symbol.iterator](): IterableIterator<RequestNote> {
-    return this.#notes.values()
+    return [...this.#notes, ...this.#media].values()
   }
 
   /** Records unknown keys; `known` are the keys of the dialect, for hints. */
@@ -45,18 +46,17 @@ export class RequestNotes {
   }
 
   replaceMedia(type: string, path: string): void {
-    this.#notes.push({ kind: 'media', name: type, path })
+    this.#media.push({ kind: 'media', name: type, path })
   }
 
   /** Forgets media before an answer of the model: an earlier request brought them, and was counted. */
   passAnswer(): void {
-    const kept = this.#notes.filter(({ kind }) => kind !== 'media')
-    if (kept.length < this.#notes.length) this.#notes.splice(0, this.#notes.length, ...kept)
+    this.#media = []
   }
 
   /** Throws if a field was ignored or a tool dropped. */
   refuse(): void {
-    const note = this.#notes.find(({ kind }) => kind !== 'media')
+    const [note] = this.#notes
     if (!note) return
     const { kind, name, path } = note
     if (kind === 'tool') throw unsupported(path, `a tool of type ${JSON.stringify(short(name))}`, 'use functions')

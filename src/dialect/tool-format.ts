@@ -32,9 +32,9 @@ export function toolsOf(given: readonly unknown[]): Tool[] {
 /** The tools that a choice allows. Throws if it names one that was not given. */
 export function chosen(tools: readonly Tool[], choice: ToolChoice): readonly Tool[] {
   if (typeof choice === 'string') return tools
-  const names = namesOf(choice)
-  const known = names.every((name) => tools.some((tool) => tool.name === name))
-  if (known && names.length > 0) return tools.filter(({ name }) => names.includes(name))
+  const names = new Set(namesOf(choice))
+  const found = tools.filter(({ name }) => names.has(name))
+  if (found.length > 0 && new Set(found.map(({ name }) => name)).size === names.size) return found
   throw new TrinityError('chat/tool-choice', `tool_choice names no tool that there is: ${JSON.stringify(choice)}`, {
     path: 'tool_choice',
     hint: `tools: ${tools.map((tool) => tool.name).join(', ')}`,

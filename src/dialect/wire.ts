@@ -23,7 +23,7 @@ export function readBody<S extends z.ZodObject>(schema: S, body: Wire, notes: Re
   const nested = parsed.success ? [] : parsed.error.issues.filter((issue) => issue.code === 'unrecognized_keys')
   if (nested.length > 0) {
     for (const { path, keys } of nested) {
-      given = without(given, path, keys)
+      given = without(given, path, new Set(keys))
       unknown.push(...keys.map((key) => [...path, key].join('.')))
     }
     parsed = schema.safeParse(given)
@@ -37,8 +37,8 @@ export function readBody<S extends z.ZodObject>(schema: S, body: Wire, notes: Re
 }
 
 /** Copies an object without some keys of the object at a path. */
-function without(value: Wire, path: readonly PropertyKey[], keys: readonly string[]): Record<string, unknown> {
-  if (path.length === 0) return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)))
+function without(value: Wire, path: readonly PropertyKey[], keys: ReadonlySet<string>): Record<string, unknown> {
+  if (path.length === 0) return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))
   const [first, ...rest] = path.map(String)
   return { ...value, [first]: without(value[first] as Wire, rest, keys) }
 }

@@ -55,6 +55,8 @@ export function contextFactory(parts: ContextParts, loggerOf: (runner: number) =
         deadlineMs,
         toolCallParser: one.config.tool_call_parser,
         reasoningParser: one.config.reasoning_parser,
+        unknownFields: one.config.unknown_request_fields,
+        logger,
       })
       return { name, chat, reward }
     })

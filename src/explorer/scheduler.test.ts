@@ -100,6 +100,26 @@ describe('RolloutScheduler', () => {
     })
   })
 
+  it('counts what requests of a run lost, by label', async () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }
+    const agent = named(async ({ model }) => {
+      await model.openai().chat.completions.create({
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'tool', tool_call_id: 'c', content: [image] },
+        ],
+        client_metadata: {},
+      })
+      return model.toExperiences()
+    })
+    const result = await scheduler(await speaker(() => 'x')).submit(batch(tasks(agent, 2))).done
+    expect(stepMetrics(result)).toMatchObject({
+      'rollout/ignored_request_fields/client_metadata/sum': 2,
+      'rollout/replaced_media/image/sum': 2,
+    })
+    expect(Object.keys(stepMetrics(result)).filter((key) => key.includes('dropped_tools'))).toEqual([])
+  })
+
   it('gives the same experiences in the same order whatever finishes first', async () => {
     const slow = named(async ({ model, task, run }) => {
       const [first] = await model.generate('a', { max_tokens: 5, ignore_eos: true })

@@ -4,7 +4,14 @@ import type { SampleRequest } from '../engine/contract.js'
 import type { Experience } from '../experience/index.js'
 import { type VisitParts, visits } from './visit.js'
 
-const rollout_model = { name: null, model_path: 'models/small', max_model_len: 4096, temperature: 0.5, seed: 1 }
+const rollout_model = {
+  name: null,
+  model_path: 'models/small',
+  max_model_len: 4096,
+  temperature: 0.5,
+  seed: 1,
+  unknown_request_fields: 'refuse',
+}
 const config = {
   explorer: { rollout_model },
   synchronizer: { sync_timeout: 10 },
@@ -31,7 +38,7 @@ describe('a visit', () => {
   it('records answers under the id of their reply, and takes them back by it', async () => {
     const { open, recorded, withdrawn } = await visiting()
     const { model, onAnswers, onUnanswered } = open()
-    expect(model.name).toBe('models/small')
+    expect([model.name, model.unknownFields]).toEqual(['models/small', 'refuse'])
     const answers = await model.answers(CHAT, { n: 2 })
     await onAnswers?.(answers, 'reply-1')
     expect(recorded.map(({ eid }) => eid.suffix)).toEqual(['reply-1', 'reply-1'])

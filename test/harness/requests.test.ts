@@ -79,7 +79,7 @@ const codex = {
 }
 
 describe('a rollout of Claude Code', () => {
-  it('goes on after its first request and after an image in a tool result', async () => {
+  it('continues after its first request and after an image in a tool result', async () => {
     const { post, model, opened } = await session(
       '<tool_call>{"name": "Read", "arguments": {"file_path": "pic.png"}}</tool_call>',
     )
@@ -117,7 +117,7 @@ describe('a rollout of Claude Code', () => {
 })
 
 describe('a rollout of Codex', () => {
-  it('goes on after its first request, and gets calls of a namespace back', async () => {
+  it('continues after its first request and receives the calls of a namespace', async () => {
     const { post, model } = await session(
       '<tool_call>{"name": "multi_agent_v1__spawn_agent", "arguments": {"message": "go"}}</tool_call>',
     )

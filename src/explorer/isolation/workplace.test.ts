@@ -77,7 +77,7 @@ it('a workflow gives the same in a worker as here, to the last bit', async () =>
   const there = await performOn(await workers().take(signal), 'isolated_all')
   expect(here.experiences).toHaveLength(2)
   expect(there.experiences).toEqual(here.experiences)
-  const numbers = ({ drift, diverged, sampledTokens }: Performed) => [drift, diverged, sampledTokens]
+  const numbers = ({ drift, diverged, sampledTokens, notes }: Performed) => [drift, diverged, sampledTokens, notes]
   expect(numbers(there)).toEqual(numbers(here))
   expect(here.sampledTokens).toBeGreaterThan(0)
 })

@@ -7,14 +7,20 @@ import type { Experience } from '../../experience/index.js'
 import { perform } from '../../explorer/perform.js'
 import { workflows } from '../registry.js'
 import { type AgentFunction, agent } from './agent.js'
+import type { AgentOptions } from './rollout.js'
 
 const { tokenizer } = text
 let count = 0
 
 /** One rollout of an agent with a model that answers so. */
-async function roll(run: AgentFunction, says: (prompt: string) => string, row: Record<string, unknown> = {}) {
+async function roll(
+  run: AgentFunction,
+  says: (prompt: string) => string,
+  row: Record<string, unknown> = {},
+  options: AgentOptions = {},
+) {
   const name = `agent-${count++}`
-  const entry = agent(name, run)
+  const entry = agent(name, run, options)
   expect(workflows.get(name)).toBe(entry)
   const model = modelOf(await speaker(says))
   return perform(entry, contextOf(model, { task: taskOf({ raw: row, workflow: name, truth: row.answer as string }) }))
@@ -166,6 +172,26 @@ describe('agent', () => {
     expect(made(() => 1)).toThrow(expect.objectContaining({ code: 'agent/wrong' }))
     expect(made('wrong', () => 1, { smpling: 'agent' })).toThrow(/smpling/)
     expect(made('wrong', () => 1, { sampling: 'agnt' })).toThrow(/sampling/)
+    expect(made('wrong', () => 1, { unknownFields: 'keep' })).toThrow(/unknownFields/)
+  })
+
+  it('may send fields that are unknown, unless it is strict', async () => {
+    const messages = [{ role: 'user', content: '?' }]
+    const overHttp: AgentFunction = async (_, { baseURL, apiKey }) => {
+      return (await ask(baseURL, apiKey, messages, { client_metadata: {} })).choices.length
+    }
+    const inProcess: AgentFunction = async (_, { openai }) => {
+      return (await openai.chat.completions.create({ messages, client_metadata: {} })).choices.length
+    }
+    for (const run of [overHttp, inProcess]) {
+      expect((await roll(run, () => 'yes'))[0].reward).toBe(1)
+      await expect(roll(run, () => 'yes', {}, { unknownFields: 'refuse' })).rejects.toThrow("'client_metadata'")
+      const strict = async () => {
+        const model = modelOf(await speaker(() => 'yes'), { unknownFields: 'refuse' })
+        return perform(agent(`agent-${count++}`, run), contextOf(model, { task: taskOf({ raw: {} }) }))
+      }
+      await expect(strict()).rejects.toThrow("'client_metadata'")
+    }
   })
 
   it('fails as it failed, or says that it has not called the model', async () => {

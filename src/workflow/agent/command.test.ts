@@ -15,7 +15,7 @@ const file = JSON.parse(require('fs').readFileSync(process.env.TRINITY_TASK_FILE
 fetch(process.env.OPENAI_BASE_URL + '/chat/completions', {
   method: 'POST',
   headers: { authorization: 'Bearer ' + process.env.OPENAI_API_KEY, 'content-type': 'application/json' },
-  body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: task.question }] }),
+  body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: task.question }], ...JSON.parse(process.env.MORE ?? '{}') }),
 }).then((r) => r.json()).then(({ choices }) => {
   console.log('it said', choices[0].message.content)
   if (require('fs').existsSync('here.txt')) require('fs').writeFileSync('left.txt', process.cwd())
@@ -51,6 +51,12 @@ describe('command_workflow', () => {
     expect((await roll({ reward_from: 'exit', env: { MODE: 'exit' } }, { truth: 'five' }))[0].reward).toBe(0)
     const reward = await roll({ env: { MODE: 'quiet' } }, { rewardFn: 'accuracy_reward', truth: 'it said four' })
     expect(reward[0].reward).toBe(1)
+  })
+
+  it('may send fields that are unknown, unless it is told not to', async () => {
+    const env = { MORE: '{"client_metadata":{}}' }
+    expect((await roll({ env }))[0].reward).toBe(0.75)
+    await expect(roll({ env, unknown_request_fields: 'refuse' })).rejects.toMatchObject({ code: 'agent/command' })
   })
 
   it('works in a copy of a folder, or in the one that is named, and has a folder of its own in any case', async () => {
