@@ -51,7 +51,7 @@ export function allowedTools(
   const names = wireList(tools, `${path}.tools`).flatMap((given, i) => {
     const at = `${path}.tools[${i}]`
     const tool = wireObject(given, at)
-    return tool.type === 'function' || tool.type === undefined ? [read(tool, at)] : []
+    return ['function', 'custom', undefined].some((type) => type === tool.type) ? [read(tool, at)] : []
   })
   if (names.length === 0) throw unsupported(path, 'a list of tools without functions', "use 'none'")
   const allowed = names.map((name) => ({ type: 'function' as const, function: { name } }))

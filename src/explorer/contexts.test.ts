@@ -19,7 +19,13 @@ describe('the model of a rollout', () => {
     const model = [await speaker(() => 'x')]
     const treated = (set: Record<string, unknown>) => {
       const contextOf = contextFactory({ config: withKeys(set), model, text }, () => silent)
-      const job = { batch: 1, kind: 'train' as const, task: taskOf({ workflow: 'w' }), taskId: 0, entry: async () => [] }
+      const job = {
+        batch: 1,
+        kind: 'train' as const,
+        task: taskOf({ workflow: 'w' }),
+        taskId: 0,
+        entry: async () => [],
+      }
       const place = { run: 0, repeat: 1, attempt: 0, runner: 0 }
       return contextOf({ ...job, first: 0, count: 1 }, place, new AbortController().signal).model.unknownFields
     }

@@ -16,7 +16,7 @@ import {
   wantsSummary,
 } from './reply.js'
 import type { ResponsesAsked } from './request.js'
-import { clientName } from './tools.js'
+import { type ClientCall, clientCall } from './tools.js'
 
 type Event = Wire & { readonly type: string }
 
@@ -70,9 +70,11 @@ class Items {
     const { index: output_index, part } = block
     const summary = wantsSummary(this.#request)
     if (block.type === 'begin') this.#id = this.#ids.next(part)
-    const names = part.type === 'call' ? CALL : textNames(part.type, summary)
+    const call = part.type === 'call' ? clientCall(part.call, this.#request.clientTools) : undefined
+    const names = part.type === 'call' ? callNames(call!) : textNames(part.type, summary)
     const inner = (type: string, more: Wire): Event => ({ type, item_id: this.#id, output_index, ...names.at, ...more })
-    if (block.type === 'delta') return [inner(names.delta, { delta: block.text, ...names.more })]
+    // a call comes in one piece
+    if (block.type === 'delta') return [inner(names.delta, { delta: call?.text ?? block.text, ...names.more })]
     const item = itemWire(part, this.#id, block.type === 'begin' ? 'in_progress' : last, this.#request)
     const content = part.type === 'call' ? {} : { part: contentWire(part.type, part.text, summary) }
     if (block.type === 'begin') {
@@ -80,10 +82,7 @@ class Items {
       return [added, ...names.begin.map((type) => inner(type, content))]
     }
     this.output.push(item)
-    const whole =
-      part.type === 'call'
-        ? { ...clientName(part.call.name, this.#request.namespaced), arguments: part.call.arguments }
-        : { text: part.text }
+    const whole = part.type === 'call' ? { ...call!.named, [call!.key]: call!.text } : { text: part.text }
     return [
       inner(names.done, { ...whole, ...names.more }),
       ...names.end.map((type) => inner(type, content)),
@@ -102,13 +101,9 @@ interface Names {
   readonly more: Wire
 }
 
-const CALL: Names = {
-  at: {},
-  begin: [],
-  delta: 'response.function_call_arguments.delta',
-  done: 'response.function_call_arguments.done',
-  end: [],
-  more: {},
+function callNames({ type }: ClientCall): Names {
+  const events = `response.${type === 'function_call' ? 'function_call_arguments' : 'custom_tool_call_input'}`
+  return { at: {}, begin: [], delta: `${events}.delta`, done: `${events}.done`, end: [], more: {} }
 }
 
 function textNames(type: 'text' | 'reasoning', summary: boolean): Names {

@@ -4,7 +4,7 @@ import type { RequestNotes } from '../request-notes.js'
 import { toolResultText } from '../tool-result.js'
 import { contentText, unsupported, wireObject, wireText } from '../wire.js'
 import { itemOf } from './item-ids.js'
-import { flatName } from './tools.js'
+import { flatName, inputArguments } from './tools.js'
 
 const TEXT = { input_text: 'text', output_text: 'text', text: 'text', refusal: 'refusal' }
 const REASONING = { reasoning_text: 'text', summary_text: 'text' }
@@ -19,20 +19,10 @@ type Reader = (item: Wire, path: string, context: ItemContext) => ChatMessage
 
 const READERS: Readonly<Record<string, Reader>> = {
   message: readMessage,
-  function_call: (item, path) => {
-    const [id, bare, args] = ['call_id', 'name', 'arguments'].map((key) => wireText(item[key], `${path}.${key}`))
-    const name = flatName(item.namespace, bare, path)
-    return {
-      role: 'assistant',
-      content: null,
-      tool_calls: [{ id, type: 'function', function: { name, arguments: args } }],
-    }
-  },
-  function_call_output: (item, path, { notes }) => ({
-    role: 'tool',
-    tool_call_id: wireText(item.call_id, `${path}.call_id`),
-    content: toolResultText(item.output, `${path}.output`, TEXT, notes),
-  }),
+  function_call: (item, path) => callMessage(item, path, wireText(item.arguments, `${path}.arguments`)),
+  custom_tool_call: (item, path) => callMessage(item, path, inputArguments(wireText(item.input, `${path}.input`))),
+  function_call_output: readResult,
+  custom_tool_call_output: readResult,
   reasoning: (item, path) => {
     const key = Array.isArray(item.content) && item.content.length > 0 ? 'content' : 'summary'
     const reasoning_content = contentText(item[key] ?? [], `${path}.${key}`, REASONING, '')
@@ -58,6 +48,24 @@ export function readItems(items: readonly unknown[], context: ItemContext): Chat
     if (message.role === 'assistant') context.notes.passAnswer()
     return message
   })
+}
+
+function callMessage(item: Wire, path: string, args: string): ChatMessage {
+  const [id, bare] = ['call_id', 'name'].map((key) => wireText(item[key], `${path}.${key}`))
+  const name = flatName(item.namespace, bare, path)
+  return {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id, type: 'function', function: { name, arguments: args } }],
+  }
+}
+
+function readResult(item: Wire, path: string, { notes }: ItemContext): ChatMessage {
+  return {
+    role: 'tool',
+    tool_call_id: wireText(item.call_id, `${path}.call_id`),
+    content: toolResultText(item.output, `${path}.output`, TEXT, notes),
+  }
 }
 
 function readMessage({ role, content }: Wire, path: string): ChatMessage {

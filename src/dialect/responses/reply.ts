@@ -4,7 +4,7 @@ import type { Head, Wire } from '../dialect.js'
 import { tell } from '../said.js'
 import { ItemIds } from './item-ids.js'
 import type { ResponsesAsked } from './request.js'
-import { clientName } from './tools.js'
+import { clientCall } from './tools.js'
 
 /** An answer without a word is still an item, or the turn is missing when the items come back. */
 export const NOTHING: Part = { type: 'text', text: '' }
@@ -97,9 +97,8 @@ export function itemWire(part: Part, id: string, status: Status, request: Respon
   const summary = wantsSummary(request)
   const done = status !== 'in_progress'
   if (part.type === 'call') {
-    const { id: call_id, name, arguments: args } = part.call
-    const named = clientName(name, request.namespaced)
-    return { id, type: 'function_call', status, call_id, ...named, arguments: done ? args : '' }
+    const { type, named, key, text } = clientCall(part.call, request.clientTools)
+    return { id, type, status, call_id: part.call.id, ...named, [key]: done ? text : '' }
   }
   const content = done ? [contentWire(part.type, part.text, summary)] : []
   if (part.type === 'text') return { id, type: 'message', status, role: 'assistant', content }

@@ -11,7 +11,7 @@ import { allowedTools, toolArgs } from '../tools.js'
 import { joinTurns } from '../turns.js'
 import { readBody, unsupported, wireObject } from '../wire.js'
 import { readItems } from './items.js'
-import { choiceName, type NamespacedTool, readTools } from './tools.js'
+import { type ClientTools, choiceName, readTools } from './tools.js'
 
 /** Further answers and other names of a format are not part of this API. */
 const { n: _, response_format: __, ...sampling } = samplingShape
@@ -48,8 +48,7 @@ export type Given = z.output<typeof SCHEMA>
 /** What a request asks for, and what its reply repeats of it. */
 export interface ResponsesAsked extends ChatAsked {
   readonly given: Given
-  /** Tools of namespaces by the name under which the model calls them. */
-  readonly namespaced: ReadonlyMap<string, NamespacedTool>
+  readonly clientTools: ClientTools
 }
 
 export function readRequest(body: Wire, recall: Recall): ResponsesAsked {
@@ -62,10 +61,10 @@ export function readRequest(body: Wire, recall: Recall): ResponsesAsked {
   if (messages.length === system.length) {
     throw new TrinityError('dialect/invalid', 'input: there is nothing to answer', { path: 'input' })
   }
-  const { tools, namespaced } = readTools(given.tools ?? [], notes)
+  const { tools, clientTools } = readTools(given.tools ?? [], notes)
   return {
     given,
-    namespaced,
+    clientTools,
     notes,
     messages,
     args: argsOf(given, tools, notes),
@@ -101,7 +100,8 @@ function argsOf(given: Given, tools: readonly unknown[], notes: RequestNotes): C
 
 function choiceOf(choice: Given['tool_choice']): unknown {
   if (typeof choice !== 'object') return choice
-  if (choice.type === 'function') return { type: 'function', function: { name: choiceName(choice, 'tool_choice') } }
+  if (choice.type === 'function' || choice.type === 'custom')
+    return { type: 'function', function: { name: choiceName(choice, 'tool_choice') } }
   if (choice.type === 'allowed_tools') return allowedTools(choice, 'tool_choice', choiceName)
   throw unsupported(
     'tool_choice',

@@ -121,6 +121,28 @@ describe('openai responses', () => {
     expect(bare.asked.messages?.[1].tool_calls).toMatchObject([{ function: { name: 'agents_v1__spawn' } }])
   })
 
+  it('offers a custom tool as a function with one text, and gives its calls back with that text', async () => {
+    const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
+    const patch = { type: 'custom', name: 'apply_patch', description: 'edits files', format }
+    const { args } = await read({ tools: [patch], tool_choice: { type: 'custom', name: 'apply_patch' } })
+    expect(args.tools).toMatchObject([
+      { type: 'function', function: { name: 'apply_patch', parameters: { required: ['input'] } } },
+    ])
+    expect(JSON.stringify(args.tools)).toContain('The input follows this lark grammar:\\nstart')
+    expect(args.tool_choice).toEqual({ type: 'function', function: { name: 'apply_patch' } })
+
+    const speak = await speaking('<tool_call>{"name": "apply_patch", "arguments": {"input": "*** a\\nb"}}</tool_call>')
+    const { reply } = await speak.ask({ input: 'hello', tools: [patch] })
+    const [item] = reply.output as Record<string, unknown>[]
+    expect(item).toMatchObject({ type: 'custom_tool_call', name: 'apply_patch', input: '*** a\nb' })
+    const { events } = await speak.ask({ input: 'hello', tools: [patch], stream: true })
+    const typed = (type: string) => events.find((event) => event.type === `response.custom_tool_call_input.${type}`)
+    expect([typed('delta')?.delta, typed('done')?.input]).toEqual(['*** a\nb', '*** a\nb'])
+    const result = { type: 'custom_tool_call_output', call_id: item.call_id, output: 'more' }
+    await speak.ask({ input: [{ role: 'user', content: 'hello' }, item, result], tools: [patch] })
+    expect(speak.model.stats).toMatchObject({ divergences: 1, diverged: { again: 1 } })
+  })
+
   it('reads which tools are allowed', async () => {
     const inner = { type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'go' }] }
     const choice = (named: object[]) => ({

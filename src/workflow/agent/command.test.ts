@@ -53,7 +53,7 @@ describe('command_workflow', () => {
     expect(reward[0].reward).toBe(1)
   })
 
-  it('may send fields that are unknown, unless it is told not to', async () => {
+  it('accepts unknown request fields unless the arguments refuse them', async () => {
     const env = { MORE: '{"client_metadata":{}}' }
     expect((await roll({ env }))[0].reward).toBe(0.75)
     await expect(roll({ env, unknown_request_fields: 'refuse' })).rejects.toMatchObject({ code: 'agent/command' })
