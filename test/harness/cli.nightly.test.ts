@@ -130,12 +130,13 @@ describe('the newest agents', () => {
     4 * MINUTES,
   )
 
-  it(
-    'Codex works on a task',
-    async () => {
+  // with a name that it knows, Codex describes other tools
+  it.each(['policy', 'gpt-5.5'])(
+    'Codex works on a task with a model named %s',
+    async (name) => {
       const ended = await rollout(
         ({ baseURL, apiKey }, home) => {
-          const config = `model = "policy"
+          const config = `model = "${name}"
 model_provider = "t"
 check_for_update_on_startup = false
 [model_providers.t]
