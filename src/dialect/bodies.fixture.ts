@@ -4,9 +4,14 @@ const KEYS =
   `messages input prompt instructions system tools tool_choice stop stop_sequences n seed max_tokens metadata user text
   reasoning thinking thread include stream temperature top_p logit_bias response_format max_output_tokens truncation
   previous_response_id store parallel_tool_calls logprobs background output_config echo best_of content role functions
-  __proto__`.split(/\s+/)
-const NAMES = 'type role content text id name function arguments call_id tool_calls input'.split(' ')
-const WORDS = 'user assistant tool message function_call text tool_use tool_result function'.split(' ')
+  structured_outputs random_seed use_beam_search mcp_servers context_management client_metadata __proto__`.split(/\s+/)
+const NAMES =
+  'type role content text id name function arguments call_id tool_calls input tools mode namespace source data output'.split(
+    ' ',
+  )
+const WORDS =
+  `user assistant tool message function_call text tool_use tool_result function namespace custom image document
+  allowed_tools web_search input_image custom_tool_call function_call_output`.split(/\s+/)
 
 const { any } = fc.letrec((tie) => ({
   any: fc.oneof(

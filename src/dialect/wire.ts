@@ -11,11 +11,12 @@ import type { RequestNotes } from './request-notes.js'
  * is not one of the dialect. Other unknown fields are ignored and recorded, also inside of objects.
  */
 export function readBody<S extends z.ZodObject>(schema: S, body: Wire, notes: RequestNotes): z.output<S> {
+  const { shape } = schema
   const unknown: string[] = []
   let given: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(body)) {
     if (value === null || value === undefined) continue
-    if (Object.hasOwn(schema.shape, key)) given[key] = value
+    if (Object.hasOwn(shape, key)) given[key] = value
     else if (isAnswerField(key)) checkAnswerField(key, value)
     else unknown.push(key)
   }
@@ -24,7 +25,7 @@ export function readBody<S extends z.ZodObject>(schema: S, body: Wire, notes: Re
   if (nested.length > 0) {
     for (const { path, keys } of nested) {
       given = without(given, path, new Set(keys))
-      unknown.push(...keys.map((key) => [...path, key].join('.')))
+      for (const key of keys) unknown.push([...path, key].join('.'))
     }
     parsed = schema.safeParse(given)
   }
@@ -32,7 +33,7 @@ export function readBody<S extends z.ZodObject>(schema: S, body: Wire, notes: Re
     const [{ key, message }] = argumentProblems(schema, given, parsed.error.issues)
     throw new TrinityError('dialect/invalid', `${key}: ${message}`, { path: key })
   }
-  if (unknown.length > 0) notes.ignoreFields(unknown, Object.keys(schema.shape))
+  if (unknown.length > 0) notes.ignoreFields(unknown, Object.keys(shape))
   return parsed.data
 }
 

@@ -121,6 +121,12 @@ describe('openai responses', () => {
     expect(bare.asked.messages?.[1].tool_calls).toMatchObject([{ function: { name: 'agents_v1__spawn' } }])
   })
 
+  it('ignores any number of unknown fields', async () => {
+    const many = Object.fromEntries(Array.from({ length: 150_000 }, (_, i) => [`key_${i}`, 1]))
+    const { asked } = await read({ reasoning: { effort: 'low', ...many } })
+    expect([...asked.notes!]).toHaveLength(150_000)
+  })
+
   it('offers a custom tool as a function with one text, and gives its calls back with that text', async () => {
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
     const patch = { type: 'custom', name: 'apply_patch', description: 'edits files', format }
