@@ -54,7 +54,6 @@ function batch(name: string, player: Player): Experience[] {
   }
   if (schema !== 'experience') return [player.answer(GOOD, 0, 0)]
   const played = Array.from({ length: 32 }, (_, i) => player.play(i >> 3, i & 7))
-  if (name === 'raft') return played.filter((experience) => experience.reward === 1)
   if (!name.startsWith('mix')) return played
   const expert = player.answer(GOOD, 9, 0)
   return [...played, { ...expert, reward: 0, info: { is_expert: true } }]

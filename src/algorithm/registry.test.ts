@@ -29,7 +29,7 @@ gspo 0101 experience 2 default grpo gspo none k2 default
 sapo 0101 experience 2 default grpo sapo none k2 default
 mix 0101 experience 8 mix grpo mix none k2 mix
 mix_chord 0101 experience 8 mix grpo mix_chord none k2 mix
-raft 0001 experience - default grpo sft none none none
+raft 0001 experience - default raft sft none none none
 sppo 0001 experience 2 default opmd sppo none none none
 rec 0101 experience 2 default rec rec none k2 default
 multi_step_grpo 0101 experience 8 default step_wise_grpo ppo none k2 default
@@ -67,7 +67,7 @@ describe('algorithm table', () => {
 
   it('is complete', () => {
     expect(algorithms.names().sort()).toEqual(TABLE.map(([name]) => name).sort())
-    expect(advantageFns.names().length).toBe(18 + 4)
+    expect(advantageFns.names().length).toBe(18 + 5)
     expect(policyLossFns.names().length).toBe(15 + 2 + 7)
     expect(klFns.names().length).toBe(7)
     expect(entropyLossFns.names().length).toBe(3)
@@ -89,6 +89,8 @@ describe('algorithm table', () => {
     expect(advantage.where).toBe(facts.compute_advantage_in_trainer ? 'trainer' : 'explorer')
     expect(advantage.args.safeParse(defaults.advantage_fn_args ?? {}).success).toBe(true)
     expect(advantage.needs.includes('values')).toBe(facts.use_critic)
+    // Otherwise the reward has no effect: every answer is imitated, right or wrong.
+    expect(reads.includes('advantage') || advantage.selects === true).toBe(true)
   })
 })
 

@@ -63,7 +63,11 @@ export const algorithms = new Registry<Algorithm>('algorithm', {
     policy_loss_fn: 'rec',
     repeat_times: 2,
   }),
-  raft: algorithm('SFT on the kept rollouts', [], { advantage_fn: 'grpo', policy_loss_fn: 'sft', ...noTerms }),
+  raft: algorithm('SFT on the best rollouts of a group', [], {
+    advantage_fn: 'raft',
+    policy_loss_fn: 'sft',
+    ...noTerms,
+  }),
   mix: algorithm('rollouts and expert data', ['reference'], { ...mixed, policy_loss_fn: 'mix' }),
   mix_chord: algorithm('rollouts and expert data on a schedule (CHORD)', ['reference'], {
     ...mixed,

@@ -101,7 +101,7 @@ export interface Experience {
   /** Experts each token was routed to: [tokens − 1, layers, top-k]. */
   routedExperts?: Tensor
 
-  /** Free facts about the experience, plain JSON: `taskset_id`, `task_index`, `is_expert`, `env_state_hash`, … */
+  /** Free facts about the experience, plain JSON: `taskset_id`, `task_index`, `is_expert`, `is_kept`, `env_state_hash`, … */
   info: Record<string, unknown>
   /** Numbers for the monitor. */
   metrics: Record<string, number>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { model, stepConfig } from '../../test/trainer/kit.js'
 import { rollouts } from '../../test/trainer/rollouts.js'
+import type { MockTrainModel } from '../engine/mock/train.js'
 import type { Experience } from '../experience/index.js'
 import { TrainStep } from './step.js'
 
@@ -20,6 +21,43 @@ describe('advantages in the trainer', () => {
     const raw = rollouts(policy).map(({ advantages, ...rest }) => rest as Experience)
     const { metrics } = await new TrainStep({ policy }, { config: stepConfig('dapo') }).run(raw, 1)
     expect(metrics['critic/advantages/max']).toBeGreaterThan(0.5)
+  })
+
+  it.each(['without advantages', 'with advantages of another algorithm'])(
+    'selects for RAFT among stored experiences %s',
+    async (how) => {
+      const made = (policy: MockTrainModel) =>
+        rollouts(policy).map(({ advantages, ...rest }) => (how.startsWith('without') ? rest : { ...rest, advantages }))
+      const [policy, best] = [await model(1), await model(1)]
+      const config = stepConfig('raft')
+      const { metrics, trained } = await new TrainStep({ policy }, { config }).run(made(policy), 1)
+      expect(trained).toBe(2)
+      expect(metrics).toMatchObject({
+        'sample/experience_count': 4,
+        'sample/skipped/not_kept': 2,
+        'advantage/kept_count': 2,
+        'advantage/group_without_kept_count': 0,
+        'critic/score/mean': 0.875,
+      })
+      // As if only the better answer of each group had been there.
+      await new TrainStep({ policy: best }, { config }).run([made(best)[0], made(best)[3]], 1)
+      expect(policy.bigram.weights).toEqual(best.bigram.weights)
+    },
+  )
+
+  it('notes that a policy loss ignores the advantages', async () => {
+    const notes = async (algorithm: string, set = {}) => {
+      const found: string[] = []
+      new TrainStep(
+        { policy: await model(1) },
+        { config: stepConfig(algorithm, set), note: (text) => found.push(text) },
+      )
+      return found
+    }
+    expect(await notes('dapo', { 'algorithm.policy_loss_fn': 'sft' })).toEqual([
+      expect.stringContaining('advantage_fn: grpo has no effect: sft does not read advantages'),
+    ])
+    expect([await notes('raft'), await notes('dapo'), await notes('sft')]).toEqual([[], [], []])
   })
 
   it('a KL penalty does not make a reward of none', async () => {

@@ -54,11 +54,14 @@ export class AdvantageStage {
     return this.isHere && (this.fn?.needs.includes('columns.entropy') ?? false)
   }
 
-  /** `isMissing`: no advantages came with the experiences, though the loss reads them. */
+  /**
+   * `isMissing`: no advantages came with the experiences, though the loss reads them. A selection always runs:
+   * experiences from a file or of another algorithm have not been through it.
+   */
   run(experiences: readonly Experience[], step: number, isMissing: boolean): Result {
     const metrics: Record<string, number> = {}
     let current = [...experiences]
-    if (this.fn && (this.isHere || isMissing)) {
+    if (this.fn && (this.isHere || isMissing || this.fn.selects)) {
       // Expert rows have no rewards of their own; their advantages are zero and stay so.
       const own = current.filter(({ info }) => info.is_expert !== true)
       const experts = current.filter(({ info }) => info.is_expert === true)

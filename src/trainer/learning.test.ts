@@ -50,13 +50,12 @@ const places: Place[] = [
   },
 ]
 
-const filter = [{ name: 'RAFT_filter', args: { threshold: 0.3 } }]
 const critic = 'trainer.trainer_config.critic.optim'
 const online: [string, (lr: number) => Record<string, unknown>, { turns?: number; margin: number }][] = [
   ['grpo', () => ({}), { margin: 0.4 }],
   ['ppo', (lr) => ({ [`${critic}.lr`]: 2 * lr, 'algorithm.repeat_times': 8 }), { margin: 0.4 }],
   ['opmd', () => ({}), { margin: 0.4 }],
-  ['raft', () => ({ 'data_processor.experience_pipeline.operators': filter }), { margin: 0.2 }],
+  ['raft', () => ({}), { margin: 0.2 }],
   ['multi_step_grpo', () => ({}), { turns: 2, margin: 0.4 }],
 ]
 

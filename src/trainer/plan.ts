@@ -36,9 +36,17 @@ export class TrainPlan {
       this.criticLoss = buildCriticLoss(this.critic)
     }
     const idle = hasKlPenalty(config) && !this.advantage.penalty
+    const { fn } = this.advantage
+    const imitatesAll = fn && !fn.selects && !this.loss.columns.some(({ name }) => name === 'advantage')
     this.notes = [
       ...(idle
         ? ['algorithm.kl_penalty_fn has no effect: the advantages are computed by the explorer, before the reference']
+        : []),
+      ...(imitatesAll
+        ? [
+            `algorithm.advantage_fn: ${algorithm.advantage_fn} has no effect: ${algorithm.policy_loss_fn} does not read ` +
+              'advantages, so that all rollouts are learned, whatever their reward; raft selects the best of a group',
+          ]
         : []),
       ...[this.actor, this.critic].flatMap((settings) => settings?.schedule.note ?? []),
     ]

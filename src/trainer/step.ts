@@ -10,7 +10,7 @@ import { TrainPlan } from './plan.js'
 import { PairColumns, type ScoresById, scoreAll, withEntropy, withScores } from './scores.js'
 import { Stopwatch } from './stopwatch.js'
 import { type UpdateResult, update } from './update.js'
-import { type Trainable, trainable, usable } from './usable.js'
+import { emptyByReason, type Trainable, trainable, usable } from './usable.js'
 
 /** The models that a training step uses. */
 export interface StepModels {
@@ -81,7 +81,7 @@ export class TrainStep {
     const batch = trainable(rated.experiences)
     const { experiences } = batch
     const metrics: Record<string, number> = { ...rated.metrics, ...batchMetrics(rated.experiences, this.#maxResponse) }
-    const lost = { ...skipped, empty_mask: batch.empty.length, unrated: scored.length - rated.experiences.length }
+    const lost = { ...skipped, ...emptyByReason(batch.empty), unrated: scored.length - rated.experiences.length }
     for (const [reason, count] of Object.entries(lost)) if (count > 0) metrics[`sample/skipped/${reason}`] = count
     if (experiences.length === 0)
       this.#note(`step ${step}: nothing to train on in ${given.length} experiences ${why(lost)}`)
@@ -212,7 +212,7 @@ export class TrainStep {
 
 function why(lost: Readonly<Record<string, number>>): string {
   const reasons = Object.entries(lost).filter(([, count]) => count > 0)
-  return `(${reasons.map(([reason, count]) => `${count} ${reason.replace('_', ' ')}`).join(', ') || 'none given'})`
+  return `(${reasons.map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`).join(', ') || 'none given'})`
 }
 
 function missing(what: string): TrinityError {

@@ -39,6 +39,16 @@ export function trainable(experiences: readonly Experience[]): Trainable {
   return { experiences: experiences.filter((one) => !isEmpty(one)), empty: experiences.filter(isEmpty) }
 }
 
+/** Counts rows without a token that the loss sees: not selected (RAFT), masked as truncated, or without an answer. */
+export function emptyByReason(empty: readonly Experience[]): Record<'not_kept' | 'truncated' | 'empty_mask', number> {
+  const counts = { not_kept: 0, truncated: 0, empty_mask: 0 }
+  for (const { info, truncateStatus } of empty) {
+    if (info.is_kept === false) counts.not_kept++
+    else counts[truncateStatus === 'response_truncated' ? 'truncated' : 'empty_mask']++
+  }
+  return counts
+}
+
 export function isEmpty({ type, actionMask }: Experience): boolean {
   return type !== 'dpo' && !actionMask.some((active) => active !== 0)
 }

@@ -32,6 +32,11 @@ export interface AdvantageFn extends Entry {
   readonly needs: readonly AdvantageNeed[]
   /** A run gives one experience for each of its steps, and nobody knows how many there will be. */
   readonly stepWise?: true
+  /**
+   * Decides which experiences the loss sees, so it must run whatever the loss reads. Repeating it on its own result
+   * must change nothing.
+   */
+  readonly selects?: true
   compute(experiences: readonly Experience[], args: Record<string, unknown>, context: AdvantageContext): AdvantageResult
 }
 

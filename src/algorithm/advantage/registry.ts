@@ -14,6 +14,7 @@ import { opmd } from './opmd.js'
 import { opmdReweightAdv } from './opmd-reweight-adv.js'
 import { opmdVerl } from './opmd-verl.js'
 import { ppo } from './ppo.js'
+import { raft } from './raft.js'
 import { rec } from './rec.js'
 import { reinforce } from './reinforce.js'
 import { reinforceplusplus } from './reinforceplusplus.js'
@@ -39,6 +40,7 @@ export const advantageFns = new Registry<AdvantageFn>('advantage function', {
   asymre,
   asymre_verl: asymreVerl,
   rec,
+  raft,
   on_policy_distill: onPolicyDistill,
   jsd,
   clipb,

@@ -36,7 +36,10 @@ describe('operators', () => {
   })
 
   it('RAFT_filter keeps what is worth imitating', async () => {
-    expect(rewards(await run('RAFT_filter', group(0, 0, 0.29, 0.3, 1, undefined)))).toEqual([0.3, 1])
+    const result = await run('RAFT_filter', group(0, 0, 0.29, 0.3, 1, undefined))
+    expect(rewards(result)).toEqual([0.3, 1])
+    // The advantage stage of RAFT then keeps both, not only the better one.
+    expect(result.experiences.map(({ info }) => info.is_kept)).toEqual([true, true])
   })
 
   it('OPMD_filter drops missing rewards and placeholders', async () => {

@@ -59,7 +59,11 @@ describe('step_wise_alfworld_workflow', () => {
 describe('RAFT_alfworld_workflow', () => {
   it('keeps what succeeds in the right form', async () => {
     const { experiences, model } = await play('RAFT_alfworld_workflow', WAY.map(full))
-    expect(experiences[0]).toMatchObject({ reward: 1, metrics: { success: 1, reward: 1, steps: 4 } })
+    expect(experiences[0]).toMatchObject({
+      reward: 1,
+      info: { is_kept: true },
+      metrics: { success: 1, reward: 1, steps: 4 },
+    })
     expect(experiences[0].tokens).toEqual(model.toExperience().tokens)
   })
 
@@ -98,6 +102,7 @@ describe('RAFT_reflect_alfworld_workflow', () => {
     const [experience] = experiences
     expect(experience).toMatchObject({
       reward: 1,
+      info: { is_kept: true },
       metrics: { success: 0, second_success: 1, second_steps: 4, improvement: 1 },
     })
     expect(experience.promptText).not.toContain('That attempt failed')
@@ -122,7 +127,7 @@ describe('RAFT_reflect_alfworld_workflow', () => {
       max_env_steps: 3,
     })
     expect([...experiences[0].actionMask]).toEqual([0])
-    expect(experiences[0].metrics).toMatchObject({ improvement: 0, second_reward: 0 })
+    expect(experiences[0]).toMatchObject({ info: { is_kept: false }, metrics: { improvement: 0, second_reward: 0 } })
     expect(files(data_dir)).toEqual(['non_sft_data/0-0-0.json'])
   })
 

@@ -9,7 +9,7 @@ import type { Experience } from '../../experience/index.js'
 import { Chat, type ChatMessage } from '../../model/index.js'
 import { templateOf } from '../text.js'
 import { workflowArgs } from '../workflow-args.js'
-import { blank, isGood, RejectionWorkflow } from './rejection.js'
+import { blank, isGood, kept, RejectionWorkflow } from './rejection.js'
 import { EnvironmentRun } from './run.js'
 
 /** Arguments of the workflow itself. `folder` is where every task writes what happened in it; null: nowhere. */
@@ -40,7 +40,7 @@ export class ReflectionWorkflow extends RejectionWorkflow {
     const second = await this.#again(first)
     const isKept = second.invalid === 0 && second.score > first.score
     await this.#save(first, second, isKept)
-    const experience = isKept ? this.#learned(second) : blank(experiences[0])
+    const experience = isKept ? kept(this.#learned(second)) : blank(experiences[0])
     Object.assign(experience.metrics, this.metrics(first), {
       second_reward: second.score,
       second_steps: second.turn.step,

@@ -9,7 +9,8 @@ import { EnvironmentWorkflow } from './concatenated.js'
 export class RejectionWorkflow extends EnvironmentWorkflow {
   override async run(): Promise<Experience[]> {
     const experiences = await super.run()
-    return this.task.isEval || isGood(await this.episode()) ? experiences : experiences.slice(0, 1).map(blank)
+    if (this.task.isEval) return experiences
+    return isGood(await this.episode()) ? experiences.map(kept) : experiences.slice(0, 1).map(blank)
   }
 }
 
@@ -17,6 +18,12 @@ export class RejectionWorkflow extends EnvironmentWorkflow {
 export function isGood(episode: Episode): boolean {
   return episode.won && episode.invalid === 0
 }
+
+/** Marks an experience as selected, so that the advantage stage of RAFT does not rank it again. */
+export const kept = (experience: Experience): Experience => ({
+  ...experience,
+  info: { ...experience.info, is_kept: true },
+})
 
 /** Nothing of it is learned; what is known about it stays. */
 export function blank({ eid, tokens, temperature, modelVersion, reward, info, metrics }: Experience): Experience {
@@ -30,7 +37,7 @@ export function blank({ eid, tokens, temperature, modelVersion, reward, info, me
     temperature,
     modelVersion,
     reward,
-    info,
+    info: { ...info, is_kept: false },
     metrics,
   })
 }

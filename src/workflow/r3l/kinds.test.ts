@@ -11,13 +11,19 @@ describe('RAFT', () => {
     async (name) => {
       const good = await run(name, { replies: WAY.map(act) })
       expect(good.experiences).toHaveLength(name.startsWith('step') ? 4 : 1)
-      for (const { reward, actionMask } of good.experiences) expect([reward, actionMask.includes(1)]).toEqual([1, true])
+      for (const { reward, actionMask, info } of good.experiences)
+        expect([reward, actionMask.includes(1), info.is_kept]).toEqual([1, true, true])
       const bad = await run(name, { replies: LOST }, { max_env_steps: 2 })
       expect(bad.experiences).toHaveLength(1)
       expect([...bad.experiences[0].actionMask]).toEqual([0])
-      expect(bad.experiences[0]).toMatchObject({ reward: 0, metrics: { success: 0, steps: 2 } })
+      expect(bad.experiences[0]).toMatchObject({
+        reward: 0,
+        info: { is_kept: false },
+        metrics: { success: 0, steps: 2 },
+      })
       const seen = await run(name, { replies: LOST }, { max_env_steps: 2 }, { isEval: true })
       expect(seen.experiences[0].actionMask.includes(1)).toBe(true)
+      expect(seen.experiences[0].info).not.toHaveProperty('is_kept')
     },
   )
 

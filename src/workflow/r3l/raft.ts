@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Experience } from '../../experience/index.js'
-import { blank } from '../environment/rejection.js'
+import { blank, kept } from '../environment/rejection.js'
 import type { Rollout } from './rollout.js'
 import { StudyWorkflow } from './study.js'
 import type { StudyWorld } from './study-world.js'
@@ -18,8 +18,9 @@ export function raftArgs({ keep }: Pick<StudyWorld, 'keep'>) {
 export abstract class RaftWorkflow extends StudyWorkflow {
   protected override learned(rollout: Rollout): Experience[] {
     const experiences = super.learned(rollout)
+    if (this.task.isEval) return experiences
     const { won, score } = rollout.episode
     const isKept = this.study.args.keep === 'won' ? won : score > 0
-    return isKept || this.task.isEval ? experiences : experiences.slice(0, 1).map(blank)
+    return isKept ? experiences.map(kept) : experiences.slice(0, 1).map(blank)
   }
 }
