@@ -20,7 +20,14 @@ export const algorithms = new Registry<Algorithm>('algorithm', {
     advantage_fn: 'grpo_verl',
     repeat_times: 2,
   }),
-  dapo: algorithm('GRPO without KL', [], { advantage_fn: 'grpo', kl_loss_fn: 'none', repeat_times: 16 }),
+  dapo: algorithm('GRPO without KL, higher upper clip, groups of equal rewards left out (DAPO)', [], {
+    advantage_fn: 'grpo',
+    advantage_fn_args: { std_threshold: 0, mask_truncated: true },
+    policy_loss_fn_args: { clip_range_low: 0.2, clip_range_high: 0.28 },
+    loss_agg_mode: 'token-mean',
+    kl_loss_fn: 'none',
+    repeat_times: 16,
+  }),
   reinforceplusplus: algorithm('REINFORCE++', ['reference', 'trainer'], {
     advantage_fn: 'reinforceplusplus',
     repeat_times: 2,

@@ -114,6 +114,20 @@ export function responseLength(experience: Experience): number {
   return experience.tokens.length - experience.promptLength
 }
 
+/** Returns a copy without an active token: it stays a row of its batch and gives no loss. */
+export function maskAll(experience: Experience): Experience {
+  return { ...experience, actionMask: new Uint8Array(experience.actionMask.length) }
+}
+
+/** Masks answers that were cut at the length limit, and counts them. */
+export function maskTruncated(experiences: readonly Experience[]): { experiences: Experience[]; count: number } {
+  const isTruncated = ({ truncateStatus }: Experience) => truncateStatus === 'response_truncated'
+  return {
+    experiences: experiences.map((experience) => (isTruncated(experience) ? maskAll(experience) : experience)),
+    count: experiences.filter(isTruncated).length,
+  }
+}
+
 /** The arrays that hold one float per response token, with their name in files and tables. */
 export const TOKEN_FLOATS = {
   logprobs: 'logprobs',

@@ -55,6 +55,7 @@ describe('importing a whole script', () => {
         algorithm_type: 'dapo',
         repeat_times: 16,
         advantage_fn: 'grpo',
+        advantage_fn_args: { std_threshold: null, mask_truncated: false },
         kl_loss_fn: 'none',
         loss_agg_mode: 'token-mean',
         optimizer: { lr_warmup_steps: 10 },
@@ -95,6 +96,15 @@ describe('importing a whole script', () => {
     ])
     expect(result.notes.join('\n')).toContain('DATA, MODEL, FSDP2')
     expect(result.notes.join('\n')).toContain('a veRL step is 8 steps here')
+  })
+
+  it('writes what a DAPO script leaves at the defaults of veRL, which the name dapo changes', () => {
+    const script = 'python3 -m recipe.dapo.main_dapo algorithm.adv_estimator=grpo data.train_batch_size=256'
+    expect(importScript(script).algorithm).toMatchObject({
+      algorithm_type: 'dapo',
+      advantage_fn_args: { std_threshold: null, mask_truncated: false },
+      policy_loss_fn_args: { clip_range: 0.2 },
+    })
   })
 
   it('scales numbers of steps when asked to', () => {

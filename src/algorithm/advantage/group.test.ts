@@ -53,6 +53,18 @@ describe('grpo', () => {
     expect([experiences.length, metrics.filtered_count]).toEqual([0, 15])
   })
 
+  it('masks truncated answers when asked, which still count in their group', () => {
+    const cut = { truncateStatus: 'response_truncated' as const }
+    const given = [experience(0, 0, 1), experience(0, 1, 0, cut), experience(1, 0, 1, cut), experience(1, 1, 1)]
+    const { experiences, metrics } = run('grpo', given, { mask_truncated: true, std_threshold: 0 })
+    expect(experiences.map(({ actionMask }) => actionMask.includes(1))).toEqual([true, false])
+    expect(scores(experiences)[0]).toBeCloseTo(Math.SQRT1_2, 5)
+    expect(metrics).toMatchObject({ masked_truncated_count: 1, filtered_count: 2 })
+    const plain = run('grpo', given)
+    expect(plain.experiences.every(({ actionMask }) => actionMask.includes(1))).toBe(true)
+    expect(plain.metrics).not.toHaveProperty('masked_truncated_count')
+  })
+
   it.each(['grpo', 'rloo', 'rec', 'opmd', 'grpo_verl'])(
     '%s: equal rewards that no sum holds exactly give exactly nothing',
     (name) => {

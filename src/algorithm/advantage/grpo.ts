@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Experience, groupBy, makeEid, tid } from '../../experience/index.js'
+import { type Experience, groupBy, makeEid, maskTruncated, tid } from '../../experience/index.js'
 import { atLeast0, fraction, open, positive } from '../entry.js'
 import { type AdvantageContext, advantageFn, rewarded, rewardOf } from './advantage.js'
 import { applyScores } from './group.js'
@@ -16,6 +16,7 @@ export const stdLevel = z
  * `std_cal_level: batch`: std over all rewards of the batch (1 if there are fewer than two), mean still per group.
  * `std_threshold`: groups with std ≤ threshold, and groups of one, are left out. `duplicate_experiences`: each group left
  * out is replaced by a copy of a kept one, drawn at random.
+ * `mask_truncated`: answers cut at the length limit leave the loss, but count in the statistics of their group.
  * `rank_penalty` p: r becomes r·(1 − p·rank/n), rank ascending by mean log-prob, so that likely answers earn less.
  */
 export const grpo = advantageFn({
@@ -35,6 +36,10 @@ export const grpo = advantageFn({
       'Likely answers earn less: share that the likeliest of a group loses; null: nothing.',
     ),
     std_cal_level: stdLevel,
+    mask_truncated: z
+      .boolean()
+      .default(false)
+      .describe('Answers that were cut at the length limit give no loss; they still count in their group.'),
   }),
   compute(experiences, args, context) {
     const { kept, metrics } = rewarded(experiences)
@@ -57,11 +62,13 @@ export const grpo = advantageFn({
     }
     const result = applyScores(kept, scores)
     if (args.duplicate_experiences) result.push(...applyScores(...copies(used, dropped.length, scores, context)))
+    const masked = args.mask_truncated ? maskTruncated(result) : undefined
     return {
-      experiences: result,
+      experiences: masked?.experiences ?? result,
       metrics: {
         ...summarize('group_advantages', measured),
         filtered_count: dropped.reduce((sum, group) => sum + group.length, 0),
+        ...(masked ? { masked_truncated_count: masked.count } : {}),
         ...metrics,
       },
     }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Experience, groupBy, tid } from '../../experience/index.js'
+import { type Experience, groupBy, maskAll, tid } from '../../experience/index.js'
 import { advantageFn, assign, spread } from './advantage.js'
 import { runsByTask } from './runs.js'
 import { meanOf, summarize } from './statistics.js'
@@ -70,7 +70,7 @@ function decisionOf({ info }: Experience): boolean | undefined {
 const isActive = ({ actionMask }: Experience): boolean => actionMask.includes(1)
 
 function decide(experience: Experience, isKept: boolean): Experience {
-  const chosen = isKept ? experience : { ...experience, actionMask: new Uint8Array(experience.actionMask.length) }
+  const chosen = isKept ? experience : maskAll(experience)
   const info = experience.info.is_expert === true ? experience.info : { ...experience.info, is_kept: isKept }
   return { ...assign(chosen, spread(chosen, 1)), info }
 }

@@ -55,6 +55,36 @@ describe('components', () => {
     expect(type('gigpo', { 'algorithm.advantage_fn': 'grpo' }).advantage_fn_args).not.toHaveProperty('omega')
   })
 
+  it('brings the settings of the DAPO paper where a file does not say otherwise', () => {
+    const dapo = type('dapo')
+    expect(dapo).toMatchObject({
+      loss_agg_mode: 'token-mean',
+      kl_loss_fn: 'none',
+      advantage_fn_args: { std_threshold: 0, mask_truncated: true },
+      policy_loss_fn_args: { clip_range_low: 0.2, clip_range_high: 0.28, loss_agg_mode: 'token-mean' },
+    })
+    expect(type('grpo').advantage_fn_args).toMatchObject({ std_threshold: null, mask_truncated: false })
+    const set = type('dapo', {
+      'algorithm.advantage_fn_args': { std_threshold: null, mask_truncated: false },
+      'algorithm.policy_loss_fn_args': { clip_range_high: 0.3 },
+      'algorithm.loss_agg_mode': 'seq-mean-token-mean',
+    })
+    expect(set).toMatchObject({
+      loss_agg_mode: 'seq-mean-token-mean',
+      advantage_fn_args: { std_threshold: null, mask_truncated: false },
+      policy_loss_fn_args: { clip_range_low: 0.2, clip_range_high: 0.3, loss_agg_mode: 'seq-mean-token-mean' },
+    })
+    // The aggregation belongs to the loss of the algorithm, not to another one in its slot.
+    expect(type('dapo', { 'algorithm.policy_loss_fn': 'gspo' }).loss_agg_mode).toBe('seq-mean-token-mean')
+  })
+
+  it.each(['dapo', 'gigpo'])("%s: a clip_range of the file replaces both sides of the algorithm's own", (name) => {
+    const clip = (args: Record<string, number>) =>
+      type(name, { 'algorithm.policy_loss_fn_args': args }).policy_loss_fn_args
+    expect(clip({ clip_range: 0.1 })).toMatchObject({ clip_range_low: 0.1, clip_range_high: 0.1 })
+    expect(clip({ clip_range: 0.1, clip_range_high: 0.5 })).toMatchObject({ clip_range_low: 0.1, clip_range_high: 0.5 })
+  })
+
   it('arguments are checked against the function', () => {
     const problems = errorsOf(() =>
       algorithm({

@@ -54,8 +54,14 @@ function resolveSlot(slot: Slot, given: Algorithm, scope: Scope): Partial<Algori
   }
   // an algorithm's own arguments belong to its own function, not to one the user put in the slot
   const base = name === own ? (defaults[`${slot}_args`] as Dict | undefined) : undefined
-  const args = { ...base, ...given[`${slot}_args`] }
+  const args = mergeArguments(base, given[`${slot}_args`])
   return { [slot]: name, [`${slot}_args`]: resolveArguments(component, args, `${key}_args`, scope) }
+}
+
+/** An argument of the file wins, also over the algorithm's own `<argument>_low` and `<argument>_high`. */
+function mergeArguments(own: Dict = {}, given: Dict | null): Dict {
+  const isRefined = (name: string) => Object.hasOwn(given ?? {}, name.replace(/_(?:low|high)$/, ''))
+  return { ...Object.fromEntries(Object.entries(own).filter(([name]) => !isRefined(name))), ...given }
 }
 
 function registryOf(slot: Slot, { catalog }: Scope): Lookup<Component> {
@@ -75,7 +81,10 @@ function aggregation(given: Algorithm, result: Algorithm, scope: Scope): Algorit
   const args = result.policy_loss_fn_args ?? {}
   const explicit = args.loss_agg_mode
   const loss = result.policy_loss_fn ? scope.catalog.policyLossFns.find(result.policy_loss_fn) : undefined
-  const own = (scope.algorithm?.defaults.loss_agg_mode as string | undefined) ?? preferredMode(loss ?? {}, args)
+  const { policy_loss_fn, loss_agg_mode } = scope.algorithm?.defaults ?? {}
+  // like its arguments, the aggregation of an algorithm belongs to its own loss
+  const ofAlgorithm = result.policy_loss_fn === policy_loss_fn ? (loss_agg_mode as string | undefined) : undefined
+  const own = ofAlgorithm ?? preferredMode(loss ?? {}, args)
   return (given.loss_agg_mode ?? explicit ?? own ?? 'token-mean') as Algorithm['loss_agg_mode']
 }
 

@@ -112,6 +112,7 @@ export function mapAlgorithm(mapping: Mapping): void {
   draft.set('algorithm.repeat_times', n.written, n.comment)
   draft.section('algorithm.optimizer')
   mapAdvantage(mapping, estimator)
+  if (type === 'dapo') keepVerlDefaults(mapping)
   mapPenalty(mapping, useKlInReward)
   mapLossArgs(mapping, loss, type)
   mapKlLoss(mapping, useKlLoss)
@@ -172,6 +173,12 @@ function mapAdvantage(mapping: Mapping, estimator: Estimator & { name: string })
   }
   for (const [name, value] of Object.entries(estimator.args ?? {}))
     draft.set(`algorithm.advantage_fn_args.${name}`, value)
+}
+
+/** Writes what veRL's DAPO recipe leaves off unless a script asks for it, and what the name `dapo` brings here. */
+function keepVerlDefaults({ draft, source }: Mapping): void {
+  draft.set('algorithm.advantage_fn_args.std_threshold', null, 'algorithm.filter_groups decides')
+  draft.set('algorithm.advantage_fn_args.mask_truncated', false, `${source.module} does not mask truncated answers`)
 }
 
 /** KL in the reward. */
@@ -271,7 +278,7 @@ function mapLossArgs(
     const value = mapping.number(clip, 0.2)
     if (loss.loss === 'ppo') draft.set(path('clip_range'), value.written, clip)
     else for (const name of ['clip_range_low', 'clip_range_high']) draft.set(path(name), value.written, clip)
-  }
+  } else if (type === 'dapo') draft.set(path('clip_range'), 0.2, `${clip}: veRL's default`)
   if (loss.loss.startsWith('dppo_')) {
     // The default here is the paper's.
     const bound = mapping.number(dual, 3)
