@@ -56,9 +56,52 @@ describe('a conversation', () => {
     talk.record(prompt, sample('B'), 'B')
     talk.record(prompt, sample('C', { finish: 'length' }), 'C')
     const [one, two] = talk.experiences()
-    expect([one.responseText, two.responseText]).toEqual(['AAQ2B', 'AAQ2C'])
+    expect([one.responseText, two.responseText]).toEqual(['AAQ2B', 'C'])
+    expect([one.promptText, two.promptText]).toEqual(['Q1', 'Q1AAQ2'])
     expect([one.truncateStatus, two.truncateStatus]).toEqual([undefined, 'response_truncated'])
-    expect([...two.actionMask]).toEqual([1, 1, 0, 0, 1])
+    expect([...one.actionMask]).toEqual([1, 1, 0, 0, 1])
+    expect([...two.actionMask]).toEqual([1])
+  })
+
+  /** Which sequence learns which letters, with dashes for those of the prompt. */
+  const learned = (talk: Conversation) =>
+    talk.experiences().map(({ tokens, promptLength, actionMask }) => {
+      const letters = [...tokens].map((token) => String.fromCharCode(token))
+      return letters.map((letter, i) => (actionMask[i - promptLength] ? letter : '-')).join('')
+    })
+
+  it('learns an answer with four continuations once, in the first sequence', () => {
+    const talk = new Conversation()
+    say(talk, 'Q1', 'AA')
+    for (const letter of 'BCDE') say(talk, 'Q1AAQ2', letter)
+    say(talk, 'Q1AAQ2CQ3', 'F')
+    say(talk, 'Q1AAQ2CQ4', 'G')
+    expect(learned(talk)).toEqual(['--AA--B', '------C--F', '------D', '------E', '---------G'])
+    expect(talk.experiences()).toEqual(talk.experiences())
+  })
+
+  it('learns the beginning once when the same is asked three times', () => {
+    const talk = new Conversation()
+    say(talk, 'Q1', 'AA')
+    for (const letter of 'BBB') say(talk, 'Q1AAQ2', letter)
+    expect(learned(talk)).toEqual(['--AA--B', '------B', '------B'])
+    expect(talk.diverged.again).toBe(2)
+  })
+
+  it('learns the beginning in what is left when an answer is withdrawn', () => {
+    const talk = new Conversation()
+    say(talk, 'Q1', 'AA')
+    const [first, second] = ['B', 'C'].map((letter) => {
+      const answer = sample(letter)
+      talk.record(talk.promptOf('Q1AAQ2', 1, encode), answer, letter)
+      return answer
+    })
+    talk.withdraw(first)
+    expect(learned(talk)).toEqual(['--AA--C'])
+    say(talk, 'Q1AAQx', 'D')
+    expect(learned(talk)).toEqual(['--AA--D', '------C'])
+    talk.withdraw(second)
+    expect(learned(talk)).toEqual(['--AA--D'])
   })
 
   it('goes on from tokens, too', () => {
@@ -122,7 +165,7 @@ describe('a call that begins a sequence of its own', () => {
     talk.count(late)
     talk.record(late, sample('C'), 'C')
     expect(talk.diverged).toMatchObject({ beginning: 1, branch: 1 })
-    expect(talk.experiences().map(({ responseText }) => responseText)).toEqual(['x', 'AAQ2B', 'AAQzC'])
+    expect(talk.experiences().map(({ responseText }) => responseText)).toEqual(['x', 'AAQ2B', 'C'])
   })
 })
 

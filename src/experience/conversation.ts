@@ -14,7 +14,7 @@ interface Written extends Place {
   readonly textStart: number
   /** Where those go on who did not see all of it; see `record`. */
   readonly seen?: Place
-  /** Another segment has it with what nobody saw: it is learned there. */
+  /** Learned in an earlier segment: it is a part of the prompt here. */
   readonly elsewhere?: boolean
   readonly sample: Sample
   /** All messages up to here. */
@@ -184,9 +184,22 @@ export class Conversation {
     return this.#segments.length
   }
 
-  /** One experience per segment, with a mask over what the model wrote and no other segment has as well as more of it. */
+  /**
+   * One experience per segment. A turn that several segments share is learned in the first of them, so that every
+   * sampled token is learned once; in the others it belongs to the prompt. A segment that another one continues, which
+   * only happens after an answer was withdrawn, is left out: its turns are learned there.
+   */
   experiences(): Experience[] {
-    return this.#segments.map(asExperience)
+    const inner = this.#segments.flatMap(({ written }) => written.slice(0, -1).filter(({ elsewhere }) => !elsewhere))
+    const continued = new Set(inner.map(({ sample }) => sample))
+    const learned = new Set<Sample>()
+    return this.#segments.flatMap((segment) => {
+      const last = segment.written[segment.written.length - 1].sample
+      if (continued.has(last) || learned.has(last)) return []
+      const written = segment.written.map((turn) => ({ ...turn, elsewhere: turn.elsewhere || learned.has(turn.sample) }))
+      for (const { sample, elsewhere } of written) if (!elsewhere) learned.add(sample)
+      return [asExperience({ ...segment, written })]
+    })
   }
 
   /** The conversation as one sequence, in which of what stop strings hid only the last is left. Undefined: it branches. */
@@ -214,7 +227,7 @@ function earlier(from: Prompt['from']): Written[] {
   const turns = from.segment.written.slice(0, from.turns)
   if (!from.unseen) return turns
   const { seen, ...last } = turns.pop()!
-  return [...turns.map((turn) => ({ ...turn, elsewhere: true })), { ...last, ...seen!, elsewhere: true }]
+  return [...turns, { ...last, ...seen!, elsewhere: true }]
 }
 
 function asExperience({ tokens, text, temperature, written: all }: Segment): Experience {
