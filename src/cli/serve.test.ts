@@ -103,7 +103,7 @@ it('ignores unknown request fields and says so once, or refuses them with --stri
   const notes = () => written.mock.calls.filter(([text]) => String(text).includes('"client_metadata"'))
   expect(notes()).toHaveLength(1)
   open.control.abort()
-  const strict = await start(undefined, { strict: true })
+  const strict = await start(undefined, model, { strict: true })
   const refused = await strict.ask('k', 0, { client_metadata: {} })
   expect([refused.status, await refused.json()]).toMatchObject([400, { error: { param: 'client_metadata' } }])
   expect((await strict.ask('k', 0)).status).toBe(200)

@@ -196,7 +196,10 @@ export class Conversation {
     return this.#segments.flatMap((segment) => {
       const last = segment.written[segment.written.length - 1].sample
       if (continued.has(last) || learned.has(last)) return []
-      const written = segment.written.map((turn) => ({ ...turn, elsewhere: turn.elsewhere || learned.has(turn.sample) }))
+      const written = segment.written.map((turn) => ({
+        ...turn,
+        elsewhere: turn.elsewhere || learned.has(turn.sample),
+      }))
       for (const { sample, elsewhere } of written) if (!elsewhere) learned.add(sample)
       return [asExperience({ ...segment, written })]
     })

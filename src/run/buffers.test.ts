@@ -57,6 +57,43 @@ describe('the buffer between explorer and trainer', () => {
   })
 })
 
+describe('a data set', () => {
+  it.each([
+    ['sft', { response_key: 'response' }],
+    ['dpo', { chosen_key: 'response', rejected_key: 'prompt' }],
+  ])('of schema %s keeps the end of every answer, whatever the limit of sampled responses', async (schema, keys) => {
+    const experience_buffer = {
+      name: 'answers',
+      storage_type: 'file',
+      path: join(dir, 'answers.jsonl'),
+      schema_type: schema,
+      format: { prompt_type: 'plaintext', prompt_key: 'prompt', ...keys },
+    }
+    const set = {
+      'buffer.train_batch_size': 1,
+      'model.max_model_len': 64,
+      'model.max_response_tokens': 1,
+      'model.max_prompt_tokens': 1,
+    }
+    const buffer = await openMainBuffer(
+      needs({
+        mode: 'train',
+        'algorithm.algorithm_type': schema,
+        'buffer.trainer_input': { experience_buffer },
+        ...set,
+      }),
+    )
+    const [experience] = await buffer.take(1)
+    const answers =
+      schema === 'dpo'
+        ? [experience.chosen!, experience.rejected!]
+        : [experience.tokens.subarray(experience.promptLength)]
+    for (const answer of answers) expect(text.tokenizer.decode(answer, { skipSpecial: false })).toContain('<|im_end|>')
+    expect(experience.truncateStatus).toBeUndefined()
+    await buffer.close()
+  })
+})
+
 describe('further data of the trainer', () => {
   it('is opened by name, read as training data, and gone through again and again', async () => {
     const kept: ExperienceBuffer[] = []

@@ -69,12 +69,7 @@ async function open(given: ExperienceBufferConfig, { config, text, note }: Buffe
   if (given.storage_type !== 'file' && given.path) await claimFile(config, given.path)
   if (given.storage_type !== 'file' || given.schema_type === 'experience') return openBuffer(bufferConfig, context)
   const coder = await coderOf(text, given.format.chat_template, note)
-  const { max_prompt_tokens, max_response_tokens, max_model_len } = config.model
-  const data = await TrainingData.open(given, coder, {
-    maxPromptTokens: max_prompt_tokens ?? undefined,
-    maxResponseTokens: max_response_tokens ?? undefined,
-    maxModelLen: max_model_len ?? undefined,
-  })
+  const data = await TrainingData.open(given, coder, { maxModelLen: config.model.max_model_len ?? undefined })
   return openBuffer(bufferConfig, { ...context, source: data, order: data.order })
 }
 

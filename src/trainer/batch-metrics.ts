@@ -7,6 +7,7 @@ export function batchMetrics(experiences: readonly Experience[], maxResponse: nu
   const rows = experiences.filter(({ type }) => type !== 'dpo')
   const responses = rows.map(responseLength)
   const lengths = experiences.map(totalTokens)
+  const truncated = rows.filter(({ truncateStatus }) => truncateStatus === 'response_truncated').length
   const cut = maxResponse === null ? undefined : rows.filter((row) => longestAnswer(row) >= maxResponse).length
   return {
     ...statistics('critic/score', present(rows.map(rewardOf))),
@@ -23,6 +24,7 @@ export function batchMetrics(experiences: readonly Experience[], maxResponse: nu
     ...statistics('global_seqlen', lengths),
     'sample/task_count': new Set(experiences.map(({ eid }) => tid(eid))).size,
     'sample/experience_count': experiences.length,
+    ...(truncated > 0 ? { 'sample/truncated_count': truncated } : {}),
   }
 }
 

@@ -1,4 +1,4 @@
-import { DIVISORS, type KlController } from '../algorithm/index.js'
+import { algorithms, DIVISORS, type KlController } from '../algorithm/index.js'
 import { TrinityError } from '../base/error.js'
 import type { Config } from '../config/index.js'
 import { nextCall } from '../engine/calls.js'
@@ -10,7 +10,7 @@ import { TrainPlan } from './plan.js'
 import { PairColumns, type ScoresById, scoreAll, withEntropy, withScores } from './scores.js'
 import { Stopwatch } from './stopwatch.js'
 import { type UpdateResult, update } from './update.js'
-import { emptyByReason, type Trainable, trainable, usable } from './usable.js'
+import { emptyByReason, longestOf, type Trainable, trainable, usable } from './usable.js'
 
 /** The models that a training step uses. */
 export interface StepModels {
@@ -52,6 +52,7 @@ export class TrainStep {
   readonly #models: StepModels
   readonly #note: (text: string) => void
   readonly #plan: TrainPlan
+  readonly #noted = new Set<'too long' | 'cut'>()
 
   constructor(models: StepModels, { config, totalSteps, note = () => {} }: StepOptions) {
     this.#config = config
@@ -74,6 +75,7 @@ export class TrainStep {
     const watch = new Stopwatch()
     const { policy } = this.#models
     const { experiences: fit, skipped } = usable(given, policy.info.maxModelLen)
+    this.#noteLengths(given, step, skipped.too_long ?? 0)
     const pairs = new PairColumns()
     const old = await this.#old(fit, pairs, watch, signal)
     const scored = await this.#values(await this.#reference(old.experiences, pairs, watch, signal), watch, signal)
@@ -106,8 +108,30 @@ export class TrainStep {
     return { metrics: { ...metrics, ...watch.metrics() }, trained: experiences.length }
   }
 
+  /** Limit of sampled responses; null for a data set, whose answers are not held to it. */
   get #maxResponse(): number | null {
-    return this.#config.model.max_response_tokens
+    const { algorithm, model } = this.#config
+    return algorithms.get(algorithm.algorithm_type).schema === 'experience' ? model.max_response_tokens : null
+  }
+
+  /** Notes the first sequences that do not fit the model, once per run each; metrics count all of them. */
+  #noteLengths(given: readonly Experience[], step: number, tooLong: number): void {
+    const { maxModelLen } = this.#models.policy.info
+    const limit = `the model takes ${maxModelLen} (model.max_model_len)`
+    if (tooLong > 0 && !this.#noted.has('too long')) {
+      this.#noted.add('too long')
+      this.#note(
+        `step ${step}: ${tooLong} of ${given.length} sequences are left out: the longest has ${longestOf(given)} tokens, ` +
+          `${limit}; sample/skipped/too_long counts them`,
+      )
+    }
+    const cut = given.filter(({ logprobs, truncateStatus }) => !logprobs && truncateStatus === 'response_truncated')
+    if (cut.length > 0 && !this.#noted.has('cut')) {
+      this.#noted.add('cut')
+      this.#note(
+        `step ${step}: ${cut.length} of ${given.length} texts are cut: ${limit}; sample/truncated_count counts them`,
+      )
+    }
   }
 
   #reads(column: string): boolean {

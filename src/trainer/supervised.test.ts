@@ -20,6 +20,34 @@ describe('supervised steps', () => {
     expect(Object.keys(metrics).filter((name) => name.startsWith('mismatch'))).toEqual([])
   })
 
+  it('learns labels up to the length of the model, and leaves out and counts longer ones', async () => {
+    const policy = await model(4)
+    const notes: string[] = []
+    const config = stepConfig('sft', { 'model.max_response_tokens': 2 })
+    const step = new TrainStep({ policy }, { config, note: (text) => notes.push(text) })
+    const label = (length: number) => rollout({ tokens: Array(length).fill(1) })
+    const { metrics, trained } = await step.run([label(8), label(64), label(65)], 1)
+    expect(trained).toBe(2)
+    expect(metrics).toMatchObject({ 'sample/skipped/too_long': 1, 'response_length/max': 62 })
+    // Labels are not sampled: none of them was cut at the limit of sampled responses.
+    expect(metrics).not.toHaveProperty('response_length/clip_ratio')
+    await step.run([label(8), label(70)], 2)
+    expect(notes).toEqual([
+      'step 1: 1 of 3 sequences are left out: the longest has 65 tokens, the model takes 64 (model.max_model_len); ' +
+        'sample/skipped/too_long counts them',
+    ])
+  })
+
+  it('notes that plain text was cut', async () => {
+    const policy = await model(4)
+    const notes: string[] = []
+    const step = new TrainStep({ policy }, { config: stepConfig('cpt'), note: (text) => notes.push(text) })
+    const cut = { ...rollout({ tokens: [1, 2, 3] }), truncateStatus: 'response_truncated' as const }
+    const { metrics, trained } = await step.run([cut], 1)
+    expect([trained, metrics['sample/truncated_count']]).toEqual([1, 1])
+    expect(notes).toEqual([expect.stringContaining('1 of 1 texts are cut: the model takes 64')])
+  })
+
   it('DPO equals one margin per pair, however pairs are packed', async () => {
     const reference = await model(5)
     const answers = [

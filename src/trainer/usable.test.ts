@@ -18,6 +18,7 @@ describe('what cannot be trained on', () => {
     expect(none.trained).toBe(0)
     expect(policy.bigram.weights).toEqual(before)
     expect(notes).toEqual([
+      expect.stringContaining('1 of 3 sequences are left out: the longest has 80 tokens, the model takes 64'),
       expect.stringContaining('nothing to train on in 3 experiences (1 failed, 1 too long, 1 empty mask)'),
     ])
     const some = await step.run([...good, failed, empty, long], 2)
@@ -25,12 +26,37 @@ describe('what cannot be trained on', () => {
       trained: 4,
       metrics: { 'sample/skipped/failed': 1, 'sample/skipped/too_long': 1, 'sample/skipped/empty_mask': 1 },
     })
+    expect(notes).toHaveLength(2)
     const alone = await model(1)
     await new TrainStep({ policy: alone }, { config: stepConfig('dapo') }).run(good, 2)
     close(policy.bigram.weights, alone.bigram.weights, 12)
   })
 
   describe('without an active token', () => {
+    it('is counted by its reason', async () => {
+      const policy = await model(1)
+      const [one, ...others] = rollouts(policy)
+      const masked = (suffix: string, more: Partial<Experience>) => ({
+        ...one,
+        eid: { ...one.eid, suffix },
+        actionMask: new Uint8Array(3),
+        ...more,
+      })
+      const rows = [
+        masked('a', { info: { is_kept: false } }),
+        masked('b', { truncateStatus: 'response_truncated' }),
+        masked('c', { truncateStatus: 'response_truncated', info: { is_kept: false } }),
+        masked('d', {}),
+      ]
+      const { metrics } = await new TrainStep({ policy }, { config: stepConfig('dapo') }).run([...others, ...rows], 1)
+      expect(metrics).toMatchObject({
+        'sample/skipped/not_kept': 2,
+        'sample/skipped/truncated': 1,
+        'sample/skipped/empty_mask': 1,
+        'sample/truncated_count': 2,
+      })
+    })
+
     it.each(['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'])(
       'an adaptive KL coefficient does not hear of it: %s',
       async (mode) => {

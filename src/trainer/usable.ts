@@ -53,6 +53,11 @@ export function isEmpty({ type, actionMask }: Experience): boolean {
   return type !== 'dpo' && !actionMask.some((active) => active !== 0)
 }
 
+/** Tokens of the longest sequence of these experiences. */
+export function longestOf(experiences: readonly Experience[]): number {
+  return experiences.reduce((most, experience) => Math.max(most, longest(experience)), 0)
+}
+
 function longest({ tokens, chosen, rejected }: Experience): number {
   return tokens.length + Math.max(chosen?.length ?? 0, rejected?.length ?? 0)
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Config } from '../section/config.js'
 import type { Engines } from './engine.js'
-import type { Scope } from './scope.js'
+import { isOffline, type Scope } from './scope.js'
 
 type Model = Config['model']
 
@@ -51,6 +51,12 @@ type Lengths = Pick<Model, 'max_model_len' | 'max_prompt_tokens' | 'max_response
 /** Each of the three lengths that is left out follows from the others. */
 export function lengths(given: Lengths, scope: Scope): Lengths {
   let { max_model_len: all, max_prompt_tokens: prompt, max_response_tokens: response } = given
+  if (all !== null && isOffline(scope)) {
+    for (const name of ['max_prompt_tokens', 'max_response_tokens'] as const) {
+      if (given[name] !== null)
+        scope.note('no-effect', `model.${name}`, 'training data are held to max_model_len alone')
+    }
+  }
   if (all === null) {
     if (prompt === null || response === null) {
       const text = 'the length of a sequence is not known'

@@ -9,7 +9,6 @@ import { messagesOf, promptMessages, rowError, textOf, toolsOf } from '../../tas
 import type { DataRow } from '../../task/source/row-source.js'
 import type { ChatCoder } from './chat-coder.js'
 import type { Format, FormatterType } from './formatter.js'
-import { type LengthLimits, room } from './sequence.js'
 
 interface Pair {
   prompt: DataMessage[]
@@ -68,13 +67,7 @@ function split(chosen: DataMessage[], rejected: DataMessage[]): Pair {
   return { prompt: chosen.slice(0, same), chosen: chosen.slice(same), rejected: rejected.slice(same) }
 }
 
-function pairExperience(
-  pair: Pair,
-  row: DataRow,
-  format: Given<FormatConfig>,
-  coder: ChatCoder,
-  limits: LengthLimits,
-): Experience {
+function pairExperience(pair: Pair, row: DataRow, format: Given<FormatConfig>, coder: ChatCoder): Experience {
   const tools = toolsOf(row, format.tools_key ?? 'tools')
   const options = { tools, enableThinking: format.enable_thinking ?? undefined }
   const asked = coder.encode(pair.prompt, { ...options, addGenerationPrompt: true })
@@ -84,34 +77,26 @@ function pairExperience(
   const length = Math.min(commonPrefix(asked, good), commonPrefix(asked, bad))
   if (good.length === length || bad.length === length) throw rowError('an answer of the pair has no tokens')
   if (length === 0) throw rowError('the prompt has no tokens')
-  const fits = room(limits, length)
-  const response = Math.max(1, fits.response)
-  const long = length > fits.prompt
-  const cut = Math.max(good.length, bad.length) - length > response
-  const tokens = long ? asked.slice(0, fits.prompt) : asked.slice(0, length)
-  const chosen = good.slice(length, length + response)
+  const tokens = asked.slice(0, length)
+  const chosen = good.slice(length)
   return createExperience({
     type: 'dpo',
     tokens,
     chosen,
-    rejected: bad.slice(length, length + response),
+    rejected: bad.slice(length),
     messages: pair.prompt,
     tools,
     chosenMessages: pair.chosen,
     rejectedMessages: pair.rejected,
     promptText: coder.tokenizer.decode(tokens),
     responseText: coder.tokenizer.decode(chosen),
-    truncateStatus: long ? 'prompt_truncated' : cut ? 'response_truncated' : undefined,
-    failure: long
-      ? { reason: 'prompt_too_long', message: `the prompt has ${length} tokens, ${fits.prompt} fit` }
-      : undefined,
   })
 }
 
-function create(format: Given<FormatConfig>, coder: ChatCoder, limits: LengthLimits): Format {
+function create(format: Given<FormatConfig>, coder: ChatCoder): Format {
   const type = format.prompt_type ?? 'messages'
   const pairOf = type === 'plaintext' ? plainPair : type === 'messages' ? messagePair : undefined
-  if (pairOf) return (row) => pairExperience(pairOf(row, format), row, format, coder, limits)
+  if (pairOf) return (row) => pairExperience(pairOf(row, format), row, format, coder)
   throw new TrinityError('task/format', `prompt_type is '${type}'`, {
     path: 'format.prompt_type',
     hint: 'messages or plaintext',

@@ -91,17 +91,6 @@ describe('sft', () => {
     expect([first.promptLength, learned(first)]).toEqual([10, 'b;.................d;'])
   })
 
-  it('holds a whole conversation to the length of the model alone', () => {
-    const whole = { enable_concatenated_multi_turn: true }
-    const limits = { maxPromptTokens: 5, maxResponseTokens: 3, maxModelLen: 100 }
-    const experience = make('sft', { message: chat }, whole, limits)
-    expect([learned(experience), experience.truncateStatus]).toEqual(['b;.................d;', undefined])
-    expect(make('sft', { message: chat }, whole, { ...limits, maxModelLen: 20 }).tokens).toHaveLength(20)
-    expect(make('sft', { message: chat }, whole, { ...limits, maxModelLen: 10 }).truncateStatus).toBe(
-      'prompt_truncated',
-    )
-  })
-
   it('counts the assistant turns that could not be located', () => {
     const lost: ChatCoder = {
       ...coder,
@@ -124,20 +113,15 @@ describe('sft', () => {
     expect([prompt(own), response(own)]).toEqual(['system:T;user:q;assistant:', 'r;'])
   })
 
-  it('cuts a response that is too long and says so', () => {
-    const row = { prompt: 'q', response: 'r'.repeat(50) }
-    const byResponse = make('sft', row, { prompt_type: 'plaintext' }, { maxResponseTokens: 5 })
-    expect([response(byResponse), byResponse.truncateStatus]).toEqual(['rrrrr', 'response_truncated'])
-    const byTotal = make('sft', row, { prompt_type: 'plaintext' }, { maxModelLen: 20 })
-    expect([byTotal.tokens.length, byTotal.truncateStatus]).toEqual([20, 'response_truncated'])
-    expect(make('sft', row, { prompt_type: 'plaintext' }, { maxModelLen: 1000 }).truncateStatus).toBeUndefined()
-  })
-
-  it('leaves nothing to learn when the prompt is too long', () => {
-    const row = { prompt: 'q'.repeat(50), response: 'r' }
-    const cut = make('sft', row, { prompt_type: 'plaintext' }, { maxPromptTokens: 10 })
-    expect([cut.truncateStatus, cut.tokens.length, cut.promptLength]).toEqual(['prompt_truncated', 10, 10])
-    expect(cut.actionMask.includes(1)).toBe(false)
+  it('keeps the end of every answer, also beyond the length of the model', () => {
+    const plain = { prompt_type: 'plaintext' } as const
+    const row = { prompt: 'q'.repeat(50), response: 'r'.repeat(50) }
+    for (const made of [make('sft', row, plain, { maxModelLen: 20 }), make('sft', row, plain)]) {
+      expect(learned(made)).toBe(`${'r'.repeat(50)};`)
+      expect([made.truncateStatus, made.failure]).toEqual([undefined, undefined])
+    }
+    const talk = make('sft', { message: chat }, { enable_concatenated_multi_turn: true }, { maxModelLen: 10 })
+    expect([learned(talk), talk.truncateStatus]).toEqual(['b;.................d;', undefined])
   })
 
   it.each<[DataRow, Given<FormatConfig>, string]>([
@@ -191,12 +175,11 @@ describe('dpo', () => {
     expect(() => make('dpo', { prompt: 'q', chosen, rejected: other })).toThrow('do not begin alike')
   })
 
-  it('cuts and marks what is too long', () => {
-    const row = { prompt: 'q', chosen: 'good', rejected: 'b'.repeat(90) }
-    const cut = make('dpo', row, plain, { maxResponseTokens: 10 })
-    expect([cut.truncateStatus, cut.chosen?.length, cut.rejected?.length]).toEqual(['response_truncated', 5, 10])
-    const long = make('dpo', { ...row, prompt: 'q'.repeat(90) }, plain, { maxPromptTokens: 20 })
-    expect(long).toMatchObject({ truncateStatus: 'prompt_truncated', failure: { reason: 'prompt_too_long' } })
+  it('keeps both answers to their ends', () => {
+    const row = { prompt: 'q'.repeat(90), chosen: 'good', rejected: 'b'.repeat(90) }
+    const pair = make('dpo', row, plain, { maxModelLen: 10 })
+    expect(answers(pair)).toEqual([`user:${'q'.repeat(90)};assistant:`, 'good;', `${'b'.repeat(90)};`])
+    expect([pair.truncateStatus, pair.failure]).toEqual([undefined, undefined])
   })
 
   it('refuses what is not a pair', () => {

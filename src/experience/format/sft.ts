@@ -6,7 +6,7 @@ import type { DataMessage } from '../../task/messages.js'
 import { messagesOf, promptMessages, rowError, textOf, toolsOf } from '../../task/messages.js'
 import type { ChatCoder } from './chat-coder.js'
 import type { Format, FormatterType } from './formatter.js'
-import { type LengthLimits, type Sequence, sequenceExperience } from './sequence.js'
+import { type Sequence, sequenceExperience } from './sequence.js'
 
 /** The last message is learned, everything before it is the prompt. */
 function lastTurn(
@@ -38,7 +38,7 @@ function everyTurn(
   return { tokens, promptLength: start, mask: mask.subarray(start), messages, tools, divergences: divergences?.length }
 }
 
-function create(format: Given<FormatConfig>, coder: ChatCoder, limits: LengthLimits): Format {
+function create(format: Given<FormatConfig>, coder: ChatCoder): Format {
   const type = format.prompt_type ?? 'messages'
   if (type !== 'messages' && type !== 'plaintext') {
     throw new TrinityError('task/format', `prompt_type is '${type}'`, {
@@ -60,7 +60,7 @@ function create(format: Given<FormatConfig>, coder: ChatCoder, limits: LengthLim
     if (messages.at(-1)?.role !== 'assistant' && !format.enable_concatenated_multi_turn) {
       throw rowError(`the last message is from '${messages.at(-1)?.role}', not from the assistant`)
     }
-    return sequenceExperience(turns(messages, tools, format, coder), limits, coder)
+    return sequenceExperience(turns(messages, tools, format, coder), coder)
   }
 }
 
