@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Pcg64 } from '../base/random/index.js'
 import { MockTrainModel } from '../engine/mock/train.js'
 import { createExperience, type Experience } from '../experience/index.js'
-import { advantageFns, algorithms, buildCriticLoss, buildLoss, toRows } from './index.js'
+import { type AlgorithmDefaults, advantageFns, algorithms, buildCriticLoss, buildLoss, toRows } from './index.js'
 
 const VOCAB = 6
 const GOOD = 3
@@ -59,31 +59,72 @@ function batch(name: string, player: Player): Experience[] {
   return [...played, { ...expert, reward: 0, info: { is_expert: true } }]
 }
 
+/** Training steps of an algorithm with its default components, or with some of them replaced. */
+function trainer(name: string, player: Player, replaced: Partial<AlgorithmDefaults> = {}) {
+  const { use_critic, ...algorithm } = algorithms.get(name)
+  const defaults = { ...algorithm.defaults, ...replaced }
+  const loss = buildLoss(defaults)
+  const critic = buildCriticLoss()
+  const advantage = defaults.advantage_fn ? advantageFns.get(defaults.advantage_fn) : undefined
+  const args = advantage && advantageFns.parse(defaults.advantage_fn!, defaults.advantage_fn_args, 'args')
+  return async (made: Experience[], step: number): Promise<number> => {
+    const scored = advantage ? advantage.compute(made, args!, player).experiences : made
+    const rows = toRows(scored, loss.columns, { step, later: ['ref'] })
+    const ref = (length: number) => new Float32Array(length).fill(-Math.log(VOCAB))
+    const ready = rows.map((row) => ({ ...row, columns: { ...row.columns, ref: ref(row.mask.length) } }))
+    // A token budget of 10 makes several micro-batches of it.
+    const { loss: value } = await player.model.forwardBackward({ rows: ready, tokenBudget: 10 }, loss, player.call())
+    if (use_critic) {
+      const values = toRows(scored, critic.columns, { step })
+      await player.model.forwardBackward({ rows: values, tokenBudget: 10 }, critic, player.call())
+    }
+    await player.model.optimStep(adam, player.call())
+    return value
+  }
+}
+
 describe('every algorithm learns a game of one move', () => {
   it.each(algorithms.names())('%s', async (name) => {
-    const { defaults, use_critic } = algorithms.get(name)
     const player = new Player(7)
-    const loss = buildLoss(defaults)
-    const critic = buildCriticLoss()
-    const advantage = defaults.advantage_fn ? advantageFns.get(defaults.advantage_fn) : undefined
-    const args = advantage && advantageFns.parse(defaults.advantage_fn!, defaults.advantage_fn_args, 'args')
+    const train = trainer(name, player)
     const before = player.probability(GOOD)
     for (let step = 1; step <= 25; step++) {
-      const made = batch(name, player)
-      const scored = advantage ? advantage.compute(made, args!, player).experiences : made
-      const rows = toRows(scored, loss.columns, { step, later: ['ref'] })
-      const ref = (length: number) => new Float32Array(length).fill(-Math.log(VOCAB))
-      const ready = rows.map((row) => ({ ...row, columns: { ...row.columns, ref: ref(row.mask.length) } }))
-      // A token budget of 10 makes several micro-batches of it.
-      const { loss: value } = await player.model.forwardBackward({ rows: ready, tokenBudget: 10 }, loss, player.call())
+      const value = await train(batch(name, player), step)
       expect(Number.isFinite(value)).toBe(true)
-      if (use_critic) {
-        const values = toRows(scored, critic.columns, { step })
-        await player.model.forwardBackward({ rows: values, tokenBudget: 10 }, critic, player.call())
-      }
-      await player.model.optimStep(adam, player.call())
     }
     expect(before).toBeCloseTo(1 / VOCAB, 9)
     expect(player.probability(GOOD)).toBeGreaterThan(0.5)
+  })
+})
+
+describe('names with the same gradient on fresh rollouts, without KL', () => {
+  const weightsAfter = async (name: string, replaced: Partial<AlgorithmDefaults> = {}) => {
+    const player = new Player(7)
+    await trainer(name, player, { ...replaced, kl_loss_fn: 'none' })(batch('grpo', player), 1)
+    return player.model.bigram.weights
+  }
+
+  it.each([
+    [['grpo', 'grpo_verl', 'cispo', 'sapo', 'multi_step_grpo', 'critique_grpo']],
+    [['rec', 'sppo']],
+    [['opmd', 'step_opmd']],
+    [['opmd_reweight_adv', 'step_opmd_reweight_adv']],
+    [['R3L', 'step_R3L']],
+  ])('gives equal weights for %j', async ([first, ...others]) => {
+    const weights = await weightsAfter(first)
+    for (const name of others) expect(await weightsAfter(name), name).toEqual(weights)
+  })
+
+  it('gives the weights of grpo for dapo only without its groups and masks', async () => {
+    const grpo = await weightsAfter('grpo')
+    const more = (reward: number) => ({ ...new Player(7).answer(GOOD, 9, 0), reward })
+    const player = new Player(7)
+    const given = [...batch('grpo', player), more(1), { ...more(1), eid: { ...more(1).eid, run: 1 } }]
+    await trainer('dapo', player)(given, 1)
+    const own = new Player(7)
+    await trainer('dapo', own, { advantage_fn_args: {} })(batch('grpo', own), 1)
+    expect(own.model.bigram.weights).toEqual(grpo)
+    // The further group has equal rewards: dapo leaves it out, so that it does not count in the mean.
+    expect(player.model.bigram.weights).toEqual(grpo)
   })
 })

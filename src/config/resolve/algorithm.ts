@@ -32,6 +32,10 @@ export function resolveAlgorithm(config: Config, scope: Scope): Algorithm {
   result.bypass_old_logprobs = given.bypass_old_logprobs && given.rollout_correction?.bypass_mode !== false
   for (const slot of SLOTS) Object.assign(result, resolveSlot(slot, given, scope))
   result.loss_agg_mode = aggregation(given, result, scope)
+  if (result.repeat_times === 1 && typeof result.advantage_fn_args?.std_threshold === 'number') {
+    const text = 'a group of one has no spread: advantage_fn_args.std_threshold leaves it out'
+    scope.warn('value', 'algorithm.repeat_times', text, 'set repeat_times to 2 or more, or std_threshold to null')
+  }
   const policy = result.policy_loss_fn_args
   if (policy && Object.hasOwn(policy, 'loss_agg_mode')) policy.loss_agg_mode ??= result.loss_agg_mode
   return result
