@@ -55,9 +55,20 @@ function batch(name: string, player: Player): Experience[] {
   if (schema !== 'experience') return [player.answer(GOOD, 0, 0)]
   const played = Array.from({ length: 32 }, (_, i) => player.play(i >> 3, i & 7))
   if (!name.startsWith('mix')) return played
-  const expert = player.answer(GOOD, 9, 0)
-  return [...played, { ...expert, reward: 0, info: { is_expert: true } }]
+  return [...played, expert()]
 }
+
+/** A row of the expert data set, as the sample strategy `mix` adds it: no policy drew it, so it has no log-probs. */
+const expert = () =>
+  createExperience({
+    tokens: [0, GOOD],
+    promptLength: 1,
+    reward: 0,
+    logprobs: [0],
+    advantages: [0],
+    returns: [0],
+    info: { is_expert: true },
+  })
 
 /** Training steps of an algorithm with its default components, or with some of them replaced. */
 function trainer(name: string, player: Player, replaced: Partial<AlgorithmDefaults> = {}) {
@@ -68,7 +79,10 @@ function trainer(name: string, player: Player, replaced: Partial<AlgorithmDefaul
   const advantage = defaults.advantage_fn ? advantageFns.get(defaults.advantage_fn) : undefined
   const args = advantage && advantageFns.parse(defaults.advantage_fn!, defaults.advantage_fn_args, 'args')
   return async (made: Experience[], step: number): Promise<number> => {
-    const scored = advantage ? advantage.compute(made, args!, player).experiences : made
+    // As in the trainer, expert rows have no part in the advantages.
+    const isExpert = ({ info }: Experience) => info.is_expert === true
+    const own = made.filter((one) => !isExpert(one))
+    const scored = [...(advantage ? advantage.compute(own, args!, player).experiences : own), ...made.filter(isExpert)]
     const rows = toRows(scored, loss.columns, { step, later: ['ref'] })
     const ref = (length: number) => new Float32Array(length).fill(-Math.log(VOCAB))
     const ready = rows.map((row) => ({ ...row, columns: { ...row.columns, ref: ref(row.mask.length) } }))

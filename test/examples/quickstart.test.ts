@@ -78,6 +78,27 @@ describe('the quick start', { timeout: 300_000 }, () => {
     expect(ended.stdout).toContain('huggingface')
   })
 
+  it('learns with raft, though nothing in its workflow filters', async () => {
+    const own = new Example()
+    try {
+      const ended = await own.run('quickstart/quickstart.yaml', {
+        'algorithm.algorithm_type': 'raft',
+        'buffer.total_steps': 30,
+        'explorer.eval_interval': 30,
+        'trainer.save_interval': 0,
+      })
+      expect(ended).toMatchObject({ code: 0, stderr: '' })
+      const scores = own.series('quickstart/countdown', 'explorer', 'eval/held-out/score/mean@1')
+      expect(scores[1]).toBeGreaterThan(scores[0] + 0.15)
+      const kept = own.series('quickstart/countdown', 'trainer', 'advantage/kept_ratio')
+      const left = own.series('quickstart/countdown', 'trainer', 'sample/skipped/not_kept')
+      // A step is one batch of rollouts: 16 puzzles with 8 answers each.
+      for (const [i, count] of left.entries()) expect(count).toBe(128 * (1 - kept[i]))
+    } finally {
+      await own.close()
+    }
+  })
+
   it('gives the same numbers with one thread as with two', async () => {
     const numbers = []
     for (const threads of ['1', '2']) {

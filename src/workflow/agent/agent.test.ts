@@ -66,6 +66,28 @@ describe('agent', () => {
     expect(written(experiences[0])).toBe(`${call}<|end|>cat<|end|>`)
   })
 
+  it('learns every sampled token once, though the agent repeats a request and branches', async () => {
+    let more = 0
+    const experiences = await roll(
+      async (_, { baseURL, apiKey }) => {
+        const begin = [{ role: 'user', content: 'begin' }]
+        const { choices } = await ask(baseURL, apiKey, begin)
+        const said = [...begin, { role: 'assistant', content: choices[0].message.content }]
+        // The same request without an idempotency key, as a client sends it that lost the reply.
+        for (let i = 0; i < 3; i++) await ask(baseURL, apiKey, [...said, { role: 'user', content: 'continue' }])
+        await ask(baseURL, apiKey, [...said, { role: 'user', content: 'otherwise' }])
+        return 1
+      },
+      (prompt) => (prompt.includes('continue') ? `more ${++more}` : prompt.includes('otherwise') ? 'other' : 'first'),
+    )
+    const ends = (text: string) => `${text}<|end|>`
+    expect(experiences.map(written)).toEqual([
+      `${ends('first')}${ends('more 1')}`,
+      ...['more 2', 'more 3', 'other'].map(ends),
+    ])
+    expect(experiences.map(({ reward, eid }) => [reward, eid.step])).toEqual([0, 1, 2, 3].map((step) => [1, step]))
+  })
+
   it('finds the model in the environment, each rollout its own', async () => {
     const run: AgentFunction = async ({ n }) => {
       await sleep(Math.random() * 5)
