@@ -104,6 +104,13 @@ describe('a conversation', () => {
     expect(learned(talk)).toEqual(['--AA--D'])
   })
 
+  it('learns an answer for each prompt that it is told to', () => {
+    const talk = new Conversation()
+    const answer = sample('A')
+    for (const prompt of ['hint Q', 'Q']) talk.record(talk.promptOf(prompt, 1, encode), answer, 'A')
+    expect(learned(talk)).toEqual(['------A', '-A'])
+  })
+
   it('goes on from tokens, too', () => {
     const talk = new Conversation()
     say(talk, 'Q1', 'AA')

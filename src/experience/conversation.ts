@@ -190,17 +190,14 @@ export class Conversation {
    * only happens after an answer was withdrawn, is left out: its turns are learned there.
    */
   experiences(): Experience[] {
-    const inner = this.#segments.flatMap(({ written }) => written.slice(0, -1).filter(({ elsewhere }) => !elsewhere))
-    const continued = new Set(inner.map(({ sample }) => sample))
-    const learned = new Set<Sample>()
+    // Segments share the objects of their turns; an answer that is told again to another prompt has one of its own.
+    const continued = new Set(this.#segments.flatMap(({ written }) => written.slice(0, -1)))
+    const learned = new Set<Written>()
     return this.#segments.flatMap((segment) => {
-      const last = segment.written[segment.written.length - 1].sample
+      const last = segment.written[segment.written.length - 1]
       if (continued.has(last) || learned.has(last)) return []
-      const written = segment.written.map((turn) => ({
-        ...turn,
-        elsewhere: turn.elsewhere || learned.has(turn.sample),
-      }))
-      for (const { sample, elsewhere } of written) if (!elsewhere) learned.add(sample)
+      const written = segment.written.map((turn) => (learned.has(turn) ? { ...turn, elsewhere: true } : turn))
+      for (const turn of segment.written) learned.add(turn)
       return [asExperience({ ...segment, written })]
     })
   }

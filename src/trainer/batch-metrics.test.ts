@@ -16,5 +16,9 @@ it('counts an answer as cut that is as long as the limit, and none of a long con
     actionMask: [0, 1, 0, 0, 0, 0, 0, 1, 0, 0],
   })
   expect(batchMetrics([held], 10)['response_length/clip_ratio']).toBe(1)
+  // A truncated answer that is masked as a whole was cut, too; an expert's answer was not sampled.
+  const masked = { ...several, actionMask: new Uint8Array(10), truncateStatus: 'response_truncated' as const }
+  const metrics = batchMetrics([masked, several, { ...one, info: { is_expert: true } }], 4)
+  expect([metrics['response_length/clip_ratio'], metrics['sample/truncated_count']]).toEqual([0.5, 1])
   expect(batchMetrics([one], null)).not.toHaveProperty('response_length/clip_ratio')
 })

@@ -1,14 +1,18 @@
 import { rewardOf } from '../algorithm/index.js'
 import { type Experience, responseLength, tid } from '../experience/index.js'
 import { statistics } from '../pipeline/operator.js'
+import { isEmpty } from './usable.js'
 
 /** What a batch looks like: rewards, advantages, lengths. `maxResponse`: the configured limit, if there is one. */
 export function batchMetrics(experiences: readonly Experience[], maxResponse: number | null): Record<string, number> {
   const rows = experiences.filter(({ type }) => type !== 'dpo')
   const responses = rows.map(responseLength)
   const lengths = experiences.map(totalTokens)
-  const truncated = rows.filter(({ truncateStatus }) => truncateStatus === 'response_truncated').length
-  const cut = maxResponse === null ? undefined : rows.filter((row) => longestAnswer(row) >= maxResponse).length
+  const truncated = rows.filter(isTruncated).length
+  // Answers of experts are not sampled; of those that are masked as a whole, only the status is known.
+  const sampled = rows.filter(({ info }) => info.is_expert !== true)
+  const isCut = (row: Experience, most: number) => longestAnswer(row) >= most || (isEmpty(row) && isTruncated(row))
+  const cut = maxResponse === null ? undefined : sampled.filter((row) => isCut(row, maxResponse)).length
   return {
     ...statistics('critic/score', present(rows.map(rewardOf))),
     ...statistics('critic/rewards', present(rows.map((e) => sum(e.tokenLevelReward) ?? e.reward))),
@@ -16,7 +20,7 @@ export function batchMetrics(experiences: readonly Experience[], maxResponse: nu
     ...tokenStatistics('critic/returns', rows, 'returns'),
     ...tokenStatistics('critic/values', rows, 'values'),
     ...statistics('response_length', responses),
-    ...(cut === undefined || rows.length === 0 ? {} : { 'response_length/clip_ratio': cut / rows.length }),
+    ...(cut === undefined || sampled.length === 0 ? {} : { 'response_length/clip_ratio': cut / sampled.length }),
     ...statistics(
       'prompt_length',
       experiences.map(({ promptLength }) => promptLength),
@@ -27,6 +31,8 @@ export function batchMetrics(experiences: readonly Experience[], maxResponse: nu
     ...(truncated > 0 ? { 'sample/truncated_count': truncated } : {}),
   }
 }
+
+const isTruncated = ({ truncateStatus }: Experience): boolean => truncateStatus === 'response_truncated'
 
 /** Tokens of the longest answer: a conversation has several, and each may be as long as the limit. */
 function longestAnswer(experience: Experience): number {

@@ -78,6 +78,13 @@ describe('components', () => {
     expect(type('dapo', { 'algorithm.policy_loss_fn': 'gspo' }).loss_agg_mode).toBe('seq-mean-token-mean')
   })
 
+  it('warns that groups of one are left out', () => {
+    const problems = (set: string) => resolveAll(`${BASE}algorithm: {${set}}`).remarks.map(({ key }) => key)
+    expect(problems('algorithm_type: dapo, repeat_times: 1')).toContain('algorithm.repeat_times')
+    expect(problems('algorithm_type: dapo')).not.toContain('algorithm.repeat_times')
+    expect(problems('algorithm_type: grpo, repeat_times: 1')).not.toContain('algorithm.repeat_times')
+  })
+
   it.each(['dapo', 'gigpo'])("%s: a clip_range of the file replaces both sides of the algorithm's own", (name) => {
     const clip = (args: Record<string, number>) =>
       type(name, { 'algorithm.policy_loss_fn_args': args }).policy_loss_fn_args

@@ -10,6 +10,15 @@ const lengths = (model: string) => {
 }
 
 describe('lengths', () => {
+  it('notes that those of prompt and response have no effect on a data set', () => {
+    const keys = (rest: string) =>
+      resolveAll(`model: {model_path: m, max_model_len: 11, max_response_tokens: 3}\n${rest}`)
+        .remarks.filter(({ code, key }) => code === 'no-effect' && key.startsWith('model.'))
+        .map(({ key }) => key)
+    const buffer = 'buffer: {train_batch_size: 4, trainer_input: {experience_buffer: {path: d, storage_type: file}}}'
+    expect(keys(`mode: train\nalgorithm: {algorithm_type: sft}\n${buffer}`)).toEqual(['model.max_response_tokens'])
+    expect(keys(T)).toEqual([])
+  })
   it('(a) prompt and response that do not fit are an error with the numbers', () => {
     expect(errorsOf(() => lengths('max_model_len: 10, max_prompt_tokens: 6, max_response_tokens: 5'))[0].message).toBe(
       'max_prompt_tokens 6 + max_response_tokens 5 is more than max_model_len 10',

@@ -5,7 +5,7 @@ import type { ChatCoder } from './chat-coder.js'
 
 /** Limits of plain text. Answers are never cut: a label without its end teaches the model not to stop. */
 export interface LengthLimits {
-  /** Tokens of a sequence; undefined: no limit. */
+  /** Tokens of a sequence. Default: no limit. */
   maxModelLen?: number
 }
 
