@@ -104,7 +104,7 @@ describe('a conversation', () => {
     expect(learned(talk)).toEqual(['--AA--D'])
   })
 
-  it('learns an answer for each prompt that it is told to', () => {
+  it('learns an answer for each prompt it was recorded with', () => {
     const talk = new Conversation()
     const answer = sample('A')
     for (const prompt of ['hint Q', 'Q']) talk.record(talk.promptOf(prompt, 1, encode), answer, 'A')

@@ -190,7 +190,7 @@ export class Conversation {
    * only happens after an answer was withdrawn, is left out: its turns are learned there.
    */
   experiences(): Experience[] {
-    // Segments share the objects of their turns; an answer that is told again to another prompt has one of its own.
+    // Segments share the objects of their turns; an answer that is recorded again, with another prompt, has its own.
     const continued = new Set(this.#segments.flatMap(({ written }) => written.slice(0, -1)))
     const learned = new Set<Written>()
     return this.#segments.flatMap((segment) => {
