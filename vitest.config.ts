@@ -7,7 +7,7 @@ import { LongestFirst } from './test/longest-first.js'
 const TOUCHES =
   /\bvi\.(mock|doMock|resetModules|stub|useFakeTimers|spyOn)|process\.(env|exitCode|argv|on\(|stdout|stderr)|s\.add\(|plugin|secret|password|api_key|postgres/i
 /** Those of other commands start processes and take long anyway. */
-const OTHERS = /\.(gate|python|slow)\.test\.ts$/
+const OTHERS = /\.(gate|nightly|python|slow)\.test\.ts$/
 
 const files = ['src', 'studio', 'test'].flatMap((folder) =>
   readdirSync(folder, { recursive: true })

@@ -18,7 +18,7 @@ const files = git
   : []
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const isTest = (path: string) => path.endsWith('.test.ts')
-const testedBy = (test: string) => test.replace(/(\.gate|\.python|\.slow|\.golden)?\.test\.ts$/, '.ts')
+const testedBy = (test: string) => test.replace(/(\.gate|\.nightly|\.python|\.slow|\.golden)?\.test\.ts$/, '.ts')
 
 /** What is tested from elsewhere, and where: it is only worth something as a whole, or its test needs a built `dist`. */
 const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {

@@ -15,7 +15,9 @@ export default class SummaryReporter implements Reporter {
       if (module.state() === 'failed' && module.errors().length > 0) count.failed++
     }
     if (this.#some)
-      console.log('not run: npm run test:gate (installs, kills), test:python (needs Python), test:slow (minutes each)')
+      console.log(
+        'not run: npm run test:gate (installs, kills), test:python (needs Python), test:nightly and test:slow (minutes each)',
+      )
     console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`)
   }
 }
