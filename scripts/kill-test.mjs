@@ -227,13 +227,16 @@ function experiencesOf(job) {
   const Database = createRequire(import.meta.url)('libsql')
   return paths.flatMap((path) => {
     const db = new Database(path, { readonly: true })
-    const table = path.endsWith('experience_buffer.db') ? 'experience_buffer' : 'pipeline_input'
+    const isBuffer = path.endsWith('experience_buffer.db')
+    const table = isBuffer ? 'experience_buffer' : 'pipeline_input'
     const rows = db.prepare(`SELECT * FROM ${table} JOIN ${table}_blob USING (id)`).all()
     db.close()
-    return rows.flatMap(({ id, created_at, experience_bytes, ...row }) => {
+    return rows.flatMap(({ id, created_at, available_at, experience_bytes, consumed, ready, priority, ...row }) => {
+      // the trainer takes rows of the buffer; the state of rows in the history means nothing
+      const state = isBuffer ? ` ${consumed} ${ready} ${priority}` : ''
       const key = `${table} ${row.batch_id}/${row.task_id}/${row.run_id}/${row.step_id}/${row.msg_id}`
       const hash = createHash('sha256').update(Buffer.from(experience_bytes)).digest('hex')
-      return [[key, `${JSON.stringify(row)} ${hash}`]]
+      return [[key, `${JSON.stringify(row)} ${hash}${state}`]]
     })
   })
 }

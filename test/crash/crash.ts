@@ -35,7 +35,7 @@ const STUCK_MS = 240_000
 /** Age of the files of a machine that has been switched on again, in seconds. */
 const OLD_SECONDS = 7 * 24 * 3600
 /** Locks and half-written folders, which must not outlast a run. Half-written files are removed when they are a minute old. */
-const LITTER = /^\.lock-|\.tmp-|\.old-/
+const LITTER = /^\.lock-[a-z]+$|\.tmp-|\.old-/
 /** Files whose content does not decide how a run resumes. */
 const TEXT = /\/log\/|\/monitor\/spans\//
 

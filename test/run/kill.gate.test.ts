@@ -9,6 +9,8 @@ const KILLS = 5
 const NAMES = ['offset0', 'offset1', 'interval2']
 /** Replay with an explorer that is ahead, and reuse without a pause: where speed could show. */
 const REPLAYS = ['replay', 'reuse']
+/** A trainer in a process of its own, and workers that are processes. */
+const PROCESSES = ['two_processes', 'isolated']
 
 describe('a run that is killed', () => {
   let dir: string
@@ -57,6 +59,16 @@ describe('a run that is killed', () => {
     const slow = await whole(`slow-${name}`, 150)
     expect(differences(fast.expected, slow.expected)).toEqual([])
     const result = await killOnce({ cli, dir, name, random: seeded(42), most: 2, ...fast })
+    expect(result.differences, result.out).toEqual([])
+  })
+
+  it.each(PROCESSES)('makes every step when any of its processes is killed: %s', { timeout: 480_000 }, async (name) => {
+    const begun = Date.now()
+    const out = join(dir, `whole-${name}`)
+    const { code, output } = await runCase(cli, dir, name, out).done
+    expect(code, output).toBe(0)
+    const whole = { expected: resultOf(out), seconds: (Date.now() - begun) / 1000 }
+    const result = await killOnce({ cli, dir, name, random: seeded(7), most: 4, ...whole })
     expect(result.differences, result.out).toEqual([])
   })
 })

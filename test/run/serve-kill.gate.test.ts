@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -58,6 +58,15 @@ async function start(aheadMs: number): Promise<string> {
   throw new Error(`no server: ${errors}`)
 }
 
+/** Leaves the lock as a power failure does, whose file was not yet on the disk. */
+function damageLock(): void {
+  const lock = join(job, '.lock-explorer')
+  expect(existsSync(lock)).toBe(true)
+  truncateSync(lock)
+  const then = Date.now() / 1000 - 3600
+  utimesSync(lock, then, then)
+}
+
 const gone = () => new Promise((resolve) => child!.once('close', resolve))
 
 it('killed again and again: what has feedback is neither lost nor counted twice', { timeout: 240_000 }, async () => {
@@ -107,6 +116,7 @@ it('killed again and again: what has feedback is neither lost nor counted twice'
     child!.kill('SIGKILL')
     await gone()
     await ended
+    if (round === KILLS - 1) damageLock()
   }
   const url = await start(0)
   for (const [id, reward] of expected) {
