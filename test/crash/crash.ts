@@ -51,6 +51,8 @@ export interface CrashBench {
 
 export interface CrashState {
   readonly at: Point
+  /** Time of the copy, in milliseconds since 1970. */
+  readonly time: number
   readonly folder: string
 }
 
@@ -97,10 +99,7 @@ export class CrashCase {
     await prepareCase(bench.cli, bench.dir, name, prepared)
     reset(prepared, out)
     await run(bench, name, out, { FREEZE_TRACE: trace })
-    const operations = new Map<string, number>()
-    for (const line of readFileSync(trace, 'utf8').split('\n').filter(Boolean))
-      operations.set(line, (operations.get(line) ?? 0) + 1)
-    return new CrashCase(bench, name, resultOf(out), operations)
+    return new CrashCase(bench, name, resultOf(out), readOperations(trace))
   }
 
   /**
@@ -118,15 +117,7 @@ export class CrashCase {
     await run(this.#bench, this.name, out, { FREEZE_TRACE: `${out}.trace`, FREEZE_PLAN: plan, FREEZE_OUT: copies })
     const found = differences(this.expected, resultOf(out))
     if (found.length > 0) throw new Error(`two runs of ${this.name} differ: ${found.slice(0, 5).join('; ')}`)
-    const seen = new Set<string>()
-    const states: CrashState[] = []
-    for (const note of readdirSync(copies).filter((name) => name.endsWith('.txt'))) {
-      const folder = join(copies, basename(note, '.txt'))
-      const hash = hashOf(folder)
-      if (!seen.has(hash)) states.push({ at: readFileSync(join(copies, note), 'utf8').trim(), folder })
-      seen.add(hash)
-    }
-    return states
+    return readStates(copies)
   }
 
   /** Resumes a state. Returns differences from the run that was not interrupted; the state is used up. */
@@ -148,6 +139,28 @@ export class CrashCase {
   #start(out: string, side: readonly string[]): StartedSide {
     return startSide(this.#bench.cli, this.#bench.dir, this.name, out, side)
   }
+}
+
+/** Returns the number of times that each operation of a trace was seen. */
+export function readOperations(trace: string): Map<string, number> {
+  const operations = new Map<string, number>()
+  for (const line of readFileSync(trace, 'utf8').split('\n').filter(Boolean))
+    operations.set(line, (operations.get(line) ?? 0) + 1)
+  return operations
+}
+
+/** Returns the states in a folder of copies, each content once. */
+export function readStates(copies: string): CrashState[] {
+  const seen = new Set<string>()
+  const states: CrashState[] = []
+  for (const note of readdirSync(copies).filter((name) => name.endsWith('.txt'))) {
+    const folder = join(copies, basename(note, '.txt'))
+    const hash = hashOf(folder)
+    const [time, ...at] = readFileSync(join(copies, note), 'utf8').trim().split(' ')
+    if (!seen.has(hash)) states.push({ at: at.join(' '), time: Number(time), folder })
+    seen.add(hash)
+  }
+  return states
 }
 
 /** Returns all points of a run, or so many of them that `most` are left: each kind of operation before others come twice. */

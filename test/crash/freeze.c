@@ -7,7 +7,8 @@
  * FREEZE_TRACE  file to which one line per operation is appended: `<tag> <operation> <path>`
  * FREEZE_TAG    name of the process in these lines
  * FREEZE_PLAN   file of lines `<occurrence> <phase> <tag> <operation> <path>`; phase is `before` or `half` (of a write)
- * FREEZE_OUT    folder for the copies: `<pid>-<n>/` and `<pid>-<n>.txt` with the line of the plan
+ * FREEZE_OUT    folder for the copies: `<pid>-<n>/` and `<pid>-<n>.txt` with the time in milliseconds since 1970, and the line
+ *               of the plan
  *
  * Paths are relative to the root; numbers in them are replaced by N and hexadecimal tokens by H.
  */
@@ -28,6 +29,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MOST 8192
@@ -104,6 +106,8 @@ static void normalize(const char *path, char *to, size_t size) {
 
 static void copy(const char *line) {
   char to[PATH_MAX], note[PATH_MAX + 8];
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
   snprintf(to, sizeof to, "%s/%d-%d", out, getpid(), ++copies);
   char *argv[] = {"cp", "-a", root, to, NULL};
   char *envp[] = {"PATH=/usr/bin:/bin", NULL};
@@ -114,7 +118,7 @@ static void copy(const char *line) {
   snprintf(note, sizeof note, "%s.txt", to);
   FILE *file = fopen(note, "we");
   if (!file) return;
-  fprintf(file, "%s\n", line);
+  fprintf(file, "%lld %s\n", now.tv_sec * 1000LL + now.tv_nsec / 1000000, line);
   fclose(file);
 }
 

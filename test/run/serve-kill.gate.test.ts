@@ -1,73 +1,39 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openBuffer } from '../../src/buffer/index.js'
-import { createModel } from '../../src/model/index.js'
 import { TrinityClient } from '../../src/serve/client.js'
-import { cli } from './cli-kit.js'
+import { ServeJob } from './serve-process.js'
 
 const KILLS = 4
 const dir = mkdtempSync(join(tmpdir(), 'trinity-serve-'))
-const job = join(dir, 'p', 'job')
-const urlFile = join(job, 'explorer_server_url.txt')
-let child: ChildProcess | undefined
+let serve: ServeJob
 afterAll(() => {
-  child?.kill('SIGKILL')
+  serve?.child?.kill('SIGKILL')
   rmSync(dir, { recursive: true, force: true })
 })
 
 beforeAll(async () => {
-  const tokenizer = { kind: 'chars', characters: '0123456789+=' } as const
-  await createModel({ out: join(dir, 'model'), layers: 1, hidden: 16, heads: 2, maxPositions: 64, tokenizer })
-  writeFileSync(
-    join(dir, 'serve.yaml'),
-    `mode: serve
-project: p
-name: job
-checkpoint_root_dir: ${dir}
-algorithm: {algorithm_type: grpo}
-model: {model_path: ${dir}/model, max_model_len: 64, custom_chat_template: "{% for m in messages %}{{ m['content'] }}{% endfor %}"}
-buffer: {train_batch_size: 4, trainer_input: {experience_buffer: {name: b, storage_type: sql}}}
-explorer: {proxy_port: 0, service_status_check_interval: 1, rollout_model: {engine_type: native}}
-monitor: {monitor_type: jsonl}
-`,
-  )
+  serve = await ServeJob.make(dir)
 })
 
 /** Starts the server; its clock is wrong by so much. Gives its URL. */
-async function start(aheadMs: number): Promise<string> {
-  rmSync(urlFile, { force: true })
+function start(aheadMs: number): Promise<string> {
   const wrong = join(dir, 'clock.mjs')
   writeFileSync(wrong, `const now = Date.now\nDate.now = () => now() + ${aheadMs}\n`)
-  const args = ['--import', pathToFileURL(wrong).href, cli, 'run', '-c', join(dir, 'serve.yaml')]
-  child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  let errors = ''
-  child.stderr!.on('data', (data) => (errors += data))
-  for (let waited = 0; waited < 600; waited++) {
-    if (child.exitCode !== null) throw new Error(errors)
-    try {
-      return readFileSync(urlFile, 'utf8')
-    } catch {
-      await sleep(50)
-    }
-  }
-  throw new Error(`no server: ${errors}`)
+  return serve.start(['--import', pathToFileURL(wrong).href])
 }
 
 /** Leaves the lock as a power failure does, whose file was not yet on the disk. */
 function damageLock(): void {
-  const lock = join(job, '.lock-explorer')
+  const lock = join(serve.job, '.lock-explorer')
   expect(existsSync(lock)).toBe(true)
   truncateSync(lock)
-  const then = Date.now() / 1000 - 3600
+  const then = Date.now() / 1000 - 7 * 24 * 3600
   utimesSync(lock, then, then)
 }
-
-const gone = () => new Promise((resolve) => child!.once('close', resolve))
 
 it('killed again and again: what has feedback is neither lost nor counted twice', { timeout: 240_000 }, async () => {
   /** What the agent knows: each reply that it got, and what it said of it, until it has heard that this has arrived. */
@@ -113,8 +79,7 @@ it('killed again and again: what has feedback is neither lost nor counted twice'
     const before = expected.size
     while (expected.size < before + 10) await sleep(5)
     await sleep(37 * round)
-    child!.kill('SIGKILL')
-    await gone()
+    await serve.end('SIGKILL')
     await ended
     if (round === KILLS - 1) damageLock()
   }
@@ -124,17 +89,10 @@ it('killed again and again: what has feedback is neither lost nor counted twice'
   }
   await new TrinityClient(url).commit()
   const metrics = await new TrinityClient(url).metrics()
-  child!.kill('SIGTERM')
-  await gone()
-  expect(child!.exitCode).toBe(0)
-  const path = `sqlite:///${join(job, 'buffer', 'b.db')}`
-  const buffer = await openBuffer({ name: 'b', storage_type: 'sql', path, max_read_timeout: 5 }, {})
-  await buffer.finish('explorer')
-  const taken = await buffer.take(1_000_000)
-  await buffer.close()
-  const rewards = taken.map(({ eid, reward }) => [eid.suffix, reward])
+  expect(await serve.end('SIGTERM')).toBe(0)
+  const rewards = await serve.takeRewards()
   expect(expected.size).toBeGreaterThan(20)
-  expect(new Map(rewards as [string, number][])).toEqual(expected)
+  expect(new Map(rewards)).toEqual(expected)
   expect(rewards).toHaveLength(expected.size)
   expect(metrics['rollout/ready_experience_count']).toBe(expected.size)
 })
