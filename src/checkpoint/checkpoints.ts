@@ -202,8 +202,8 @@ export class Checkpoints {
   }
 
   /**
-   * Removes what a run that went further than `step` left behind: it is made again. Names `step` as the latest. A full checkpoint that could not be
-   * used is kept under another name, because somebody may be able to repair it; what is not ours stays.
+   * Removes checkpoints and evaluations of later steps, which the run makes again, and names `step` as the latest. A full
+   * checkpoint that is damaged is kept under another name, so that it can be repaired; folders of others stay.
    */
   async discardAfter(step: number): Promise<void> {
     for (const later of (await stepsOnDisk(this.dir)).filter((one) => one > step)) {
@@ -297,7 +297,7 @@ export class Checkpoints {
     return { step, dir, state, folder: (name) => (folders.has(name) ? join(dir, name) : undefined) }
   }
 
-  /** Names a full checkpoint as the latest, also for weights; 0: there is none. */
+  /** Names a full checkpoint as the latest, also for weights. Step 0 corrects pointers to checkpoints that do not exist. */
   async #point(step: number): Promise<void> {
     for (const name of [LATEST_WEIGHTS, LATEST_FULL]) {
       const named = await this.#read(name)

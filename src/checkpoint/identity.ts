@@ -9,7 +9,7 @@ import { readSummary, type Warn } from './summary.js'
 export type JobIdentity = Readonly<Record<string, string>>
 
 /**
- * Refuses to go on with checkpoints of another model or algorithm; a folder without checkpoints becomes this job's. The
+ * Refuses to resume from checkpoints of another model or algorithm; a folder without checkpoints becomes this job's. The
  * file keeps no secrets, so that a new password is no new job. A damaged file is set aside with a warning.
  */
 export async function claim(dir: string, own: JobIdentity, warn?: Warn): Promise<void> {

@@ -95,7 +95,7 @@ export class JobFolders {
       if (!handle) return false
       const was = await handle.stat()
       if (now.ino === was.ino && now.dev === was.dev) return false
-      // Some network file systems number their files anew; the system itself knows whether the folder has moved.
+      // Some network file systems change the numbers of their files; the system itself knows whether the folder has moved.
       return link === undefined || (await linkOf(handle)) !== link
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === 'ENOENT'

@@ -32,7 +32,7 @@ interface Writing {
 }
 
 /**
- * What was answered, in a table: one row for each answer, under the id of the reply. A row waits for its feedback
+ * Table of the answers of a server: one row for each, under the id of the reply. A row waits for its feedback
  * (`consumed` 0), then for a commit (`ready` 1, with the number of the commit once one has begun), and then stays as it is.
  * Whatever was confirmed survives the death of the process. Rows without feedback can be deleted by age (`expire`).
  */

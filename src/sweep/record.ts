@@ -12,8 +12,8 @@ const ALLOWED = /^\S+\.total_(steps|epochs|tokens):|: unset →/
 const MOST = 5
 
 /**
- * `sweep.json`: what every run of a sweep was asked to be. A sweep that is started again goes on with its runs, so they
- * must be the same ones. A damaged file is set aside with a warning.
+ * Records the settings of every run of a sweep in `sweep.json`. Throws if a run that exists was begun with other settings,
+ * because a sweep that is started again continues its runs. A damaged file is set aside with a warning.
  */
 export async function recordSweep({ dir, runs }: SweepPlan, isFresh: boolean, warn?: Warn): Promise<void> {
   const path = join(dir, RECORD)
