@@ -99,7 +99,15 @@ describe('what a plugin does outside of its calls', { timeout: 120_000 }, () => 
   ])('who wraps process.exit does not change how a command ends: with %s', async (_, does, wanted) => {
     const plugin = join(dir, `wraps${++count}.mjs`)
     writeFileSync(plugin, `const { exit } = process\nprocess.exit = (code) => exit(code)\n${does}\n`)
-    const { code, stderr } = await trinity(dir, ['config', 'check', 'offset0.yaml', '--plugin-dir', plugin])
+    const { code, stderr } = await trinity(dir, [
+      'config',
+      'check',
+      'offset0.yaml',
+      '--plugin-dir',
+      'plugins',
+      '--plugin-dir',
+      plugin,
+    ])
     expect(code, stderr).toBe(wanted)
     expect(stderr).not.toMatch(/^ {4}at /m)
     if (wanted === 1) expect(stderr).toContain('lost one')
