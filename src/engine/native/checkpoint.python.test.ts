@@ -31,7 +31,7 @@ print(json.dumps(failed))
 
 const python = torchTestPython()
 describe.skipIf(python.absent)(`saved model directories in Transformers${python.note}`, () => {
-  it('load strictly, of all families and ways to save', { timeout: 300_000 }, async () => {
+  it('loads all families and ways to save strictly', { timeout: 300_000 }, async () => {
     const root = await tempDir()
     const dirs: string[] = []
     for (const arch of families) dirs.push(...Object.values(await saveEveryWay(root, arch)))

@@ -13,7 +13,7 @@ const floats = ['initializer_range', 'rms_norm_eps', 'attn_logit_softcapping', '
 const isFloat = expect.stringMatching(/[.e]/)
 
 describe('saved model directories', () => {
-  it.each(families)('keep the number formats of config.json: %s', async (arch) => {
+  it.each(families)('keeps the number formats of config.json: %s', async (arch) => {
     const dirs = await saveEveryWay(await tempDir(), arch)
     const source = await numbersOf(join(dirs.source, 'config.json'))
     expect(source).toMatchObject({ rms_norm_eps: '1e-06', initializer_range: '0.020', rope_theta: '1000000.0' })
@@ -30,7 +30,7 @@ describe('saved model directories', () => {
     expect(generation).toMatchObject({ temperature: '1.0', top_p: '1.0', top_k: '0' })
   })
 
-  it('repair integers that a strict reader refuses', async () => {
+  it('repairs integers that a strict reader refuses', async () => {
     const dir = await tempDir()
     await createModel({ out: join(dir, 'm'), arch: 'gemma2', layers: 1, hidden: 32, heads: 2, tie: true })
     const file = join(dir, 'm', 'config.json')
@@ -49,7 +49,7 @@ describe('saved model directories', () => {
     })
   })
 
-  it('keep the number formats of an adapter', async () => {
+  it('keeps the number formats of an adapter', async () => {
     const dir = await tempDir()
     await createModel({ out: join(dir, 'm'), layers: 1, hidden: 32, heads: 2 })
     const engine = new NativeEngine()
@@ -67,7 +67,7 @@ describe('saved model directories', () => {
     await engine.close()
   })
 
-  it('keep the number formats of tokenizer_config.json under a new chat template', async () => {
+  it('keeps the number formats of tokenizer_config.json under a new chat template', async () => {
     const dir = await tempDir()
     await createModel({ out: join(dir, 'from'), layers: 1, hidden: 32, heads: 2 })
     const file = join(dir, 'from', 'tokenizer_config.json')

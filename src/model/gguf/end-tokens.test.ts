@@ -19,7 +19,7 @@ async function endsOf(dir: string): Promise<number[]> {
 }
 
 describe('end tokens', () => {
-  it('survive in a GGUF file, all of them', async () => {
+  it('keeps all of them in a GGUF file', async () => {
     const dir = await tempDir()
     const model = join(dir, 'm')
     await createModel({ ...tiny, out: model })
@@ -39,7 +39,7 @@ describe('end tokens', () => {
     ])
   })
 
-  it('are found by the texts that llama.cpp knows, as in Qwen2.5, whose files name one of two', async () => {
+  it('includes tokens that llama.cpp knows by their text, as in Qwen2.5, whose files name one of two', async () => {
     const dir = await tempDir()
     await createModel({ ...tiny, out: join(dir, 'm') })
     await exportGguf(join(dir, 'm'), join(dir, 'm.gguf'), { type: 'f16' })
@@ -67,7 +67,7 @@ describe('end tokens', () => {
     expect(await endsOf(join(dir, 'out'))).toEqual([end, control])
   })
 
-  it('get the keys that a file has, those that llama.cpp does not know first', () => {
+  it('writes those that llama.cpp does not know to the keys of a file', () => {
     const textOf = (id: number) => ({ 2: '<|im_end|>', 3: '<|endoftext|>' })[id]
     expect(endTokenEntries([2, 3, 8], textOf)).toEqual({
       entries: [
