@@ -124,7 +124,7 @@ describe('openai responses', () => {
   it('ignores any number of unknown fields', async () => {
     const many = Object.fromEntries(Array.from({ length: 150_000 }, (_, i) => [`key_${i}`, 1]))
     const { asked } = await read({ reasoning: { effort: 'low', ...many } })
-    expect([...asked.notes!]).toHaveLength(150_000)
+    expect([...asked.notes!].length).toBe(150_000)
   })
 
   it('offers a custom tool as a function with one text, and gives its calls back with that text', async () => {
