@@ -1,14 +1,29 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { BENCH, MARKS } from './layout.js'
 
 /** A file that was on its way to its place: nothing reads it, and a killed process leaves it behind. */
 const HALF_WRITTEN = /\.(\d+)-[0-9a-f]{8}\.tmp$/
 /** A lock that was on its way to be taken. */
 const HALF_TAKEN = /^\.lock-.+\.(takes-)?[0-9a-f]{16}(\.copy)?$/
 
-/** Removes what killed processes have left half-done in the folder; what a live one may be at work on stays. */
+/** Folders of a job in which files are written beside their destination as well. */
+const FOLDERS = ['', MARKS, BENCH]
+
+/**
+ * Removes the half-written files and locks that killed processes have left in the folder of a job. Files of a process that
+ * is alive stay.
+ */
 export async function removeLitter(
+  dir: string,
+  isAlive: (pid: number) => Promise<boolean>,
+  silentMs: number,
+): Promise<void> {
+  for (const folder of FOLDERS) await removeLitterIn(join(dir, folder), isAlive, silentMs)
+}
+
+async function removeLitterIn(
   dir: string,
   isAlive: (pid: number) => Promise<boolean>,
   silentMs: number,
