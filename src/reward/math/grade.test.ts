@@ -139,6 +139,12 @@ const EQUAL: Record<string, [string, string][]> = {
 }
 
 const DIFFERENT: [string, string][] = [
+  // Exponents beyond the range of doubles.
+  ['1234567e400', '5'],
+  ['-1234567e999', '1234567'],
+  ['1.234567e320', r`\pi`],
+  ['1234567e-400', '0'],
+  ['1234567e400', '1234567e401'],
   // One answer, one value.
   [r`7 \approx 5`, '5'],
   [r`7 \approx 5`, '7'],

@@ -114,6 +114,8 @@ function roundsTo(decimal: Node, value: number | undefined): boolean {
 /** Whether `value`, given to as many places as `written` has, is `written`. */
 export function isRounding(written: NumberNode, value: number): boolean {
   const step = 10 ** -(written.decimals ?? 0)
+  // 1234567e400 is given to the nearest 10^400: beyond the range of doubles any value would be its rounding.
+  if (!Number.isFinite(step) || step === 0) return false
   const difference = value - toNumber(written.value)
   const slack = 4e-16 * Math.abs(value)
   // Rounded either way, or cut off; a whole step away is another value.
