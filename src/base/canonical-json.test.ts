@@ -12,3 +12,8 @@ it('is JSON of the same value, whatever the order of its keys', () => {
     }),
   )
 })
+
+it('tells numbers beyond the range of doubles from null and from each other', () => {
+  const texts = ['{"a":1e999}', '{"a":-1e999}', '{"a":null}'].map((json) => canonicalJson(JSON.parse(json)))
+  expect(new Set(texts).size).toBe(3)
+})
