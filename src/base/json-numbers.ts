@@ -1,4 +1,4 @@
-import { outsideStrings } from './json-text.js'
+import { outsideStrings, parseJsonText } from './json-text.js'
 
 /**
  * Reads and writes JSON so that numbers keep their spelling: 50.0 stays 50.0 and 1e-05 stays 1e-05. JavaScript has one
@@ -14,9 +14,9 @@ type Holder = { [SPELLING]?: Record<string, string> }
 
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-/** Parses JSON like `JSON.parse`, and keeps the spelling of numbers for `stringifyNumbers`. */
+/** Parses JSON like `parseJsonText`, and keeps the spelling of numbers for `stringifyNumbers`. */
 export function parseNumbers(text: string): unknown {
-  const value: unknown = JSON.parse(text)
+  const value = parseJsonText(text)
   let mark = 'number:'
   while (text.includes(mark)) mark = `_${mark}`
   const sources: string[] = []

@@ -1,7 +1,48 @@
-/** The JSON value of a text; undefined if the text is not JSON. */
+/** Deepest nesting of JSON that is read. Code that visits a value calls itself once per level. */
+const DEEPEST = 1000
+
+/**
+ * `JSON.parse` for text from outside. Throws a `SyntaxError` for text that is not JSON or that nests deeper than 1,000
+ * levels, because `JSON.parse` itself reads nesting on which any recursive code exhausts the stack.
+ */
+export function parseJsonText(text: string): unknown {
+  const value: unknown = JSON.parse(text)
+  checkNesting(text)
+  return value
+}
+
+/** Throws a `SyntaxError` if the text nests deeper than `parseJsonText` reads. */
+export function checkNesting(text: string): void {
+  // Each level needs two brackets.
+  if (text.length <= 2 * DEEPEST) return
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === QUOTE) i = endOfString(text, i)
+    // [ and {, ] and } differ in one bit.
+    else if ((code | 0x20) === 0x7b) {
+      if (++depth > DEEPEST) throw new SyntaxError(`nested deeper than ${DEEPEST} levels`)
+    } else if ((code | 0x20) === 0x7d) depth--
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Position of the quote that ends the string which begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === BACKSLASH) i++
+    else if (code === QUOTE) return i
+  }
+  return text.length
+}
+
+/** Value of a JSON text. Returns undefined if the text is not JSON or nests too deep. */
 export function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch {
     return undefined
   }
@@ -13,18 +54,8 @@ export function outsideStrings(text: string, change: (json: string) => string): 
   for (let at = 0; ; ) {
     const quote = text.indexOf('"', at)
     if (quote < 0) return out + change(text.slice(at))
-    const end = endOfString(text, quote)
+    const end = endOfString(text, quote) + 1
     out += change(text.slice(at, quote)) + text.slice(quote, end)
     at = end
   }
-}
-
-/** Position after the quote that ends the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
-    let slashes = 0
-    while (text[quote - 1 - slashes] === '\\') slashes++
-    if (slashes % 2 === 0) return quote + 1
-  }
-  return text.length
 }

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../base/canonical-json.js'
 import { isJsonObject } from '../base/file/json-file.js'
+import { parseJsonText } from '../base/json-text.js'
 import type { ChatMessage } from '../model/index.js'
 import type { Answer, Call } from './answer.js'
 import type { Answered, ChatModel, Said } from './chat-model.js'
@@ -77,7 +78,7 @@ function argumentsOf(call: unknown): string {
   const given = isJsonObject(call) && isJsonObject(call.function) ? call.function.arguments : undefined
   if (typeof given !== 'string') return canonicalJson(given)
   try {
-    return canonicalJson(JSON.parse(given))
+    return canonicalJson(parseJsonText(given))
   } catch {
     return given
   }

@@ -3,6 +3,7 @@
  * nothing is lost. `v` is the version of this form. Tensors (media, routed experts) are {dtype, shape, base64}.
  */
 import { messageOf, TrinityError } from '../base/error.js'
+import { parseJsonText } from '../base/json-text.js'
 import { arrayType, dtypeOf, elements, isShape } from './dtype.js'
 import { type Experience, TOKEN_FLOATS, uid } from './experience.js'
 import { fromFields, type NamedArray, numberIn, toFields } from './fields.js'
@@ -49,7 +50,7 @@ function stringify(line: unknown, experience: Experience): string {
 export function fromJsonLine(line: string, where = 'line'): Experience {
   let parsed: unknown
   try {
-    parsed = JSON.parse(line)
+    parsed = parseJsonText(line)
   } catch (cause) {
     throw corrupt(where, `is not JSON: ${messageOf(cause)}`)
   }

@@ -1,4 +1,5 @@
 import { TrinityError } from '../base/error.js'
+import { parseJsonText } from '../base/json-text.js'
 import { dtypeBytes, isDtype } from './dtype.js'
 import { repeatedKey } from './json-keys.js'
 import type { StoredTensor } from './tensor-source.js'
@@ -57,7 +58,7 @@ function parseJson(header: Uint8Array, file: string): Record<string, unknown> {
   }
   let root: unknown
   try {
-    root = JSON.parse(text)
+    root = parseJsonText(text)
   } catch (cause) {
     throw broken(file, 'has a header that is not JSON', notSafetensors, cause)
   }

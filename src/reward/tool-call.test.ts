@@ -15,6 +15,18 @@ describe('toolCallReward', () => {
     ['JSON inside JSON', call(JSON.stringify([weather])), [weather], 1],
     ['none expected, none made', '<think>hm</think> No.', [], 1],
     ['another argument', call({ ...weather, arguments: { city: 'Rome', unit: 'C' } }), [weather], 0],
+    [
+      'a number beyond doubles',
+      call({ ...time, arguments: { a: 0 } }).replace('0', '1e999'),
+      [{ ...time, arguments: { a: null } }],
+      0,
+    ],
+    [
+      'arguments nested deeper than is read',
+      call({ ...time, arguments: 0 }).replace('0', `${'['.repeat(9000)}${']'.repeat(9000)}`),
+      [time],
+      0,
+    ],
     ['too many', call([weather, weather]), [weather], 0],
     ['one of two', call([weather, weather]), [weather, time], 0],
     ['no thought', `<tool_call>${JSON.stringify(weather)}</tool_call>`, [weather], 0],

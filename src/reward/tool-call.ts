@@ -1,4 +1,5 @@
 import { canonicalJson } from '../base/canonical-json.js'
+import { parseJsonText } from '../base/json-text.js'
 import { hasOneThinkPair } from './tags.js'
 
 interface ToolCall {
@@ -32,7 +33,7 @@ function readCalls(value: unknown, depth = 0): ToolCall[] | undefined {
   if (typeof value === 'string') {
     if (depth > 2) return undefined
     try {
-      return readCalls(JSON.parse(value), depth + 1)
+      return readCalls(parseJsonText(value), depth + 1)
     } catch {
       return undefined
     }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { messageOf, TrinityError } from '../error.js'
 import { parseNumbers } from '../json-numbers.js'
+import { parseJsonText } from '../json-text.js'
 import { READ_NOW } from './read-now.js'
 import { unreadable } from './system-error.js'
 
@@ -20,7 +21,7 @@ export async function readJsonObject(path: string, options: ReadJsonOptions = {}
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw unreadable(path, cause)
   }
-  return parseJsonObject(text, path, options.keepNumbers ? parseNumbers : JSON.parse)
+  return parseJsonObject(text, path, options.keepNumbers ? parseNumbers : parseJsonText)
 }
 
 function parseJsonObject(text: string, path: string, parse: (text: string) => unknown): JsonObject {

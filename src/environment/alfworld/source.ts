@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { TrinityError } from '../../base/error.js'
 import { isJsonObject } from '../../base/file/json-file.js'
 import { reading } from '../../base/file/system-error.js'
+import { parseJsonText } from '../../base/json-text.js'
 import type { EpisodeSpec } from '../environment.js'
 import { DOMAIN } from './builtin/domain.js'
 import { GRAMMAR } from './builtin/grammar.js'
@@ -38,7 +39,7 @@ export async function readGameFile(path: string): Promise<GameSource> {
   const text = await reading(readFile(path, 'utf8'), path, 'environment/game-file')
   let data: unknown
   try {
-    data = JSON.parse(text)
+    data = parseJsonText(text)
   } catch (cause) {
     throw broken(`it is no JSON: ${(cause as Error).message}`, path)
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJsonText } from '../../base/json-text.js'
 import { firstTag } from '../reply.js'
 
 /** The tools, with the names and arguments of the original, as models are told them. */
@@ -97,11 +98,11 @@ export function answerIn(action: string | undefined): Answer | undefined {
 
 function parsed(text: string): unknown {
   try {
-    const given: unknown = JSON.parse(text)
+    const given: unknown = parseJsonText(text)
     if (given === null || typeof given !== 'object') return undefined
     const { arguments: inner } = given as { arguments?: unknown }
     // Some models write the arguments as JSON in a text.
-    return typeof inner === 'string' ? { ...given, arguments: JSON.parse(inner) } : given
+    return typeof inner === 'string' ? { ...given, arguments: parseJsonText(inner) } : given
   } catch {
     return undefined
   }

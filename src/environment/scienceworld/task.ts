@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { TrinityError } from '../../base/error.js'
 import { isJsonObject } from '../../base/file/json-file.js'
+import { parseJsonText } from '../../base/json-text.js'
 import { nearest } from '../../base/nearest.js'
 import type { EpisodeSpec } from '../environment.js'
 import { readRow, rowError, wholeNumber } from '../row.js'
@@ -32,7 +33,7 @@ export function askedTask({ row, text }: EpisodeSpec): AskedTask {
   if (!given.trimStart().startsWith('{')) return { name: given.trim() }
   let fields: unknown
   try {
-    fields = JSON.parse(given)
+    fields = parseJsonText(given)
   } catch (error) {
     throw rowError(WORLD, 'task_desc', `it is no JSON: ${(error as Error).message}`, given)
   }

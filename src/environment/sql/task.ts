@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { z } from 'zod'
 import { TrinityError } from '../../base/error.js'
 import { reading } from '../../base/file/system-error.js'
+import { parseJsonText } from '../../base/json-text.js'
 import type { EpisodeSpec } from '../environment.js'
 import { readRow, rowError } from '../row.js'
 import { baseOfSetup } from './database/base.js'
@@ -84,8 +85,8 @@ export async function readTasks(path: string): Promise<TaskColumns[]> {
   const content = await reading(readFile(path, 'utf8'), path)
   try {
     const list: unknown = content.trimStart().startsWith('[')
-      ? JSON.parse(content)
-      : content.split('\n').flatMap((line) => (line.trim() === '' ? [] : [JSON.parse(line)]))
+      ? parseJsonText(content)
+      : content.split('\n').flatMap((line) => (line.trim() === '' ? [] : [parseJsonText(line)]))
     return z.array(columns.loose()).min(1).parse(list)
   } catch (cause) {
     throw new TrinityError('environment/data', `${path} is no file of SQL tasks`, {

@@ -1,4 +1,4 @@
-import { outsideStrings } from '../../base/json-text.js'
+import { checkNesting, outsideStrings, parseJsonText } from '../../base/json-text.js'
 
 /** Numbers that a double may not hold: long integers, and exponents of three digits. */
 const SUSPECT = /\d{16}|e[+-]?\d{3}/i
@@ -14,10 +14,11 @@ const MARK = '\u0000trinity:'
  */
 export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJsonText(text)
     return SUSPECT.test(text) ? JSON.parse(outsideStrings(text, exactNumbers)) : value
   } catch (error) {
     if (text.search(NOT_JSON) < 0) throw error
+    checkNesting(text)
     try {
       return JSON.parse(outsideStrings(text, withWords), wordsRead)
     } catch {

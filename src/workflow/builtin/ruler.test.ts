@@ -55,6 +55,12 @@ it('evaluation looks at the right answer alone', async () => {
   expect(prompts).toHaveLength(1)
 })
 
+it('reads a verdict of brackets alone in linear time', () => {
+  const begun = process.cpuUsage()
+  expect(scoresIn('['.repeat(30_000) + ']'.repeat(30_000), 2)).toBeUndefined()
+  expect(process.cpuUsage(begun).user).toBeLessThan(5e6)
+})
+
 it.each(['', '[', ']', '[1, 2, 3]', '[null, 1]', '[[1], 1]', '[1, "x"]', `${'['.repeat(5000)}`, '[true, 1]'])(
   '%s is no verdict over two answers',
   (text) => expect(scoresIn(text, 2)).toBeUndefined(),

@@ -1,4 +1,5 @@
 import { TrinityError } from '../../base/error.js'
+import { parseJsonText } from '../../base/json-text.js'
 import type { Experience } from '../../experience/index.js'
 import type { ChatMessage } from '../../model/index.js'
 import { toolCallReward } from '../../reward/tool-call.js'
@@ -66,7 +67,7 @@ function conversationOf({ conversations }: DataRow): ChatMessage[] {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJsonText(text)
   } catch {
     return undefined
   }

@@ -1,10 +1,17 @@
-/** The last JSON value between these brackets in a text; undefined where there is none. */
+import { parseJsonText } from '../../base/json-text.js'
+
+/** Opening brackets that are tried, from the last on: text of brackets alone would take quadratic time. */
+const MOST_TRIES = 1000
+
+/** Returns the last JSON value between these brackets in a text, or undefined if there is none. */
 export function lastJson(text: string, open: '{' | '['): unknown {
   const close = open === '{' ? '}' : ']'
   const end = text.lastIndexOf(close)
+  let tries = 0
   for (let at = text.lastIndexOf(open, end); at >= 0; at = text.lastIndexOf(open, at - 1)) {
+    if (++tries > MOST_TRIES) return undefined
     try {
-      return JSON.parse(text.slice(at, end + 1))
+      return parseJsonText(text.slice(at, end + 1))
     } catch {
       if (at === 0) break
     }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJsonText } from '../../base/json-text.js'
 
 const words = { type: 'string', maxLength: 600 } as const
 const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
@@ -70,7 +71,7 @@ function objectIn(text: string): Record<string, unknown> | undefined {
 
 function parsed(json: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(json)
+    const value: unknown = parseJsonText(json)
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined

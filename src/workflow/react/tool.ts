@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { isJsonObject } from '../../base/file/json-file.js'
+import { parseJsonText } from '../../base/json-text.js'
 
 /** What the model may call: a name, a line about it, what it takes, and what it does. */
 export interface ReactTool<A = Record<string, unknown>> {
@@ -75,7 +76,7 @@ function argumentsOf(tool: ReactTool, written: string): Record<string, unknown> 
   let given: unknown
   try {
     // some servers write nothing for no arguments
-    given = written.trim() === '' ? {} : JSON.parse(written)
+    given = written.trim() === '' ? {} : parseJsonText(written)
   } catch {
     throw wrong('the arguments are not JSON')
   }

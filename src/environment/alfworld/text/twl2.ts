@@ -1,5 +1,6 @@
 import { TrinityError } from '../../../base/error.js'
 import { isJsonObject } from '../../../base/file/json-file.js'
+import { parseJsonText } from '../../../base/json-text.js'
 
 /** How an action is written as a command, and what is told when it is done. */
 export interface Wording {
@@ -94,7 +95,7 @@ export function readTwl2(text: string, path: string): Twl2 {
 function addRules(json: string, rules: Map<string, readonly Alternative[]>, path: string): void {
   let data: unknown
   try {
-    data = JSON.parse(json)
+    data = parseJsonText(json)
   } catch (cause) {
     throw broken(`a grammar is no JSON: ${(cause as Error).message}`, path)
   }
