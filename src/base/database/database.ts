@@ -47,6 +47,11 @@ export interface Dialect {
   readonly readInOrder?: string
   /** Ends a SELECT of rows that the transaction is going to change. */
   readonly lockRows: string
+  /**
+   * A text column of a table that other programs fill, as bytes where the driver needs it: libsql aborts the process on
+   * text that is not UTF-8.
+   */
+  textBytes(column: string): string
   /** A condition on a list of ids, and the value that stands for the list. */
   idsIn(column: string, ids: readonly number[]): { sql: string; value: DatabaseValue }
   /** A condition on a column of type `now`, by the clock of the database, and the value for its age. */

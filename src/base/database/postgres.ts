@@ -21,6 +21,7 @@ const dialect: Dialect = {
   readInOrder: "SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)",
   // Another process's rows are passed over instead of waited for: two trainers never hold each other up.
   lockRows: 'FOR UPDATE SKIP LOCKED',
+  textBytes: (column) => column,
   idsIn: (column, ids) => ({ sql: `${column} = ANY(?::text::bigint[])`, value: `{${ids.join(',')}}` }),
   olderThan: (column, seconds) => ({ sql: `${column} < now() - ?::interval`, value: `${seconds} seconds` }),
 }

@@ -18,6 +18,7 @@ const dialect: Dialect = {
   blob: 'BLOB',
   real: 'REAL',
   lockRows: '',
+  textBytes: (column) => `CAST(${column} AS BLOB)`,
   idsIn: (column, ids) => ({ sql: `${column} IN (SELECT value FROM json_each(?))`, value: JSON.stringify(ids) }),
   olderThan: (column, seconds) => ({
     sql: `${column} < strftime('%Y-%m-%d %H:%M:%f', 'now', ?)`,
@@ -71,6 +72,17 @@ function withBytes(row: DatabaseRow): DatabaseRow {
   return row
 }
 
+/** The error of a file that is damaged, with its path; any other error as it is. */
+function damageError(error: unknown, file: string): unknown {
+  const { code } = (error ?? {}) as { code?: string }
+  if (code !== 'SQLITE_CORRUPT' && code !== 'SQLITE_NOTADB') return error
+  return new TrinityError('database/damaged', `the database ${file} is damaged: ${messageOf(error)}`, {
+    path: file,
+    hint: 'restore the file from a backup, or save what can be read with: sqlite3 FILE .recover',
+    cause: error,
+  })
+}
+
 class Connection {
   readonly #file: string
   readonly #db: Libsql.Database
@@ -110,7 +122,13 @@ class Connection {
   }
 
   alone<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#mutex.run(() => work(this.#tx))
+    return this.#mutex.run(async () => {
+      try {
+        return await work(this.#tx)
+      } catch (error) {
+        throw damageError(error, this.#file)
+      }
+    })
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -123,7 +141,7 @@ class Connection {
         return result
       } catch (error) {
         if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
-        throw systemError(error, this.#file)
+        throw systemError(damageError(error, this.#file), this.#file)
       }
     })
   }

@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Libsql from 'libsql'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { TrinityError } from '../../base/error.js'
 import { Taskset } from '../taskset.js'
 import { SqlSource } from './sql.js'
 
@@ -37,7 +38,9 @@ describe('tasks in a database', () => {
     const db = new Libsql(file)
     db.exec('CREATE TABLE many (id INTEGER PRIMARY KEY, raw_task JSON)')
     const insert = db.prepare('INSERT INTO many (id, raw_task) VALUES (?, ?)')
+    db.exec('BEGIN')
     for (let i = 0; i < 1203; i++) insert.run(3 * (1203 - i), JSON.stringify({ n: 3 * (1203 - i) }))
+    db.exec('COMMIT')
     db.close()
     const source = await SqlSource.open(`sqlite:///${file}`, 'many')
     const statement = Object.getPrototypeOf(new Libsql(':memory:').prepare('SELECT 1'))
@@ -48,6 +51,36 @@ describe('tasks in a database', () => {
     expect(query).toHaveBeenCalledTimes(3)
     query.mockRestore()
     await source.close()
+  })
+
+  it('names the row whose text is not UTF-8', async () => {
+    const file = join(dir, 'latin1.db')
+    const db = new Libsql(file)
+    db.exec(`CREATE TABLE tasks (id INTEGER PRIMARY KEY, raw_task TEXT);
+      INSERT INTO tasks VALUES (1, '{"q": "naïve"}'), (2, CAST(x'7b2271223a20226e61ef7665227d' AS TEXT))`)
+    db.close()
+    const source = await SqlSource.open(`sqlite:///${file}`, 'tasks')
+    expect(await source.row(0)).toEqual({ q: 'naïve' })
+    const problem = { code: 'data/encoding', path: expect.stringContaining('table tasks, id 2') }
+    await expect(source.row(1)).rejects.toMatchObject(problem)
+    await source.close()
+  })
+
+  it('names the file that is damaged', async () => {
+    const file = join(dir, 'damaged.db')
+    const db = new Libsql(file)
+    db.exec('CREATE TABLE tasks (id INTEGER PRIMARY KEY, raw_task TEXT)')
+    db.exec('BEGIN')
+    for (let id = 0; id < 2000; id++) db.prepare('INSERT INTO tasks VALUES (?, ?)').run(id, '{"q": "a question"}')
+    db.exec('COMMIT')
+    db.close()
+    const bytes = await readFile(file)
+    await writeFile(file, bytes.fill(0xff, bytes.length >> 1))
+    const source = await SqlSource.open(`sqlite:///${file}`, 'tasks').catch((error: unknown) => error)
+    const failed = source instanceof SqlSource ? await source.row(1900).catch((error: unknown) => error) : source
+    expect(failed).toMatchObject({ message: expect.stringContaining('malformed'), path: expect.stringContaining(file) })
+    expect(failed).toBeInstanceOf(TrinityError)
+    if (source instanceof SqlSource) await source.close()
   })
 
   it('say what is missing', async () => {

@@ -5,6 +5,7 @@ import { messageOf, TrinityError } from '../../base/error.js'
 import { withoutPassword } from '../../base/secret/index.js'
 import { parseJson } from './exact-json.js'
 import type { DataRow, RowSource } from './row-source.js'
+import { recordText } from './utf8.js'
 
 /** Rows of one query of a scan. */
 const SCANNED_AT_ONCE = 500
@@ -47,7 +48,7 @@ export class SqlSource implements RowSource {
   }
 
   async row(index: number): Promise<DataRow> {
-    const sql = `SELECT raw_task FROM ${quoted(this.#table)} WHERE id = ?`
+    const sql = `SELECT ${this.#rawTask} FROM ${quoted(this.#table)} WHERE id = ?`
     const [found] = await this.#database.query(sql, [this.#ids[index]])
     return this.#record(index, found)
   }
@@ -56,19 +57,25 @@ export class SqlSource implements RowSource {
     for (let from = 0; from < this.length; from += SCANNED_AT_ONCE) {
       const ids = [...this.#ids.subarray(from, from + SCANNED_AT_ONCE)]
       const where = this.#database.dialect.idsIn('id', ids)
-      const sql = `SELECT id, raw_task FROM ${quoted(this.#table)} WHERE ${where.sql}`
+      const sql = `SELECT id, ${this.#rawTask} FROM ${quoted(this.#table)} WHERE ${where.sql}`
       const found = new Map((await this.#database.query(sql, [where.value])).map((row) => [Number(row.id), row]))
       for (const [i, id] of ids.entries()) yield await this.#record(from + i, found.get(id))
     }
   }
 
   async #record(index: number, found: { raw_task?: unknown } | undefined): Promise<DataRow> {
+    const raw = found?.raw_task
+    const text = raw instanceof Uint8Array ? await recordText(raw, () => this.where(index)) : raw
     // PostgreSQL has a JSON type and gives the object itself.
-    const value: unknown = typeof found?.raw_task === 'string' ? parsed(found.raw_task) : found?.raw_task
+    const value: unknown = typeof text === 'string' ? parsed(text) : text
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as DataRow
     throw new TrinityError('data/malformed', found ? 'raw_task is not a JSON object' : 'the row has been deleted', {
       path: await this.where(index),
     })
+  }
+
+  get #rawTask(): string {
+    return `${this.#database.dialect.textBytes('raw_task')} AS raw_task`
   }
 
   async where(index: number): Promise<string> {
