@@ -51,3 +51,15 @@ export interface TrinityErrorOptions {
 export function messageOf(error: unknown): string {
   return redact(error instanceof Error ? error.message : String(error))
 }
+
+/**
+ * Reason why a library could not read a file. Errors of the JavaScript engine itself (a property of undefined, an array
+ * of a negative length) only mean that the content has a form which the library did not expect.
+ */
+export function readFault(error: unknown): string {
+  return error instanceof TypeError || isEngineRange(error) ? 'the content is damaged' : messageOf(error)
+}
+
+function isEngineRange(error: unknown): boolean {
+  return error instanceof RangeError && /^(Maximum call stack|Invalid |Array buffer|Offset is out)/.test(error.message)
+}

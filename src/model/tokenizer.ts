@@ -1,5 +1,5 @@
 import { Tokenizer as HfTokenizer } from '@huggingface/tokenizers'
-import { messageOf, TrinityError } from '../base/error.js'
+import { readFault, TrinityError } from '../base/error.js'
 import type { JsonObject } from '../base/file/json-file.js'
 import { DecodeStream } from './decode-stream.js'
 import { PieceEncoder } from './piece-encoder.js'
@@ -176,7 +176,7 @@ function build(json: JsonObject, path: string): HfTokenizer {
     tokenizer.encode('a', { add_special_tokens: true })
     return tokenizer
   } catch (cause) {
-    throw new TrinityError('tokenizer/invalid', `${path} is not a usable tokenizer: ${messageOf(cause)}`, {
+    throw new TrinityError('tokenizer/invalid', `${path} is not a usable tokenizer: ${readFault(cause)}`, {
       path,
       hint: 'write it again with Transformers: AutoTokenizer.from_pretrained(…).save_pretrained(…)',
       cause,

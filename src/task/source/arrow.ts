@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { CompressionType, compressionRegistry, Message, Table, tableFromIPC, tableToIPC } from 'apache-arrow'
 import { decompressZstd } from 'hyparquet-compressors'
-import { messageOf, TrinityError } from '../../base/error.js'
+import { readFault, TrinityError } from '../../base/error.js'
 import { type Cell, cellsOf } from './arrow-value.js'
 import { verifyHeader } from './arrow-verify.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
@@ -188,7 +188,7 @@ async function schemaFromFooter(handle: FileHandle): Promise<Uint8Array> {
 }
 
 function malformed(path: string, error: unknown): TrinityError {
-  return new TrinityError('data/malformed', `cannot read the Arrow file: ${messageOf(error)}`, {
+  return new TrinityError('data/malformed', `cannot read the Arrow file: ${readFault(error)}`, {
     path,
     cause: error,
   })

@@ -138,6 +138,25 @@ describe('directories', () => {
     })
   })
 
+  it.each([
+    ['dataset_dict.json', { splits: 'train' }],
+    ['dataset_dict.json', { splits: [{}] }],
+    ['dataset_dict.json', { splits: ['../other'] }],
+    ['train/state.json', { _data_files: { filename: 'a.arrow' } }],
+    ['train/state.json', { _data_files: [{ filename: '../../a.arrow' }] }],
+    ['train/state.json', { _data_files: [{ filename: 1 }] }],
+  ])('refuses %s of a saved data set with %j', async (name, content) => {
+    const files = {
+      'dataset_dict.json': '{"splits":["train"]}',
+      'train/state.json': '{}',
+      [name]: JSON.stringify(content),
+    }
+    await expect(numbers(await tree(files))).rejects.toMatchObject({
+      code: 'data/malformed',
+      message: expect.stringContaining(`cannot read ${name}`),
+    })
+  })
+
   it('follows links to folders, but not in circles', async () => {
     const target = await tree({ 'train.jsonl': [1] })
     const dir = await tree({ 'test.jsonl': [2] })

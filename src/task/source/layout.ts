@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { messageOf, TrinityError } from '../../base/error.js'
+import { parseJsonText } from '../../base/json-text.js'
 import { nearest } from '../../base/nearest.js'
 import { type CardSubset, readDataCard } from './data-card.js'
 import { globToRegExp } from './glob.js'
@@ -43,12 +45,23 @@ export async function findSplits(tree: FileTree, subset?: string | null): Promis
   return splitsByName(tree.files, tree)
 }
 
+/** Name of a file or a folder in the data set itself. */
+const name = z
+  .string()
+  .regex(/^[^/\\\0]+$/, 'expected a name without a path')
+  .refine((text) => !/^\.+$/.test(text))
+const DATASET_DICT = z.looseObject({ splits: z.array(name).default([]) })
+const STATE = z.looseObject({
+  _data_files: z.array(z.looseObject({ filename: name })).default([]),
+  _split: z.string().nullish(),
+})
+
 /** `dataset_dict.json` with one directory per split, or `state.json` with one data set. */
 async function savedToDisk(tree: FileTree): Promise<Splits | undefined> {
   if (tree.files.includes('dataset_dict.json')) {
-    const { splits } = await json<{ splits?: string[] }>(tree, 'dataset_dict.json')
+    const { splits } = await json(tree, 'dataset_dict.json', DATASET_DICT)
     const found: Splits = new Map()
-    for (const split of splits ?? []) found.set(split, await arrowFiles(tree, `${split}/`))
+    for (const split of splits) found.set(split, await arrowFiles(tree, `${split}/`))
     return found
   }
   if (!tree.files.includes('state.json')) return undefined
@@ -57,21 +70,23 @@ async function savedToDisk(tree: FileTree): Promise<Splits | undefined> {
 }
 
 async function arrowFiles(tree: FileTree, prefix: string): Promise<string[]> {
-  const state = await json<{ _data_files?: { filename: string }[] }>(tree, `${prefix}state.json`)
-  return (state._data_files ?? []).map(({ filename }) => prefix + filename)
+  const { _data_files: files } = await json(tree, `${prefix}state.json`, STATE)
+  return files.map(({ filename }) => prefix + filename)
 }
 
 /** `state.json` names the split the data came from; a data set made in memory has none. */
 async function savedSplit(tree: FileTree): Promise<string> {
-  const { _split: split } = await json<{ _split?: string | null }>(tree, 'state.json')
+  const { _split: split } = await json(tree, 'state.json', STATE)
   return split ?? 'train'
 }
 
-async function json<T>(tree: FileTree, path: string): Promise<T> {
+async function json<S extends z.ZodType>(tree: FileTree, path: string, schema: S): Promise<z.output<S>> {
   try {
-    return JSON.parse(await tree.text(path))
+    return schema.parse(parseJsonText(await tree.text(path)))
   } catch (error) {
-    throw new TrinityError('data/malformed', `cannot read ${path} of ${tree.name}: ${messageOf(error)}`, {
+    const [issue] = error instanceof z.ZodError ? error.issues : []
+    const reason = issue ? `'${issue.path.join('.')}': ${issue.message}` : messageOf(error)
+    throw new TrinityError('data/malformed', `cannot read ${path} of ${tree.name}: ${reason}`, {
       path: `${tree.name}/${path}`,
       hint: 'save the data set again with save_to_disk',
       cause: error,

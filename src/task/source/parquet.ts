@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import { messageOf, TrinityError } from '../../base/error.js'
+import { readFault, TrinityError } from '../../base/error.js'
 import { CHUNK_BUDGET, ChunkCache, chunkOf } from './chunk-cache.js'
 import { parsers, valuesOf } from './parquet-value.js'
 import { verifyMetadata, verifyPages } from './parquet-verify.js'
@@ -116,5 +116,5 @@ export class ParquetSource implements RowSource {
 }
 
 function malformed(path: string, error: unknown): TrinityError {
-  return new TrinityError('data/malformed', `cannot read the Parquet file: ${messageOf(error)}`, { path, cause: error })
+  return new TrinityError('data/malformed', `cannot read the Parquet file: ${readFault(error)}`, { path, cause: error })
 }
