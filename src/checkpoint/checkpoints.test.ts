@@ -126,6 +126,11 @@ describe('a full checkpoint', () => {
     ['a file is missing', (path) => rm(join(path, 'run_state.json')), 'run_state.json is missing'],
     ['the list is missing', (path) => rm(join(path, '.full_checkpoint')), '.full_checkpoint is missing'],
     ['the list is no JSON', (path) => appendFile(join(path, '.full_checkpoint'), '}'), 'cannot be read'],
+    [
+      'the list names a step that is no number',
+      (path) => writeFile(join(path, '.full_checkpoint'), JSON.stringify({ version: 2, step: [[2]], files: {} })),
+      'not a list of files',
+    ],
     ['it has moved', (path) => rename(path, `${path}.bak`), '.full_checkpoint is missing'],
     ['the list is empty', (path) => relist(path, () => false), 'does not name run_state.json'],
     ['the list lacks the state', (path) => relist(path, (name) => name !== 'run_state.json'), 'run_state.json'],

@@ -202,4 +202,19 @@ describe('a damaged lock file', () => {
     failWrite = undefined
     await (await JobLock.take(dir, 'trainer')).release()
   })
+
+  it.each([
+    ['a list as its token', { token: [[1]] }],
+    ['a token that is no part of a file name', { token: '../../x' }],
+    ['a token that is too long', { token: 'a'.repeat(5000) }],
+    ['no process', { pid: '1' }],
+  ])('refuses a lock with %s by its path', async (_, damage) => {
+    const dir = await tempDir()
+    const path = join(dir, '.lock-trainer')
+    const holder = { token: '0123456789abcdef', pid: 2 ** 22, host: 'elsewhere', born: '1', ...damage }
+    await writeFile(path, JSON.stringify(holder))
+    expect(await lockHolders(dir)).toEqual([])
+    await expect(JobLock.take(dir, 'trainer', 60_000)).rejects.toMatchObject({ code: 'checkpoint/lock', path })
+    expect(await readdir(dir)).toEqual(['.lock-trainer'])
+  })
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { isJsonObject } from '../base/file/json-file.js'
 import { inWords, unreadable } from '../base/file/system-error.js'
+import { parseJsonText } from '../base/json-text.js'
 import { removeLitter } from './litter.js'
 
 interface Holder {
@@ -155,7 +156,7 @@ async function look(path: string): Promise<Found | undefined> {
 function holderIn(text: string): Holder | undefined {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJsonText(text)
   } catch {
     return undefined
   }
@@ -163,7 +164,7 @@ function holderIn(text: string): Holder | undefined {
   const { token, pid, host, born } = value
   const isWhole =
     // the token becomes part of a file name, and a pid below 1 names groups of processes
-    typeof token === 'string' && /^\w+$/.test(token) && Number.isInteger(pid) && Number(pid) > 0
+    typeof token === 'string' && /^[\w-]{1,64}$/.test(token) && Number.isSafeInteger(pid) && Number(pid) > 0
   if (!isWhole || typeof host !== 'string' || typeof born !== 'string') return undefined
   return { token, pid: Number(pid), host, born }
 }

@@ -4,6 +4,7 @@ import { messageOf } from '../base/error.js'
 import { type FileHash, hashFile, isFileHash } from '../base/file/block-hash.js'
 import { isJsonObject, readJsonObject } from '../base/file/json-file.js'
 import { fileState, takeHash } from '../base/file/written-hash.js'
+import { parseJsonText } from '../base/json-text.js'
 import { filesBelow } from './durable.js'
 import { MANIFEST, STATE, WEIGHTS, WRITTEN } from './layout.js'
 import { sampledHash } from './manifest-v1.js'
@@ -111,12 +112,13 @@ async function firstAbsent(dir: string, paths: readonly string[]): Promise<strin
 
 async function readList(dir: string, name: string): Promise<Manifest | string> {
   try {
-    const value: unknown = JSON.parse(await readFile(join(dir, name), 'utf8'))
+    const value: unknown = parseJsonText(await readFile(join(dir, name), 'utf8'))
     if (!isJsonObject(value) || !(value.version === 1 || value.version === 2)) {
       return `${name} was written by another release`
     }
     const { files } = value
-    if (isJsonObject(files) && Object.values(files).every(isFileHash)) return value as unknown as Manifest
+    if (Number.isSafeInteger(value.step) && isJsonObject(files) && Object.values(files).every(isFileHash))
+      return value as unknown as Manifest
     return `${name} is not a list of files`
   } catch (error) {
     const absent = (error as NodeJS.ErrnoException).code === 'ENOENT'
