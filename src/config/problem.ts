@@ -55,9 +55,12 @@ export class Problems {
   }
 }
 
+/** Longest key in a message: the text of a damaged file may become one key. */
+const LONGEST_KEY = 300
+
 export function problemText(problem: Problem): string {
   const where = problem.mark ? `${markText(problem.mark)} ` : ''
-  const key = problem.key ? `${problem.key}: ` : ''
+  const key = problem.key ? `${problem.key.slice(0, LONGEST_KEY)}: ` : ''
   return `${where}${key}${problem.message}${problem.hint ? ` (${problem.hint})` : ''}`
 }
 

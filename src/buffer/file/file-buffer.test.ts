@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
@@ -163,6 +163,13 @@ describe('a file buffer', () => {
     expect(tasks(await again.take(2))).toEqual([2, 3])
     await buffer.close()
     await again.close()
+  })
+
+  it('names a folder in place of its file', async () => {
+    const path = place()
+    mkdirSync(path, { recursive: true })
+    const problem = { code: 'file/unreadable', path, hint: 'give the path of a file' }
+    await expect(openBuffer({ name: 'b', storage_type: 'file', path })).rejects.toMatchObject(problem)
   })
 
   it('says that there is no data', async () => {

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { makeFolder } from '../../base/file/make-folder.js'
+import { reading } from '../../base/file/system-error.js'
 import type { Experience } from '../../experience/experience.js'
 import { fromJsonLine, toJsonLine } from '../../experience/jsonl.js'
 
@@ -50,11 +51,16 @@ export class JsonlFile {
   /** To read: leaves the file as it is, and an unfinished last line out. */
   static async openToRead(path: string): Promise<JsonlFile> {
     checkName(path)
-    const handle = await open(path, 'r')
-    const { size } = await handle.stat()
-    const end = await lastLineEnd(handle, size)
-    if (end === size || (await isWhole(handle, end, size))) return new JsonlFile(path, handle, size)
-    return new JsonlFile(path, handle, end, { path, removedBytes: size - end })
+    const handle = await reading(open(path, 'r'), path)
+    try {
+      const { size } = await handle.stat()
+      const end = await reading(lastLineEnd(handle, size), path)
+      if (end === size || (await isWhole(handle, end, size))) return new JsonlFile(path, handle, size)
+      return new JsonlFile(path, handle, end, { path, removedBytes: size - end })
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
   }
 
   /** Where the next line will begin. */

@@ -72,18 +72,26 @@ function refuse(json: JsonObject, path: string, head: boolean): void {
   const unsupported = (what: string, hint: string) =>
     new TrinityError('model/adapter', `${path}: ${what} cannot be used here`, { path, hint })
   const merge = 'merge the adapter into its model with PEFT (merge_and_unload) and start from that model'
-  if (json.peft_type !== 'LORA') throw unsupported(`peft_type ${JSON.stringify(json.peft_type)}`, merge)
+  if (json.peft_type !== 'LORA') throw unsupported(`peft_type ${shown(json.peft_type)}`, merge)
   if (json.use_dora === true) throw unsupported('DoRA (use_dora)', merge)
   const saved = (json.modules_to_save as unknown[] | null | undefined) ?? []
   const extra = [saved].flat().filter((name) => !(head && (name === 'score' || name === 'classifier')))
-  if (extra.length > 0) throw unsupported(`modules_to_save (${extra.join(', ')})`, merge)
-  if ((json.bias ?? 'none') !== 'none') throw unsupported(`bias: ${json.bias}`, merge)
+  if (extra.length > 0) throw unsupported(`modules_to_save (${extra.map(shown).join(', ')})`, merge)
+  if ((json.bias ?? 'none') !== 'none') throw unsupported(`bias: ${shown(json.bias)}`, merge)
   if (!plainStarts.has(json.init_lora_weights ?? true)) {
-    throw unsupported(`init_lora_weights: ${json.init_lora_weights}`, 'convert it to a plain LoRA adapter with PEFT')
+    throw unsupported(
+      `init_lora_weights: ${shown(json.init_lora_weights)}`,
+      'convert it to a plain LoRA adapter with PEFT',
+    )
   }
   for (const [key, value] of Object.entries(json)) {
-    if (!harmless.has(key) && !isEmpty(value)) throw unsupported(`'${key}' (${JSON.stringify(value)})`, merge)
+    if (!harmless.has(key) && !isEmpty(value)) throw unsupported(`'${shown(key)}' (${shown(value)})`, merge)
   }
+}
+
+/** A value for an error message: text as it is, anything else as JSON. */
+function shown(value: unknown): string {
+  return (typeof value === 'string' ? value : String(JSON.stringify(value))).slice(0, 80)
 }
 
 function isEmpty(value: unknown): boolean {

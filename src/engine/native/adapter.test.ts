@@ -236,6 +236,7 @@ describe('an adapter directory', () => {
     ['DoRA', { use_dora: true }, [], /use_dora/],
     ['modules that are saved whole', { modules_to_save: ['lm_head'] }, [], /modules_to_save \(lm_head\)/],
     ['trained biases', { bias: 'lora_only' }, [], /bias: lora_only/],
+    ['biases of another form', { bias: { a: 1 } }, [], /bias: \{"a":1\} cannot/],
     ['PiSSA', { init_lora_weights: 'pissa' }, [], /init_lora_weights: pissa/],
     ['layers used twice', { layer_replication: [[0, 2]] }, [], /layer_replication/],
     ['what a later PEFT adds', { use_new: true }, [], /'use_new' \(true\)/],

@@ -52,8 +52,11 @@ function isEnd(code: number): boolean {
 }
 
 /** What is wrong with a text of a game. */
+/** Longest description in an error message: it may quote the file. */
+const LONGEST = 300
+
 export function broken(what: string, path: string, hint?: string): TrinityError {
-  return new TrinityError('environment/pddl', `cannot read the game: ${what}`, { path, hint })
+  return new TrinityError('environment/pddl', `cannot read the game: ${what.slice(0, LONGEST)}`, { path, hint })
 }
 
 /** A list, where one must be. */

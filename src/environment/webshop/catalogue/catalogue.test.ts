@@ -134,6 +134,13 @@ describe('files that are broken', () => {
     expect(error).toMatchObject({ name: 'TrinityError', message: expect.stringMatching(/\w/) })
   })
 
+  it('reads objects with a toString of their own as JSON', () => {
+    const odd = { toString: 1 }
+    const product = productOf({ asin: 'A', name: odd, small_description: [[odd, 'x']], pricing: '$5' }, {})
+    expect(product).toMatchObject({ title: '{"toString":1}', bullets: ['{"toString":1},x'] })
+    expect(() => productOf({ asin: 'A', pricing: [odd] }, {})).toThrow('it has the price [{"toString":1}]')
+  })
+
   it('odd values in a record are no reason to stop', () => {
     const item = { asin: 'B01', name: null, small_description: null, customization_options: { Size: [null, 3, {}] } }
     const notes = {

@@ -92,7 +92,7 @@ export function malformed(error: unknown, path: string): unknown {
 /** `$12.99`, `$5.99 - $10.99`, or numbers. */
 function pricingOf(value: unknown): number[] {
   const prices = Array.isArray(value)
-    ? value.map(Number)
+    ? value.map((price) => Number(typeof price === 'object' ? text(price) : price))
     : text(value)
         .split('$')
         .slice(1)
@@ -155,6 +155,9 @@ function reviewOf(value: unknown): Review {
 
 function text(value: unknown): string {
   if (typeof value === 'string') return value
+  if (Array.isArray(value)) return value.map(text).join(',')
+  // An object may bring a `toString` of its own that is no function.
+  if (isJsonObject(value)) return JSON.stringify(value)
   return value === null || value === undefined ? '' : String(value)
 }
 
