@@ -31,8 +31,7 @@ export class Bench {
     this.dir = dir
   }
 
-  static async make(): Promise<Bench> {
-    const dir = mkdtempSync(join(tmpdir(), 'trinity-run-'))
+  static async make(dir = mkdtempSync(join(tmpdir(), 'trinity-run-'))): Promise<Bench> {
     await createModel({
       out: join(dir, 'model'),
       layers: 1,
@@ -43,6 +42,11 @@ export class Bench {
     })
     const rows = Array.from({ length: 24 }, (_, i) => ({ q: `${i}+${i}=`, a: String(i % 10) }))
     writeFileSync(join(dir, 'tasks.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    return new Bench(dir)
+  }
+
+  /** A folder that was made before, or a copy of one in its place. */
+  static in(dir: string): Bench {
     return new Bench(dir)
   }
 
