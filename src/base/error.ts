@@ -24,7 +24,7 @@ export class TrinityError extends Error {
   readonly hint?: string
 
   constructor(code: string, message: string, options: TrinityErrorOptions = {}) {
-    super(redact(message), options.cause === undefined ? undefined : { cause: options.cause })
+    super(shortened(redact(message)), options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.path = options.path === undefined ? undefined : redact(options.path)
     this.key = options.key
@@ -34,6 +34,13 @@ export class TrinityError extends Error {
   toJSON(): { code: string; message: string; path?: string; hint?: string } {
     return { code: this.code, message: this.message, path: this.path, hint: this.hint }
   }
+}
+
+/** Longest message, in characters: a damaged file may be quoted as one name. */
+const LONGEST_MESSAGE = 16_000
+
+function shortened(message: string): string {
+  return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message
 }
 
 /** Where it went wrong, and how to fix it. */

@@ -45,7 +45,9 @@ function* tokensOf({ config, map, added }: TokenSources): Generator<JsonObject> 
     yield* byNumber(Object.entries(config.added_tokens_decoder)).flatMap(token)
   } else {
     const special = new Set(specials.map(({ content }) => content))
-    for (const content of byNumber(Object.entries(added).map(([name, id]) => [String(id), name]))) {
+    for (const content of byNumber(
+      Object.entries(added).map(([name, id]) => [typeof id === 'string' ? id : JSON.stringify(id), name]),
+    )) {
       const isSpecial = special.has(content as string)
       yield { content, special: isSpecial, normalized: !isSpecial, lstrip: false, rstrip: false, single_word: false }
     }

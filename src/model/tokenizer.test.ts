@@ -221,6 +221,13 @@ describe('what stands beside tokenizer.json, and Unicode', () => {
   const bytes = byteTokenizer(['<|end|>'])
   const sources = { config: {}, map: {}, added: {} }
 
+  it('takes an id of another form in added_tokens.json for none', () => {
+    const size = new Tokenizer(files(bytes)).vocabSize
+    const odd = { '<y>': { toString: 1 }, '<z>': 300 }
+    const full = new Tokenizer(files(withAddedTokens(bytes, { ...sources, added: odd })))
+    expect(['<y>', '<z>'].map((token) => full.tokenId(token)).sort()).toEqual([size, size + 1])
+  })
+
   it('takes tokens from added_tokens_decoder, added_tokens.json, additional_special_tokens and the pad token', () => {
     const size = new Tokenizer(files(bytes)).vocabSize
     const config = {

@@ -227,6 +227,11 @@ describe('splits', () => {
   })
 })
 
+it('refuses a glob with a range that is none', () => {
+  const refused = expect.objectContaining({ code: 'data/pattern', message: expect.stringContaining('[z-a]') })
+  expect(() => globToRegExp('data/[z-a].jsonl')).toThrow(refused)
+})
+
 it('globs', () => {
   const matches = (glob: string, path: string) => globToRegExp(glob).test(path)
   expect(matches('data/train-*', 'data/train-00000.parquet')).toBe(true)

@@ -1,3 +1,8 @@
+import { TrinityError } from '../../base/error.js'
+
+/** Longest part of a pattern in a message. */
+const LONGEST = 200
+
 /** A glob of a data card as a regular expression: `*` and `?` stay inside one folder, `**` crosses folders. */
 export function globToRegExp(glob: string): RegExp {
   let pattern = ''
@@ -26,7 +31,14 @@ export function globToRegExp(glob: string): RegExp {
       i = end
     } else pattern += escaped(char)
   }
-  return new RegExp(`^${pattern}$`)
+  try {
+    return new RegExp(`^${pattern}$`)
+  } catch (cause) {
+    throw new TrinityError('data/pattern', `a pattern of files that cannot be read: ${glob.slice(0, LONGEST)}`, {
+      hint: 'in brackets write ranges from the lower to the higher character, such as [0-9]',
+      cause,
+    })
+  }
 }
 
 function escaped(text: string): string {
