@@ -44,6 +44,9 @@ interface Step {
   close?: () => Promise<void>
 }
 
+/** Name of the advantage function in reports, where operators have their own names. */
+export const ADVANTAGE = 'advantage'
+
 const PREFIX = 'experience_pipeline/'
 const OPERATORS = 'data_processor.experience_pipeline.operators'
 
@@ -75,7 +78,7 @@ export class ExperiencePipeline {
       throw error
     }
     const { advantage } = options
-    if (advantage) steps.push({ name: 'advantage', process: advantage })
+    if (advantage) steps.push({ name: ADVANTAGE, process: advantage })
     return new ExperiencePipeline(options, steps)
   }
 

@@ -5,7 +5,7 @@ import { spanned } from '../monitor/span/span.js'
 import { openLink, Synchronizer, type SyncState, scheduleOf, type Transfer } from '../synchronizer/index.js'
 import { Trainer } from '../trainer/index.js'
 import { openAuxiliaryBuffers, openMainBuffer, releaseTakes } from './buffers.js'
-import { asksForSteps, endOf } from './ending.js'
+import { asksForSteps, endOf, stepsAsked } from './ending.js'
 import { makeExplorer } from './explorer.js'
 import { evaluateFinal, leftToFinal } from './final-evaluation.js'
 import { horizonOf } from './horizon.js'
@@ -138,7 +138,7 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   await sync.giveLast(stop.now)
   const begin = () => view.phase('explorer', 'final evaluation')
   await evaluateFinal({ config, explorer, trained: trainer.step, end, signal: stop.now, begin })
-  const asked = asksForSteps(config, explorer.mark) ? total : undefined
+  const asked = asksForSteps(config, explorer.mark) ? stepsAsked(config, total, explorer.counts) : undefined
   return { ...endOf(trainer.step, asked, done().counts), ...done() }
 }
 

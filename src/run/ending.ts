@@ -1,7 +1,8 @@
 import type { Config } from '../config/index.js'
 import type { ExplorerMark } from '../explorer/index.js'
-import { lossesOf, type RunCounts } from '../monitor/run-counts.js'
+import { type ExplorerCounts, lossesOf, type RunCounts } from '../monitor/run-counts.js'
 import { figure } from '../monitor/terminal/number.js'
+import { ADVANTAGE } from '../pipeline/pipeline.js'
 import type { ModeEnd } from './job.js'
 
 /**
@@ -11,6 +12,19 @@ import type { ModeEnd } from './job.js'
 export function asksForSteps({ buffer, trainer }: Config, mark?: Pick<ExplorerMark, 'sampledTokens'>): boolean {
   const isSpent = buffer.total_tokens !== null && (mark?.sampledTokens ?? 0) >= buffer.total_tokens
   return !isSpent && (trainer.total_steps ?? buffer.total_steps) !== null
+}
+
+/**
+ * Returns the training steps that explorer and trainer together are asked for, of the `total` that the tasks give.
+ * Without `trainer.total_steps`, groups that the algorithm itself leaves out (DAPO) make fewer steps, not a partial run.
+ */
+export function stepsAsked(
+  { trainer, buffer }: Config,
+  total: number | undefined,
+  { dropped }: ExplorerCounts,
+): number | undefined {
+  if (total === undefined || trainer.total_steps !== null) return total
+  return total - Math.ceil((dropped[ADVANTAGE] ?? 0) / Math.max(1, buffer.train_batch_size))
 }
 
 /**

@@ -25,6 +25,17 @@ const constantAdvantage = (value: number) =>
   })
 advantageFns.add('infinite_advantage', constantAdvantage(Number.POSITIVE_INFINITY))
 advantageFns.add('zero_advantage', constantAdvantage(0))
+advantageFns.add(
+  'leaves_out_half',
+  advantageFn({
+    doc: 'leaves out the first run of each group',
+    where: 'explorer',
+    needs: ['reward'],
+    args: z.strictObject({}),
+    compute: (experiences) =>
+      perGroup(experiences, (rewards) => ({ scores: rewards.map((_, i) => (i === 0 ? undefined : 1)), metrics: {} })),
+  }),
+)
 operators.add(
   'first_of_group',
   operator({
@@ -66,6 +77,14 @@ describe('a run that ends early', () => {
     expect(await bench.run({ name, ...HALF })).toMatchObject({ end: 'incomplete', steps: 3, counts: COUNTS })
   })
   const COUNTS = { trainer: { trained: 12, applied: 3 }, explorer: { made: 24, rollouts: 24, failed: 0 } }
+
+  it('is finished if the algorithm itself left groups out', async () => {
+    const keys = { name, 'algorithm.advantage_fn_args': { std_threshold: 1 } }
+    await expect(bench.run(keys)).rejects.toMatchObject({ code: 'explorer/nothing-usable' })
+    name = `job${++count}`
+    const run = await bench.run({ name, 'algorithm.advantage_fn': 'leaves_out_half', 'buffer.train_batch_size': 4 })
+    expect(run).toMatchObject({ end: 'finished', steps: 3, counts: { explorer: { dropped: { advantage: 12 } } } })
+  })
 
   it('is finished if no number of steps is set', async () => {
     const epochs = { 'buffer.total_steps': null, 'buffer.total_epochs': 1, 'buffer.batch_size': 4 }
