@@ -19,6 +19,7 @@ import {
   type Found,
   prepareCase,
   resultOf,
+  resumeDifferences,
   type StartedSide,
   sidesOf,
   startSide,
@@ -119,7 +120,7 @@ export class CrashCase {
       return failed.map(({ code, signal, output }) => `exit ${code ?? signal}: ${output.slice(-800)}`)
     const litter = existsSync(out) ? readdirSync(out, { recursive: true }).map(String) : []
     return [
-      ...differences(this.expected, resultOf(out)),
+      ...resumeDifferences(this.name, this.expected, resultOf(out)),
       ...litter.filter((path) => LITTER.test(basename(path))).map((path) => `${path} was left behind`),
     ]
   }
