@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +22,12 @@ const WALK = 'buffer.explorer_input.taskset.workflow_args.agent_max_steps=2'
 describe('bench-rft', () => {
   it('makes and runs two benchmarks, and plot draws them', { timeout: 120_000 }, () => {
     const cwd = mkdtempSync(join(tmpdir(), 'bench-rft-'))
-    const trinity = (...words: string[]) => execFileSync(process.execPath, [main, ...words], { cwd, encoding: 'utf8' })
+    const trinity = (...words: string[]) => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], { cwd, encoding: 'utf8' })
+      // 3: two steps of a random model on FrozenLake earn no reward, so that its weights do not change
+      expect(words[0] === 'bench-rft' ? [0, 3] : [0], stderr).toContain(status)
+      return stdout
+    }
     trinity('model', 'new', '--out', 'model', '--layers', '1', '--hidden', '32', '--max-positions', '4096')
     const set = Object.entries(SMALL).flatMap(([key, value]) => ['--set', `${key}=${value}`])
     const runs = { countdown: ['countdown'], frozenlake: ['frozen_lake', '--set', WALK] }

@@ -39,6 +39,7 @@ const NEW = [
   ...['proxy_api_key', 'proxy_tls_cert', 'proxy_tls_key', 'proxy_history_days'].map((key) => `ExplorerConfig.${key}`),
   'InferenceModelConfig.base_url',
   'InferenceModelConfig.unknown_request_fields',
+  'TrainerConfig.max_refused_updates',
   'TrainerConfig.save_dtype',
   'TrainerConfig.exact_logprobs',
   'StageConfig.model',
