@@ -50,7 +50,8 @@ describe('trinity data and trinity run', { timeout: 180_000 }, () => {
     expect(made.code).toBe(0)
     writeFileSync(join(dir, `${world}.yaml`), yaml(workflow, args, algorithm))
     const ended = await trinity(dir, ['run', '-c', `${world}.yaml`])
-    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    // a random model earns the same reward everywhere, so that no gradient changes its weights
+    expect(ended).toMatchObject({ code: 3, stderr: '', stdout: expect.stringContaining('the weights did not change') })
     const lines = readFileSync(join(dir, 'out/p', workflow, 'monitor/explorer.jsonl'), 'utf8')
       .trim()
       .split('\n')

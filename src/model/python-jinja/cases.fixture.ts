@@ -34,7 +34,7 @@ export const cases: readonly { template: string; messages: ChatMessage[]; text: 
     messages: [
       { role: 'user', content: 'a' },
       { role: 'user', content: 'b', name: 'n' },
-      { role: 'tool', content: 'c', name: '' },
+      { role: 'note', content: 'c', name: '' },
     ],
     text: '1 2 2 1 2',
   },
