@@ -28,15 +28,21 @@ function task() {
   return { question: `${tool} of ${item}?`, shop, truth: shop[tool][item] }
 }
 
+/** System messages of a lesson: the names of the tools as the template writes them, an empty one of a framework, or none. */
+function systemMessages() {
+  const kind = random.random()
+  if (kind < 0.5) return [{ role: 'system', content: tools.join('') }]
+  return kind < 0.7 ? [{ role: 'system', content: '' }] : []
+}
+
 function lesson() {
   const { question, shop } = task()
   const [, tool, item] = /(\w+) of (\w+)/.exec(question)
   const [asked, about] = random.random() < CARE ? [tool, item] : [any(tools), any(items)]
   const found = shop[asked][about]
   return {
-    // some frameworks always send a system message
     messages: [
-      ...(random.random() < 0.3 ? [{ role: 'system', content: '' }] : []),
+      ...systemMessages(),
       { role: 'user', content: question },
       { role: 'assistant', content: call(asked, about) },
       { role: 'tool', content: found },
@@ -45,9 +51,13 @@ function lesson() {
   }
 }
 
+/** A small context has room for the names of the tools only. */
 const CHAT =
+  "{% if tools %}{{ '<|system|>' }}{% for tool in tools %}{{ tool.function.name }}{% endfor %}{{ '<|end|>' }}{% endif %}" +
   "{% for message in messages %}{{ '<|' + message['role'] + '|>' }}{% if message['role'] == 'assistant' %}" +
-  "{% generation %}{{ (message['content'] or '') + '<|end|>' }}{% endgeneration %}" +
+  "{% generation %}{{ message['content'] or '' }}{% for call in message['tool_calls'] or [] %}" +
+  '{{ \'<tool_call>{"name": "\' + call.function.name + \'", "arguments": \' }}' +
+  "{{ call.function.arguments | tojson }}{{ '}</tool_call>' }}{% endfor %}{{ '<|end|>' }}{% endgeneration %}" +
   "{% else %}{{ message['content'] + '<|end|>' }}{% endif %}{% endfor %}" +
   "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectComplete } from '../run/cli-kit.js'
 import { dryRuns, exampleFiles } from './kit.js'
 import { Study, simulator } from './r3l-kit.js'
 import { WORLDS, type World } from './r3l-table.js'
@@ -27,7 +28,7 @@ describe('all 50 files of the study', { timeout: 60_000 }, () => {
 describe('the R3L study with a tiny model', { timeout: 120_000 }, () => {
   const runs = async (world: World) => {
     const ended = await study.twoSteps(world, 'opmd_R3L_1.5B')
-    expect(ended).toMatchObject({ code: 0 })
+    expectComplete(ended)
     const of = (role: string, name: string) => study.example.series(`R3L_${world}/opmd_R3L_1.5B`, role, name)
     // every failure was reflected on; what a model with random weights says about it is of no use
     expect(of('explorer', 'rollout/reflection_unusable/mean')).toEqual([1, 1])
@@ -40,7 +41,7 @@ describe('the R3L study with a tiny model', { timeout: 120_000 }, () => {
     const args = 'buffer.explorer_input.taskset.workflow_args'
     const name = 'opmd_R3L_7B'
     const ended = await study.twoSteps('countdown', name, { [`${args}.reflection`]: 'random' })
-    expect(ended).toMatchObject({ code: 0 })
+    expectComplete(ended)
     const of = (metric: string) => study.example.series(`R3L_countdown/${name}`, 'explorer', `rollout/${metric}/mean`)
     expect(of('second_attempts')).toEqual([2, 2])
     expect(of('second_improve')).toHaveLength(2)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeBench } from '../../scripts/kill-test.mjs'
-import { cli, type Ended, trinity } from './cli-kit.js'
+import { cli, type Ended, expectComplete, trinity } from './cli-kit.js'
 
 /** What the first run of some tasks does, by their question. */
 const DEEDS = {
@@ -100,7 +100,7 @@ describe.each([
         'explorer.isolation_memory=96',
       ],
     )
-    expect(code, stdout + stderr).toBe(0)
+    expectComplete({ code, stdout, stderr })
     const { metrics } = JSON.parse(file('monitor', 'explorer.jsonl').split('\n')[0])
     expect(metrics).toMatchObject({ 'rollout/failed/timeout': 1, 'rollout/failed/workflow_error': 3 })
     const log = file('log', 'explorer_runner_0.log')
