@@ -13,8 +13,7 @@ export function parseJsonText(text: string): unknown {
 
 /** Throws a `SyntaxError` if the text nests deeper than `parseJsonText` reads. */
 export function checkNesting(text: string): void {
-  // Each level needs two brackets.
-  if (text.length <= 2 * DEEPEST) return
+  if (!hasManyBrackets(text)) return
   let depth = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -24,6 +23,15 @@ export function checkNesting(text: string): void {
       if (++depth > DEEPEST) throw new SyntaxError(`nested deeper than ${DEEPEST} levels`)
     } else if ((code | 0x20) === 0x7d) depth--
   }
+}
+
+/** Whether a text has enough opening brackets to nest too deep. Most texts have few; a look at each character takes longer. */
+function hasManyBrackets(text: string): boolean {
+  let count = 0
+  for (const bracket of '[{') {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (++count > DEEPEST) return true
+  }
+  return false
 }
 
 const QUOTE = 0x22
