@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { TrinityError } from '../base/error.js'
 import { isJsonObject } from '../base/file/json-file.js'
 import { inWords, unreadable } from '../base/file/system-error.js'
-import { parseJsonText } from '../base/json-text.js'
+import { jsonIn } from '../base/json-text.js'
 import { removeLitter } from './litter.js'
 
 interface Holder {
@@ -154,12 +154,7 @@ async function look(path: string): Promise<Found | undefined> {
 }
 
 function holderIn(text: string): Holder | undefined {
-  let value: unknown
-  try {
-    value = parseJsonText(text)
-  } catch {
-    return undefined
-  }
+  const value = jsonIn(text)
   if (!isJsonObject(value)) return undefined
   const { token, pid, host, born } = value
   const isWhole =

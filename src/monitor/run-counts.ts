@@ -17,7 +17,7 @@ export interface TrainerCounts {
   readonly refused: number
   /** Refused updates since the last applied one, by model. */
   readonly refusedInRow: Readonly<Record<string, number>>
-  /** Applied updates with a gradient and a learning rate above 0: these change weights. */
+  /** Applied updates that change weights, because their gradient and learning rate are above 0. */
   readonly moved: number
   /** Whether an applied update had a learning rate above 0. */
   readonly learns: boolean

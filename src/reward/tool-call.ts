@@ -1,5 +1,5 @@
 import { canonicalJson } from '../base/canonical-json.js'
-import { parseJsonText } from '../base/json-text.js'
+import { jsonIn } from '../base/json-text.js'
 import { hasOneThinkPair } from './tags.js'
 
 interface ToolCall {
@@ -31,12 +31,7 @@ function lastCall(response: string): unknown {
 
 function readCalls(value: unknown, depth = 0): ToolCall[] | undefined {
   if (typeof value === 'string') {
-    if (depth > 2) return undefined
-    try {
-      return readCalls(parseJsonText(value), depth + 1)
-    } catch {
-      return undefined
-    }
+    return depth > 2 ? undefined : readCalls(jsonIn(value), depth + 1)
   }
   if (value === null || typeof value !== 'object') return undefined
   const list: unknown[] = Array.isArray(value) ? value : [value]

@@ -1,5 +1,5 @@
 import { TrinityError } from '../../base/error.js'
-import { parseJsonText } from '../../base/json-text.js'
+import { jsonIn } from '../../base/json-text.js'
 import type { Experience } from '../../experience/index.js'
 import type { ChatMessage } from '../../model/index.js'
 import { toolCallReward } from '../../reward/tool-call.js'
@@ -46,13 +46,13 @@ export class ToolCallWorkflow extends SimpleWorkflow {
 
 /** Each as `{ type: 'function', function: … }`. */
 function toolsOf({ tools }: DataRow): object[] {
-  const list = typeof tools === 'string' ? parsed(tools) : tools
+  const list = typeof tools === 'string' ? jsonIn(tools) : tools
   if (!Array.isArray(list) || !list.every(isObject)) throw wrong('tools', 'a list of tools, or JSON of one')
   return list.map((tool) => (isObject(tool.function) ? tool : { type: 'function', function: tool }))
 }
 
 function conversationOf({ conversations }: DataRow): ChatMessage[] {
-  const list = typeof conversations === 'string' ? parsed(conversations) : conversations
+  const list = typeof conversations === 'string' ? jsonIn(conversations) : conversations
   const messages = (Array.isArray(list) ? list : []).map((said: unknown): ChatMessage | undefined => {
     if (!isObject(said)) return undefined
     const [role, content] = [ROLES[String(said.from ?? said.role)], said.value ?? said.content]
@@ -63,14 +63,6 @@ function conversationOf({ conversations }: DataRow): ChatMessage[] {
     throw wrong('conversations', "a list of { from: 'human' | 'gpt' | 'function_call' | 'observation', value: … }")
   }
   return messages as ChatMessage[]
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJsonText(text)
-  } catch {
-    return undefined
-  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { parseJsonText } from '../../base/json-text.js'
+import { isJsonObject } from '../../base/file/json-file.js'
+import { jsonIn } from '../../base/json-text.js'
 
 const words = { type: 'string', maxLength: 600 } as const
 const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
@@ -63,19 +64,8 @@ function objectIn(text: string): Record<string, unknown> | undefined {
   const ends = [...text.matchAll(/<\/think>/g)].map(({ index }) => index)
   if (to < 0 || ends.some((end) => end > to)) return undefined
   for (const end of [...ends, 0]) {
-    const found = parsed(text.slice(text.indexOf('{', end), to + 1))
-    if (found) return found
+    const found = jsonIn(text.slice(text.indexOf('{', end), to + 1))
+    if (isJsonObject(found)) return found
   }
   return undefined
-}
-
-function parsed(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = parseJsonText(json)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
 }

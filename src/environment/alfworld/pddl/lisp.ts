@@ -51,10 +51,10 @@ function isEnd(code: number): boolean {
   return isBlank(code) || code === OPEN || code === CLOSE || code === SEMICOLON || code === QUESTION
 }
 
-/** What is wrong with a text of a game. */
-/** Longest description in an error message: it may quote the file. */
+/** Longest description in an error message, in characters: it may quote the file. */
 const LONGEST = 300
 
+/** Error of a game whose text cannot be read. */
 export function broken(what: string, path: string, hint?: string): TrinityError {
   return new TrinityError('environment/pddl', `cannot read the game: ${what.slice(0, LONGEST)}`, { path, hint })
 }
