@@ -1,11 +1,11 @@
 import { EVAL_SCORES } from '../base/score-names.js'
 import { mean } from '../monitor/combine.js'
+import type { EvaluationCounts } from '../monitor/run-counts.js'
 import type { Task, Taskset } from '../task/index.js'
 import { allFailed } from './all-failed.js'
 import { failuresOf, type RolloutBatchResult } from './batch.js'
 import type { RolloutResult } from './job.js'
 import { type Metrics, ofEvalSet, ofEvalTask } from './metrics.js'
-import type { EvalCounts } from './parts.js'
 import type { RolloutScheduler } from './scheduler.js'
 
 export interface EvaluationOptions {
@@ -23,7 +23,7 @@ export interface EvaluationOptions {
 export interface TasksetEvaluation {
   /** `<prefix>/<taskset>/…` */
   readonly metrics: Metrics
-  readonly counts: EvalCounts
+  readonly counts: EvaluationCounts
 }
 
 /** Tasks that are read at a time. */
@@ -58,7 +58,7 @@ export async function evaluateTaskset(
     const metrics = {
       ...ofEvalSet(name, taskMetrics(result), detailed),
       ...finishedMeans(name, result),
-      [`${name}/finished_task_count`]: counts.tasks,
+      [`${name}/finished_task_count`]: result.tasks.length,
       [`${name}/run_count`]: counts.runs,
       [`${name}/failed_run_count`]: counts.failedRuns,
       [`${name}/too_long_task_count`]: counts.tooLongTasks,
@@ -109,10 +109,9 @@ function finishedMeans(name: string, { tasks }: RolloutBatchResult): Metrics {
   return Object.fromEntries(means)
 }
 
-function countsOf({ tasks }: RolloutBatchResult): EvalCounts {
+function countsOf({ tasks }: RolloutBatchResult): EvaluationCounts {
   const runs = tasks.flatMap((task) => task.runs)
   return {
-    tasks: tasks.length,
     runs: runs.length,
     failedRuns: runs.filter(({ failure, isTooLong }) => failure !== undefined && !isTooLong).length,
     tooLongTasks: tasks.filter((task) => task.runs.some(({ isTooLong }) => isTooLong)).length,

@@ -182,13 +182,12 @@ export class Explorer {
       ),
     )
     const metrics: Record<string, number> = Object.assign({}, ...sets.map((set) => set.metrics))
-    const counts = Object.fromEntries(evalTasksets.map(({ name }, i) => [name, sets[i].counts]))
     metrics[`time/${prefix}`] = (performance.now() - begun) / 1000
     metrics['rollout/model_version'] = version
     Object.assign(metrics, hostedUse(this.#parts))
     monitor.log(metrics, step)
     view?.metrics('explorer', step, metrics)
-    const evaluation: EvaluationPlan = { step, version, metrics, counts }
+    const evaluation: EvaluationPlan = { step, version, metrics }
     this.#evaluated = { step, version }
     this.#evaluations = sumEvaluations([this.#evaluations, ...sets.map((set) => set.counts)])
     await bestEval?.(evaluation)

@@ -4,7 +4,6 @@ import type { Config, InferenceModelConfig } from '../config/index.js'
 import type { SampleModel } from '../engine/contract.js'
 import type { EnvironmentContext } from '../environment/environment.js'
 import type { Monitor } from '../monitor/monitor.js'
-import type { EvaluationCounts } from '../monitor/run-counts.js'
 import type { SpanLane } from '../monitor/span/span.js'
 import type { RunView } from '../monitor/view.js'
 import type { ExperiencePipeline } from '../pipeline/index.js'
@@ -32,19 +31,12 @@ export interface OpenAuxiliary {
   readonly reward?: OpenReward['model']
 }
 
-/** Rollouts of one task set in one evaluation. */
-export interface EvalCounts extends EvaluationCounts {
-  readonly tasks: number
-}
-
 /** Result of an evaluation. */
 export interface EvaluationPlan {
   readonly step: number
   /** Version of the weights that were evaluated. */
   readonly version: number
   readonly metrics: Readonly<Record<string, number>>
-  /** By name of the task set. */
-  readonly counts: Readonly<Record<string, EvalCounts>>
 }
 
 export interface ExplorerParts {
