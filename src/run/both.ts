@@ -139,7 +139,8 @@ export async function runBoth(job: Job): Promise<ModeEnd> {
   const begin = () => view.phase('explorer', 'final evaluation')
   await evaluateFinal({ config, explorer, trained: trainer.step, end, signal: stop.now, begin })
   const asked = asksForSteps(config, explorer.mark) ? stepsAsked(config, total, explorer.counts) : undefined
-  return { ...endOf(trainer.step, asked, done().counts), ...done() }
+  const { steps, counts } = done()
+  return { ...endOf(steps, asked, counts), steps, counts }
 }
 
 function call(config: Config, signal: AbortSignal) {

@@ -38,8 +38,13 @@ export class JobFolders {
   /** `onGone` is called at most once. */
   constructor(places: JobPlaces, onGone: (error: TrinityError) => void) {
     this.#places = places
+    let isLooking = false
     const look = async () => {
+      // a file system that hangs must not collect looks
+      if (isLooking) return
+      isLooking = true
       const gone = await this.#look()
+      isLooking = false
       if (gone === undefined || this.#isClosed) return
       clearInterval(this.#timer)
       onGone(folderGone(gone))

@@ -124,13 +124,15 @@ function expireHistory(
     if (gone > 0) log.info(`deleted ${gone} answers without feedback that were older than ${proxy_history_days} days`)
   }
   const tick = () => expire().catch((error) => log.error('old answers could not be deleted', error))
-  const timer = setInterval(tick, EXPIRE_MS)
+  let latest = tick()
+  const timer = setInterval(() => {
+    latest = tick()
+  }, EXPIRE_MS)
   timer.unref()
-  const first = tick()
   return {
     async close() {
       clearInterval(timer)
-      await first
+      await latest
     },
   }
 }

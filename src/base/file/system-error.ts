@@ -21,7 +21,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   EEXIST: { what: (place) => `${place} is a file, not a folder`, hint: `move the file away, ${ELSEWHERE}` },
   ENOENT: {
     what: (place) => `cannot create the folder ${place}`,
-    hint: 'give a place on a file system with folders (checkpoint_root_dir)',
+    hint: 'give a place where folders can be created (checkpoint_root_dir)',
   },
   EISDIR: {
     what: (place) => `${place} is a folder, but must be a file`,
