@@ -58,7 +58,7 @@ it('misses a file that was moved', async () => {
   await expect(folders.check()).rejects.toMatchObject(failure(file))
 })
 
-it('reports by itself what is gone, once', async () => {
+it('reports once, without a check, what is gone', async () => {
   rmSync(log, { recursive: true })
   await expect.poll(() => gone, { timeout: 20_000 }).toEqual([log])
 })

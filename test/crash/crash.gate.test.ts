@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeBench, seeded } from '../../scripts/kill-test.mjs'
+import { fuzzSeed } from '../fuzz/draw.js'
 import { cli } from '../run/cli-kit.js'
 import {
   type CrashBench,
@@ -20,8 +21,7 @@ const NAMES =
     ' ',
   )
 const STATES = 2
-const { PROPERTY_SEED = '1' } = process.env
-const seed = PROPERTY_SEED === 'random' ? Date.now() % 1_000_000 : Number(PROPERTY_SEED)
+const seed = fuzzSeed('sample')
 
 describe.skipIf(process.platform !== 'linux')('a state that a killed process leaves behind', () => {
   let bench: CrashBench
@@ -37,7 +37,7 @@ describe.skipIf(process.platform !== 'linux')('a state that a killed process lea
     expect(states.length).toBeGreaterThan(0)
     const wrong: string[] = []
     for (const state of states) {
-      if (damage) expect(damageLocks(state, damage)).toBe(true)
+      if (damage) expect(damageLocks(state.folder, damage)).toBe(true)
       const found = await one.resume(state)
       if (found.length > 0) wrong.push(`${state.at}: ${found.slice(0, 5).join('; ')}`)
     }

@@ -178,10 +178,10 @@ export function lastPoint(operations: ReadonlyMap<string, number>, operation: Re
 }
 
 /**
- * Changes the locks of a state into those that a power failure leaves: files that were not yet on the disk, seen after the
- * machine has been switched on again. Returns false if the state has no lock.
+ * Changes the locks below a folder into those that a power failure leaves: files that were not yet on the disk, seen after
+ * the machine has been switched on again. Returns false if there is no lock.
  */
-export function damageLocks({ folder }: CrashState, damage: 'empty' | 'half'): boolean {
+export function damageLocks(folder: string, damage: 'empty' | 'half'): boolean {
   const locks = readdirSync(folder, { recursive: true })
     .map(String)
     .filter((path) => /^\.lock-[a-z]+$/.test(basename(path)))

@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { seeded } from '../../scripts/kill-test.mjs'
 import { TrinityClient } from '../../src/serve/client.js'
+import { fuzzSeed } from '../fuzz/draw.js'
 import { ServeJob } from '../run/serve-process.js'
 import { choosePoints, compileFreezer, readOperations, readStates } from './crash.js'
 
 const CALLS = 8
-const { PROPERTY_SEED = '1', CRASH_STATES = '6' } = process.env
-const seed = PROPERTY_SEED === 'random' ? Date.now() % 1_000_000 : Number(PROPERTY_SEED)
+const { CRASH_STATES = '6' } = process.env
+const seed = fuzzSeed('sample')
 /** Times of this process and of a copy that are nearer than this have no order, in milliseconds. */
 const SAME_MS = 2
 

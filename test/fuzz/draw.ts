@@ -37,7 +37,7 @@ export function caseSeed(name: string, seed: number, index: number): number {
 }
 
 /**
- * Seed of a fuzz run: `PROPERTY_SEED` if it is a number. Without it, or with `random`, nightly runs draw one and
+ * Seed of generated cases: `PROPERTY_SEED` if it is a number. Without it, or with `random`, nightly runs draw one and
  * print it; the sample in `npm test` uses 1.
  */
 export function fuzzSeed(kind: 'sample' | 'nightly'): number {

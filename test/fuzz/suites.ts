@@ -60,13 +60,13 @@ export function requestSuite(count: number, seed: number): void {
 
 /** Registers the tests of graders and of parsers of answers: `numRuns` cases of each property. */
 export function answerSuite(numRuns: number, seed: number): void {
-  describe('answers that are wrong by construction', () => {
+  describe('a reward function', () => {
     it.each<[string, fc.Arbitrary<WrongAnswer>]>([
       ['numbers', wrongNumber],
       ['letters', wrongChoice],
       ['structures', wrongStructure],
     ])(
-      'are rewarded by no function: %s',
+      'gives nothing for answers that are wrong by construction: %s',
       async (_, answers) => {
         const property = fc.asyncProperty(answers, async ({ response, truth }) => {
           expect(await acceptedBy(response, truth)).toEqual([])
@@ -77,7 +77,7 @@ export function answerSuite(numRuns: number, seed: number): void {
     )
 
     it(
-      'solve no CountDown puzzle',
+      'accepts no wrong equation of a CountDown puzzle',
       () => {
         const property = fc.property(wrongEquation, ({ equation, target, numbers }) => {
           expect(countdownFault(equation, countdownPuzzle({ target, numbers }))).toBeDefined()
@@ -88,7 +88,7 @@ export function answerSuite(numRuns: number, seed: number): void {
     )
 
     it(
-      'match no expected tool call',
+      'accepts no tool call that differs from the expected one',
       () => {
         const property = fc.property(wrongCalls, fc.boolean(), ({ made, expected }, isSwapped) => {
           const [said, wanted] = isSwapped ? [expected, made] : [made, expected]

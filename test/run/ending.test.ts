@@ -72,11 +72,12 @@ describe('a run that ends early', () => {
     expect(record.end).toMatchObject({ how: 'incomplete', error: { message: reason } })
   })
 
+  const COUNTS = { trainer: { trained: 12, applied: 3 }, explorer: { made: 24, rollouts: 24, failed: 0 } }
+
   it('is incomplete again when it is started again', async () => {
     await bench.run({ name, ...HALF })
     expect(await bench.run({ name, ...HALF })).toMatchObject({ end: 'incomplete', steps: 3, counts: COUNTS })
   })
-  const COUNTS = { trainer: { trained: 12, applied: 3 }, explorer: { made: 24, rollouts: 24, failed: 0 } }
 
   it('is finished if the algorithm itself left groups out', async () => {
     const keys = { name, 'algorithm.advantage_fn_args': { std_threshold: 1 } }
@@ -109,7 +110,7 @@ describe('a run that ends early', () => {
     expect((await bench.run({ name, 'algorithm.optimizer.lr': 0 })).end).toBe('finished')
   })
 
-  it('is incomplete as a trainer of a data set that holds too few rows for trainer.total_steps', async () => {
+  it('is incomplete as a trainer whose explorers end before trainer.total_steps', async () => {
     const experience = { storage_type: 'sql' }
     const both = { name, 'buffer.trainer_input.experience_buffer': experience, 'synchronizer.sync_timeout': 20 }
     const [explorer, trainer] = await Promise.all([

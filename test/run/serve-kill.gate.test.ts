@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { TrinityClient } from '../../src/serve/client.js'
+import { damageLocks } from '../crash/crash.js'
 import { ServeJob } from './serve-process.js'
 
 const KILLS = 4
@@ -24,15 +25,6 @@ function start(aheadMs: number): Promise<string> {
   const wrong = join(dir, 'clock.mjs')
   writeFileSync(wrong, `const now = Date.now\nDate.now = () => now() + ${aheadMs}\n`)
   return serve.start(['--import', pathToFileURL(wrong).href])
-}
-
-/** Leaves the lock as a power failure does, whose file was not yet on the disk. */
-function damageLock(): void {
-  const lock = join(serve.job, '.lock-explorer')
-  expect(existsSync(lock)).toBe(true)
-  truncateSync(lock)
-  const then = Date.now() / 1000 - 7 * 24 * 3600
-  utimesSync(lock, then, then)
 }
 
 it('killed again and again: what has feedback is neither lost nor counted twice', { timeout: 240_000 }, async () => {
@@ -81,7 +73,7 @@ it('killed again and again: what has feedback is neither lost nor counted twice'
     await sleep(37 * round)
     await serve.end('SIGKILL')
     await ended
-    if (round === KILLS - 1) damageLock()
+    if (round === KILLS - 1) expect(damageLocks(serve.job, 'empty')).toBe(true)
   }
   const url = await start(0)
   for (const [id, reward] of expected) {

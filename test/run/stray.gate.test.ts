@@ -139,7 +139,7 @@ process.stdout.write = function (...args) {
     if (name !== 'process.exit') expect(ended.stderr).toMatch(/^note: after the end: .*late\d+\.mjs:1:\d+: too late/m)
   })
 
-  it('an await that can never settle fails the run with an error', async () => {
+  it('fails a run with an error whose await can never settle', async () => {
     const plugin = join(dir, 'stuck.mjs')
     writeFileSync(
       plugin,
