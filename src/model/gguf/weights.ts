@@ -23,6 +23,8 @@ export class GgufWeights implements TensorSource {
   readonly #file: GgufFile
   readonly #places = new Map<string, Place>()
   readonly #config: ModelConfig
+  /** Tensor that is being read in ranges, if these cannot be read one by one. */
+  #whole: { readonly name: string; readonly bytes: Uint8Array } | undefined
 
   static async open(path: string, config: ModelConfig): Promise<GgufWeights> {
     const file = await GgufFile.open(path)
@@ -73,10 +75,20 @@ export class GgufWeights implements TensorSource {
       if (plain) return this.#file.readRawElements(own, from, count)
       return bytesOf(await this.#file.readElements(own, from, count))
     }
-    const bytes = plain ? await this.#file.readRaw(own, part) : bytesOf(await this.readFloat32(name))
-    const placed = plain && order ? reordered(bytes, order) : bytes
+    if (this.#whole?.name !== name) this.#whole = { name, bytes: await this.#readWhole(name, plain, order) }
+    const { bytes } = this.#whole
+    const [from, to] = range ?? [0, info.size]
+    // readers of portions go from the start to the end
+    if (to === info.size) this.#whole = undefined
     const width = dtypeBytes[info.dtype]
-    return range ? placed.subarray(range[0] * width, range[1] * width) : placed
+    return bytes.subarray(from * width, to * width)
+  }
+
+  async #readWhole(name: string, plain: boolean, order: Int32Array | undefined): Promise<Uint8Array> {
+    if (!plain) return bytesOf(await this.readFloat32(name))
+    const { own, part } = this.#places.get(name) as Place
+    const bytes = await this.#file.readRaw(own, part)
+    return order ? reordered(bytes, order) : bytes
   }
 
   async readFloat32(name: string, target?: Float32Array): Promise<Float32Array> {
