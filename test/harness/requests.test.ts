@@ -1,17 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { dialects } from '../../src/dialect/dialects.js'
 import { Gateway, type SessionParts } from '../../src/gateway/index.js'
 import { modelOf, speaker } from '../support/workflow-kit.js'
 
 /** Requests with the fields that coding agents send, in the shapes of their current versions. */
 
-const lines: string[] = []
-const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void lines.push(text) }
+let lines: string[]
 let gateway: Gateway
-beforeAll(async () => {
+beforeEach(async () => {
+  lines = []
+  const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void lines.push(text) }
   gateway = await Gateway.open({ dialects, logger })
 })
-afterAll(() => gateway.close())
+afterEach(() => gateway.close())
 
 async function session(said: string, parts: Partial<SessionParts> = {}) {
   const sampler = await speaker((prompt) => (prompt.includes('placeholder') ? 'seen' : said))
@@ -78,6 +79,12 @@ const codex = {
   client_metadata: { thread_id: 't', 'x-codex-turn-metadata': '{}' },
 }
 
+const imageResult = (call_id: string) => ({
+  type: 'function_call_output',
+  call_id,
+  output: [{ type: 'input_image', image_url: 'data:image/png;base64,iVBOR', detail: 'high' }],
+})
+
 describe('a rollout of Claude Code', () => {
   it('continues after its first request and after an image in a tool result', async () => {
     const { post, model, opened } = await session(
@@ -125,12 +132,8 @@ describe('a rollout of Codex', () => {
     expect(first.status).toBe(200)
     const [call] = first.reply.output
     expect(call).toMatchObject({ type: 'function_call', name: 'spawn_agent', namespace: 'multi_agent_v1' })
-    const result = {
-      type: 'function_call_output',
-      call_id: call.call_id,
-      output: [{ type: 'input_image', image_url: 'data:image/png;base64,iVBOR', detail: 'high' }],
-    }
-    expect((await post('/responses', { ...codex, input: [...codex.input, call, result] })).status).toBe(200)
+    const input = [...codex.input, call, imageResult(call.call_id)]
+    expect((await post('/responses', { ...codex, input })).status).toBe(200)
     expect(model.stats).toMatchObject({
       divergences: 0,
       notes: { field: { client_metadata: 2 }, tool: { web_search: 2 }, media: { image: 1 } },
@@ -145,11 +148,15 @@ describe('what requests lose', () => {
     for (const key of ['my_secret_key', 'my_secret_key', 'z'.repeat(200)]) {
       expect((await post('/chat/completions', { messages, [key]: 1 })).status).toBe(200)
     }
+    const call = { type: 'function_call', call_id: '1', name: 'view_image', arguments: '{}' }
+    for (const input of [codex.input, [...codex.input, call, imageResult('1')]]) {
+      expect((await post('/responses', { ...codex, input })).status).toBe(200)
+    }
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
     expect(metrics).toContain('trinity_gateway_ignored_fields_total{field="other"} 3\n')
     expect(metrics).toContain('trinity_gateway_ignored_fields_total{field="client_metadata"} 2\n')
     expect(metrics).toContain('trinity_gateway_dropped_tools_total{type="web_search"} 2\n')
-    expect(metrics).toContain('trinity_gateway_replaced_media_total{type="image"} 2\n')
+    expect(metrics).toContain('trinity_gateway_replaced_media_total{type="image"} 1\n')
     expect(metrics).not.toContain('my_secret_key')
     expect(lines.filter((line) => line.includes('my_secret_key'))).toHaveLength(1)
     expect(lines.filter((line) => line.includes('client_metadata'))).toHaveLength(1)
