@@ -48,7 +48,7 @@ export async function execute(resolved: Resolved, parsed: Parsed, options: RunFl
       engineNamed: (i) => isNamed(parsed.stages[i].config, resolved.stages[i].config),
     })
     view.close()
-    return end === 'incomplete' ? 3 : 0
+    return end === 'partial' ? 3 : 0
   } catch (error) {
     view.close()
     if (stop.failure !== undefined || !stop.now.aborted) throw error

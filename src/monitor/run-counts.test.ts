@@ -61,7 +61,7 @@ describe('countLines and lossesOf', () => {
   it('shows updates and experiences in two lines', () => {
     expect(countLines({ trainer, explorer }).map(({ label, text }) => `${label}: ${text}`)).toEqual([
       'updates: 1 applied, 0 refused; weights changed',
-      'data: experiences: 8 made, 2 dropped (filter: all wrong 2), 4 trained, 2 left out by the trainer (too long 2); ' +
+      'data: experiences: 8 made, 2 dropped (2 × filter: all wrong), 4 trained, 2 left out by the trainer (2 × too long); ' +
         '1 of 9 rollouts failed',
     ])
     expect(countLines({})).toEqual([])
@@ -73,15 +73,15 @@ describe('countLines and lossesOf', () => {
       { runs: 24, failedRuns: 0, tooLongTasks: 14 },
     ])
     expect(countLines({ explorer: { ...NO_ROLLOUTS, evaluations } })).toEqual([
-      { label: 'data', text: 'evaluations: 12 of 48 rollouts failed, 14 prompts were too long' },
+      { label: 'data', text: 'in all evaluations: 12 of 48 rollouts failed, 14 prompts were too long' },
     ])
   })
 
   it('names every loss as a reason', () => {
     expect(lossesOf({ trainer, explorer })).toEqual([
-      '2 of 8 experiences were dropped (filter: all wrong 2)',
+      '2 of 8 experiences were dropped (2 × filter: all wrong)',
       '1 of 9 rollouts failed',
-      'the trainer left out 2 experiences (too long 2)',
+      'the trainer left out 2 experiences (2 × too long)',
     ])
     expect(lossesOf({ trainer: NO_TRAINING, explorer: NO_ROLLOUTS })).toEqual([])
   })

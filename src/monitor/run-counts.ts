@@ -192,7 +192,7 @@ const MOST_REASONS = 3
 function reasons(counts: Readonly<Record<string, number>>): string {
   const found = Object.entries(counts).sort(([, a], [, b]) => b - a)
   if (found.length === 0) return ''
-  const shown = found.slice(0, MOST_REASONS).map(([reason, count]) => `${reason} ${figure(count)}`)
+  const shown = found.slice(0, MOST_REASONS).map(([reason, count]) => `${figure(count)} × ${reason}`)
   return ` (${[...shown, ...(found.length > MOST_REASONS ? ['…'] : [])].join(', ')})`
 }
 
@@ -201,7 +201,7 @@ function evaluationTexts({ runs, failedRuns, tooLongTasks }: EvaluationCounts): 
     ...(failedRuns > 0 ? [`${figure(failedRuns)} of ${figure(runs)} rollouts failed`] : []),
     ...(tooLongTasks > 0 ? [`${figure(tooLongTasks)} prompts were too long`] : []),
   ]
-  return found.length > 0 ? [`evaluations: ${found.join(', ')}`] : []
+  return found.length > 0 ? [`in all evaluations: ${found.join(', ')}`] : []
 }
 
 const failedRollouts = ({ failed, rollouts }: ExplorerCounts): string =>

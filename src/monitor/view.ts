@@ -22,7 +22,7 @@ export interface RunSummary {
   /** It was asked to end before its end. */
   readonly stopped?: boolean
   /** Reason of a run that made less than it was asked for and was not asked to stop. */
-  readonly incomplete?: string
+  readonly partial?: string
   /** Counts of the job. Undefined if nothing was run, or the mode keeps none. */
   readonly counts?: RunCounts
   /** An earlier run has done everything: there was nothing to do. */

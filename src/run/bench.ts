@@ -94,7 +94,7 @@ export async function runBench(job: Job): Promise<ModeEnd> {
   const own = { steps: version, best, counts: { explorer: explorer.counts } }
   if (passed > 0 && passed < list.length) {
     const reason = `after ${list.length - passed} of ${list.length} evaluations: ${passed} damaged checkpoints were left out`
-    return { end: 'incomplete', reason, ...own }
+    return { end: 'partial', reason, ...own }
   }
   if (passed < list.length) return { end: 'finished', ...own }
   throw new TrinityError('checkpoint/damaged', 'nothing could be evaluated: what should be evaluated is damaged', {

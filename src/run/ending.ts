@@ -15,15 +15,17 @@ export function asksForSteps({ buffer, trainer }: Config, mark?: Pick<ExplorerMa
 }
 
 /**
- * Returns the training steps that explorer and trainer together are asked for, of the `total` that the tasks give.
- * Without `trainer.total_steps`, groups that the algorithm itself leaves out (DAPO) make fewer steps, not a partial run.
+ * Returns the training steps that a run is asked for, of the `total` that the tasks give. Without `trainer.total_steps`,
+ * groups that the algorithm itself leaves out (DAPO) make fewer steps, not a partial run. In mode train,
+ * `buffer.total_steps` is the default of that key.
  */
 export function stepsAsked(
-  { trainer, buffer }: Config,
+  { mode, trainer, buffer }: Config,
   total: number | undefined,
-  { dropped }: ExplorerCounts,
+  { dropped }: Pick<ExplorerCounts, 'dropped'>,
 ): number | undefined {
-  if (total === undefined || trainer.total_steps !== null) return total
+  const isDefault = trainer.total_steps === null || (mode === 'train' && trainer.total_steps === buffer.total_steps)
+  if (total === undefined || !isDefault) return total
   return total - Math.ceil((dropped[ADVANTAGE] ?? 0) / Math.max(1, buffer.train_batch_size))
 }
 
@@ -41,11 +43,11 @@ export function endOf(
   if (asked !== undefined && steps < asked) {
     const why = lossesOf(counts)
     const reason = why.length > 0 ? why.join('; ') : otherwise
-    return { end: 'incomplete', reason: `after ${figure(steps)} of ${figure(asked)} steps: ${reason}` }
+    return { end: 'partial', reason: `after ${figure(steps)} of ${figure(asked)} steps: ${reason}` }
   }
   if (trainer?.learns && trainer.moved === 0) {
     const reason = `every gradient of the ${figure(trainer.applied)} updates was 0, so the weights did not change`
-    return { end: 'incomplete', reason: `after ${figure(steps)} steps: ${reason}` }
+    return { end: 'partial', reason: `after ${figure(steps)} steps: ${reason}` }
   }
   return { end: 'finished' }
 }

@@ -37,9 +37,9 @@ export interface Job {
 
 /** How a mode ended. */
 export interface ModeEnd {
-  /** `incomplete`: it made less than it was asked for, and was not asked to stop. */
-  readonly end: 'finished' | 'stopped' | 'incomplete'
-  /** `incomplete`: what is missing and why, such as `after 6 of 8 steps: 24 of 96 experiences were dropped`. */
+  /** `partial`: it made less than it was asked for, and was not asked to stop. */
+  readonly end: 'finished' | 'stopped' | 'partial'
+  /** `partial`: what is missing and why, such as `after 6 of 8 steps: 24 of 96 experiences were dropped`. */
   readonly reason?: string
   readonly counts?: RunCounts
   /** Training steps done in all; explore steps where nothing is trained. */

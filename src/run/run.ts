@@ -35,11 +35,11 @@ export interface RunOptions {
 /** How a run ended. */
 export interface RunResult {
   /**
-   * `before`: nothing was to do, an earlier run has finished everything. `incomplete`: a stage made less than it was
+   * `before`: nothing was to do, an earlier run has finished everything. `partial`: a stage made less than it was
    * asked for, and was not asked to stop.
    */
   readonly end: StageEnd['end']
-  /** `incomplete`: what is missing and why, such as `after 6 of 8 steps: 24 of 96 experiences were dropped`. */
+  /** `partial`: what is missing and why, such as `after 6 of 8 steps: 24 of 96 experiences were dropped`. */
   readonly reason?: string
   /** Counts of the last stage that ran, over all runs of its job. */
   readonly counts?: RunCounts
@@ -104,11 +104,11 @@ export async function run({ stages, file, isOverridden }: Resolved, options: Run
   }
   const last = ended[ended.length - 1]
   const ends = new Set(ended.map((one) => one.end))
-  const isIncomplete = last.end !== 'stopped' && ends.has('incomplete')
-  const end = isIncomplete ? 'incomplete' : ended.every((one) => one.end === 'before') ? 'before' : last.end
-  const reason = isIncomplete ? reasons.join('; ') : undefined
+  const isPartial = last.end !== 'stopped' && ends.has('partial')
+  const end = isPartial ? 'partial' : ended.every((one) => one.end === 'before') ? 'before' : last.end
+  const reason = isPartial ? reasons.join('; ') : undefined
   const found = await summarize(stages[ended.length - 1], end, last.steps, begun, options.command, bestOf)
-  const summary = { ...found, now, incomplete: reason, counts }
+  const summary = { ...found, now, partial: reason, counts }
   if (end === 'before')
     summary.next.unshift(longer(stages, options), `${options.command ?? COMMAND} --fresh   starts over`)
   view.end(end === 'before' ? { ...summary, changed: changes } : summary)

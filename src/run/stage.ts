@@ -46,7 +46,7 @@ export interface StageContext {
 export interface StageEnd {
   /** `before`: an earlier run has finished it. */
   readonly end: ModeEnd['end'] | 'before'
-  /** `incomplete`: what is missing and why. */
+  /** `partial`: what is missing and why. */
   readonly reason?: string
   readonly counts?: RunCounts
   readonly steps: number
@@ -130,7 +130,7 @@ export async function runStage(stage: ResolvedStage, context: StageContext): Pro
       if (stop.failure !== undefined) throw stop.failure
       await folders.check()
       if (result.end === 'finished' && ends) await marker.write(result.steps)
-      if (result.end === 'incomplete') logger.warn(`the run ended ${result.reason}`)
+      if (result.end === 'partial') logger.warn(`the run ended ${result.reason}`)
       await record.end(result.end, result.reason)
       return result
     } catch (cause) {

@@ -2,13 +2,13 @@ import { TrinityError } from '../base/error.js'
 import type { Cut, ExperienceBuffer } from '../buffer/index.js'
 import { nextCall } from '../engine/calls.js'
 import type { ExplorerMark } from '../explorer/index.js'
-import { sumExplorers } from '../monitor/run-counts.js'
+import { NO_ROLLOUTS, sumExplorers } from '../monitor/run-counts.js'
 import { spanned } from '../monitor/span/span.js'
 import { ApartTrainerSync, StatusBoard, scheduleOf } from '../synchronizer/index.js'
 import { Trainer, type TrainerSync } from '../trainer/index.js'
 import { announced } from './announced.js'
 import { openAuxiliaryBuffers, openMainBuffer, releaseTakes } from './buffers.js'
-import { asksForSteps, endOf } from './ending.js'
+import { asksForSteps, endOf, stepsAsked } from './ending.js'
 import type { Job, ModeEnd } from './job.js'
 import { endedEarlier } from './marker.js'
 import { openBase, openTrained, type TrainedModels } from './models.js'
@@ -62,10 +62,12 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   const run = async () => (await trainer.run(stop.now, stop.gentle)) === 'stopped'
   const stopped = fromFile ? await run() : await announced(board, () => trainer.step, run)
   const explorers = fromFile ? [] : await explorersOf(buffer)
-  const counts = { trainer: trainer.counts, explorer: sumExplorers(explorers.flatMap((one) => one.counts ?? [])) }
+  const explored = sumExplorers(explorers.flatMap((one) => one.counts ?? []))
+  const counts = { trainer: trainer.counts, explorer: explored }
   if (stopped) return { end: 'stopped', steps: trainer.step, counts }
   const sampledTokens = explorers.reduce((sum, one) => sum + (one.sampledTokens ?? 0), 0)
-  const asked = asksForSteps(config, { sampledTokens }) ? (config.trainer.total_steps ?? undefined) : undefined
+  const steps = stepsAsked(config, config.trainer.total_steps ?? undefined, explored ?? NO_ROLLOUTS)
+  const asked = asksForSteps(config, { sampledTokens }) ? steps : undefined
   const why = fromFile ? `the data set ended, it holds ${expected} steps` : 'the explorers ended'
   return { ...endOf(trainer.step, asked, counts, why), steps: trainer.step, counts }
 }

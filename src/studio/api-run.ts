@@ -11,9 +11,9 @@ export interface RunList {
 /**
  * `running`: a process holds the job. `waiting`: so it does, and every part that is there waits for another. `finished`: it got
  * to the end that it was asked for. `failed`: its last words are an error. `broken`: files that say how it is cannot be read.
- * `incomplete`: it ended after fewer steps than it was asked for; `error` has the reason. `stopped`: none of these; it can be resumed.
+ * `partial`: it ended after fewer steps than it was asked for; `error` has the reason. `stopped`: none of these; it can be resumed.
  */
-export type RunState = 'running' | 'waiting' | 'finished' | 'incomplete' | 'failed' | 'broken' | 'stopped'
+export type RunState = 'running' | 'waiting' | 'finished' | 'partial' | 'failed' | 'broken' | 'stopped'
 
 export interface RunSummary {
   /** Of the folder; the same in every session of Studio on this machine. */
@@ -25,7 +25,7 @@ export interface RunSummary {
   readonly state: RunState
   /** Who takes part, where a process says so. */
   readonly roles: readonly RoleState[]
-  /** States `failed` and `incomplete`. */
+  /** States `failed` and `partial`. */
   readonly error?: RunError
   readonly progress: Progress
   readonly evaluation?: Evaluations

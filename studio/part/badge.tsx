@@ -4,7 +4,7 @@ const SIGNS: Record<RunState, string> = {
   running: '●',
   waiting: '◐',
   finished: '✓',
-  incomplete: '◔',
+  partial: '◔',
   failed: '✕',
   broken: '⚠',
   stopped: '■',

@@ -21,7 +21,7 @@ export function CheckpointActions({ run, checkpoint, exports, look, started }: P
   const close = () => {
     open.value = undefined
   }
-  const isEnded = ['stopped', 'failed', 'incomplete'].includes(run.state)
+  const isEnded = ['stopped', 'failed', 'partial'].includes(run.state)
   return (
     <div class="tools">
       {run.has.config && full && isNewest && isEnded && (

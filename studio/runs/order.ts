@@ -16,7 +16,7 @@ export function readOrder(text: string | undefined): Order {
 
 export const writeOrder = ({ by, isDown }: Order) => (isDown ? `-${by}` : by)
 
-const URGENCY = ['running', 'waiting', 'failed', 'broken', 'incomplete', 'stopped', 'finished']
+const URGENCY = ['running', 'waiting', 'failed', 'broken', 'partial', 'stopped', 'finished']
 
 function keyOf(run: RunSummary, by: Column): number | string | undefined {
   switch (by) {

@@ -61,7 +61,7 @@ describe('trinity run', { timeout: 120_000 }, () => {
     ]
     const first = await run('partial', filter)
     expect(first).toMatchObject({ code: 3, stderr: '' })
-    const reason = /partial +ended after \d of 6 steps: \d+ of 72 experiences were dropped \(reward_filter: .+ \d+\)/
+    const reason = /partial +ended after \d of 6 steps: \d+ of 72 experiences were dropped \(\d+ × reward_filter: .+\)/
     expect(first.stdout).toMatch(reason)
     expect(first.stdout).toMatch(/updates +\d applied, 0 refused; weights changed/)
     expect(first.stdout).toMatch(/data +experiences: 72 made, \d+ dropped/)

@@ -62,21 +62,21 @@ const HALF = { 'data_processor.experience_pipeline.operators': [{ name: 'first_o
 const meta = () => JSON.parse(readFileSync(bench.job(name, 'run_meta.json'), 'utf8'))
 
 describe('a run that ends early', () => {
-  it('is incomplete if experiences were dropped, and names the reason', async () => {
+  it('is partial if experiences were dropped, and names the reason', async () => {
     const run = await bench.run({ name, ...HALF })
-    const reason = 'after 3 of 6 steps: 12 of 24 experiences were dropped (first_of_group: not the first 12)'
-    expect(run).toMatchObject({ end: 'incomplete', steps: 3, reason })
-    expect(run.summary).toMatchObject({ ok: true, incomplete: reason })
+    const reason = 'after 3 of 6 steps: 12 of 24 experiences were dropped (12 × first_of_group: not the first)'
+    expect(run).toMatchObject({ end: 'partial', steps: 3, reason })
+    expect(run.summary).toMatchObject({ ok: true, partial: reason })
     expect(existsSync(bench.job(name, 'run_meta.json')) && meta().finished).toBe(false)
     const [record] = await readRecords(bench.job(name))
-    expect(record.end).toMatchObject({ how: 'incomplete', error: { message: reason } })
+    expect(record.end).toMatchObject({ how: 'partial', error: { message: reason } })
   })
 
   const COUNTS = { trainer: { trained: 12, applied: 3 }, explorer: { made: 24, rollouts: 24, failed: 0 } }
 
-  it('is incomplete again when it is started again', async () => {
+  it('is partial again when it is started again', async () => {
     await bench.run({ name, ...HALF })
-    expect(await bench.run({ name, ...HALF })).toMatchObject({ end: 'incomplete', steps: 3, counts: COUNTS })
+    expect(await bench.run({ name, ...HALF })).toMatchObject({ end: 'partial', steps: 3, counts: COUNTS })
   })
 
   it('is finished if the algorithm itself left groups out', async () => {
@@ -85,6 +85,18 @@ describe('a run that ends early', () => {
     name = `job${++count}`
     const run = await bench.run({ name, 'algorithm.advantage_fn': 'leaves_out_half', 'buffer.train_batch_size': 4 })
     expect(run).toMatchObject({ end: 'finished', steps: 3, counts: { explorer: { dropped: { advantage: 12 } } } })
+  })
+
+  it('is finished as a trainer of its own if the algorithm itself left groups out', async () => {
+    const both = {
+      ...{ name, 'algorithm.advantage_fn': 'leaves_out_half', 'synchronizer.sync_timeout': 20 },
+      'buffer.trainer_input.experience_buffer': { storage_type: 'sql' },
+    }
+    const [explorer, trainer] = await Promise.all([
+      bench.run({ ...both, mode: 'explore' }),
+      bench.run({ ...both, mode: 'train', 'buffer.train_batch_size': 4 }),
+    ])
+    expect([explorer.end, trainer.end, trainer.steps]).toEqual(['finished', 'finished', 3])
   })
 
   it('is finished if no number of steps is set', async () => {
@@ -100,9 +112,9 @@ describe('a run that ends early', () => {
     expect(run.end).toBe('finished')
   })
 
-  it('is incomplete if no update changed the weights', async () => {
+  it('is partial if no update changed the weights', async () => {
     const run = await bench.run({ name, 'algorithm.advantage_fn': 'zero_advantage', 'algorithm.kl_loss_fn': 'none' })
-    expect(run).toMatchObject({ end: 'incomplete', steps: 6 })
+    expect(run).toMatchObject({ end: 'partial', steps: 6 })
     expect(run.reason).toBe('after 6 steps: every gradient of the 6 updates was 0, so the weights did not change')
   })
 
@@ -110,7 +122,7 @@ describe('a run that ends early', () => {
     expect((await bench.run({ name, 'algorithm.optimizer.lr': 0 })).end).toBe('finished')
   })
 
-  it('is incomplete as a trainer whose explorers end before trainer.total_steps', async () => {
+  it('is partial as a trainer whose explorers end before trainer.total_steps', async () => {
     const experience = { storage_type: 'sql' }
     const both = { name, 'buffer.trainer_input.experience_buffer': experience, 'synchronizer.sync_timeout': 20 }
     const [explorer, trainer] = await Promise.all([
@@ -118,7 +130,7 @@ describe('a run that ends early', () => {
       bench.run({ ...both, mode: 'train', 'buffer.train_batch_size': 4, 'trainer.total_steps': 8 }),
     ])
     expect(explorer.end).toBe('finished')
-    expect(trainer).toMatchObject({ end: 'incomplete', reason: 'after 6 of 8 steps: the explorers ended' })
+    expect(trainer).toMatchObject({ end: 'partial', reason: 'after 6 of 8 steps: the explorers ended' })
     expect(trainer.counts).toMatchObject({ explorer: { made: 24 }, trainer: { trained: 24 } })
   })
 })

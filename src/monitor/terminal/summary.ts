@@ -8,12 +8,12 @@ const MOST_CHANGES = 8
 /** The last words of a run as lines: how it ended, what it reached, where the weights are, what to do now. */
 export function summaryLines(summary: RunSummary): { label: string; text: string }[] {
   const { ok, stopped, isOld, changed = [], steps, now, seconds, firstEval, bestEval, checkpoint, next = [] } = summary
-  const { incomplete, counts } = summary
-  const label = !ok ? 'failed' : stopped ? 'stopped' : incomplete === undefined ? 'done' : 'partial'
+  const { partial, counts } = summary
+  const label = !ok ? 'failed' : stopped ? 'stopped' : partial === undefined ? 'done' : 'partial'
   const text = isOld
     ? `nothing to do: this run already finished after ${stepsOf(steps)}`
-    : incomplete !== undefined
-      ? `ended ${incomplete}`
+    : partial !== undefined
+      ? `ended ${partial}`
       : steps === 0 && label !== 'done'
         ? `before a step was done, after ${duration(seconds)}`
         : `${stepsOf(steps)}${ofThemNow(steps, now)} in ${duration(seconds)}`

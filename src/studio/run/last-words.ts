@@ -30,13 +30,13 @@ export function timeOf(line: string, written: Date): number | undefined {
   return (same > written.getTime() + 86_400_000 ? at(written.getFullYear() - 1) : same) / 1000
 }
 
-/** Returns the error of a run, or why it is incomplete: from its record, or from its log if it has no record. */
+/** Returns the error of a run, or why it is partial: from its record, or from its log if it has no record. */
 export async function failureOf(
   { root, path }: FoundRun,
   record: RunRecord | undefined,
   changed: number,
 ): Promise<RunError | undefined> {
-  if (record?.end?.how === 'failed' || record?.end?.how === 'incomplete') {
+  if (record?.end?.how === 'failed' || record?.end?.how === 'partial') {
     const { at, error } = record.end
     return { code: error?.code, message: redact(error?.message ?? 'no reason is on record'), at: Date.parse(at) / 1000 }
   }

@@ -99,7 +99,7 @@ function stateOf(
 ): RunState {
   if (isAlive) return roles.every(({ waitsFor }) => waitsFor !== undefined) ? 'waiting' : 'running'
   if (isFinished) return 'finished'
-  if (failure !== undefined) return failure === 'incomplete' ? 'incomplete' : 'failed'
+  if (failure !== undefined) return failure === 'partial' ? 'partial' : 'failed'
   return isBroken ? 'broken' : 'stopped'
 }
 
