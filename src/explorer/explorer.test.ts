@@ -146,15 +146,12 @@ describe('Explorer', () => {
     await explorer.run(never)
     expect(events).toEqual([
       'eval 0',
-      'put 1',
-      'log 1',
+      ...['log 1', 'put 1', 'log 1'],
       'sync 1 (0 running)',
-      'put 2',
-      'log 2',
+      ...['log 2', 'put 2', 'log 2'],
       'sync 2 (0 running)',
       'eval 2',
-      'put 3',
-      'log 3',
+      ...['log 3', 'put 3', 'log 3'],
       'finish',
       'sync 3 (0 running)',
     ])
@@ -181,6 +178,24 @@ describe('Explorer', () => {
     for (const name of ['rollout/reward/mean', 'rollout/time/run_execution/mean', 'explorer/event_loop_lag_ms/p99']) {
       expect(metrics[name], name).toBeTypeOf('number')
     }
+  })
+
+  it('logs all metrics of a step but the times of writing before its experiences are in the buffer', async () => {
+    const { explorer, buffer, logged } = await rig({ 'buffer.total_steps': 2, 'explorer.eval_interval': 0 })
+    const namesOf = (step: number) =>
+      logged.filter((one) => one.step === step).flatMap(({ metrics }) => Object.keys(metrics))
+    const before: string[][] = []
+    const put = buffer.put.bind(buffer)
+    buffer.put = async (list, options) => {
+      before.push(namesOf(before.length + 1))
+      await put(list, options)
+    }
+    await explorer.run(never)
+    expect(before[0]).toEqual(
+      expect.arrayContaining(['experience_pipeline/experience_count', 'rollout/reward/mean', 'rollout/model_version']),
+    )
+    const times = ['experience_pipeline/time/write', 'experience_pipeline/time/total']
+    for (const step of [1, 2]) expect(namesOf(step)).toEqual([...before[step - 1], ...times])
   })
 
   it('offset and interval: several steps under way, finished in order, told in order', async () => {

@@ -294,7 +294,16 @@ export class Explorer {
     const experiences = trainExperiences(step, result)
     const { runs: rollouts, failed } = failuresOf(result)
     const made = experiences.filter(({ failure }) => failure === undefined).length
-    const markOf = ({ feedback, steps }: PipelineReport, inputEnd?: number): ExplorerMark => {
+    const known: Record<string, number> = {}
+    const markOf = ({ feedback, steps, metrics }: PipelineReport, inputEnd?: number): ExplorerMark => {
+      Object.assign(known, metrics, stepMetrics(result), this.#speed.take(), hostedUse(this.#parts), {
+        'rollout/model_version': sync.version,
+        'explorer/time/wait_explore_step': waited,
+        ...lagMetrics(this.#lag.take()),
+      })
+      // Before the put: a resumed explorer removes the metrics of a step that is not in the buffer, but cannot restore those
+      // of a step that is.
+      monitor.log(known, step)
       if (Object.keys(feedback).length > 0) this.#feedback.push(feedback)
       const sampled = (this.#mark?.sampledTokens ?? 0) + sampledTokens(result)
       this.#mark = {
@@ -316,17 +325,9 @@ export class Explorer {
     this.#timeout.stepDone()
     this.#harvest.add(result, report)
     this.#parts.made?.(report.metrics['experience_pipeline/experience_count'] ?? 0)
-    const metrics = {
-      ...report.metrics,
-      ...stepMetrics(result),
-      ...this.#speed.take(),
-      ...hostedUse(this.#parts),
-      'rollout/model_version': sync.version,
-      'explorer/time/wait_explore_step': waited,
-      ...lagMetrics(this.#lag.take()),
-    }
-    monitor.log(metrics, step)
-    view?.metrics('explorer', step, metrics)
+    const late = Object.fromEntries(Object.entries(report.metrics).filter(([name]) => !(name in known)))
+    monitor.log(late, step)
+    view?.metrics('explorer', step, { ...known, ...late })
     view?.examples?.('explorer', step, extremes(experiences))
     this.#logger.info(`step ${step}: ${experiences.length} experiences of ${result.tasks.length} tasks`)
     this.#harvest.check(false)

@@ -84,8 +84,8 @@ export class ExperiencePipeline {
 
   /**
    * One batch of the explorer. Its mark is stored with what is left of it, even if that is nothing; `markOf` makes the
-   * mark when the operators have reported, and where the kept raw experiences end. Failed runs are kept with the
-   * raw ones and go no further.
+   * mark when the operators have reported, and where the kept raw experiences end. The report then lacks only the times
+   * of writing. Failed runs are kept with the raw ones and go no further.
    */
   async process(
     experiences: readonly Experience[],
@@ -101,9 +101,9 @@ export class ExperiencePipeline {
     const writing = performance.now()
     const { sizeKey } = this.#options
     if (sizeKey) current = current.map((one) => ({ ...one, info: { ...one.info, [sizeKey]: current.length } }))
+    report.metrics[`${PREFIX}experience_count`] = current.length
     await output.put(current, markOf ? { ...put, mark: markOf(report, input?.end) } : put)
     const seconds = (from: number) => (performance.now() - from) / 1000
-    report.metrics[`${PREFIX}experience_count`] = current.length
     report.metrics[`${PREFIX}time/write`] = seconds(writing) + kept / 1000
     report.metrics[`${PREFIX}time/total`] = seconds(begun)
     return report
