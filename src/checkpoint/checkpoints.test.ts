@@ -399,6 +399,16 @@ describe('evaluations', () => {
     await checkpoints.close()
   })
 
+  it('keeps evaluations of discarded steps that another process owns', async () => {
+    const checkpoints = await open({ roles: ['trainer'] })
+    for (const step of [1, 2]) await checkpoints.save(step, parts(step))
+    for (const step of [1, 2]) await checkpoints.recordEval(step, { 'eval/a/accuracy': step / 10 })
+    await checkpoints.discardAfter(1, { keepEvals: true })
+    expect(await steps()).toEqual([1])
+    expect(await checkpoints.bestEval()).toMatchObject({ best: { step: 2 }, history: [{ step: 1 }, { step: 2 }] })
+    await checkpoints.close()
+  })
+
   it('several sets count with their mean; a named metric decides alone', async () => {
     const checkpoints = await open({ roles: ['explorer'] })
     const metrics = { 'eval/a/reward': 1, 'eval/b/reward': 0, 'eval/b/length': 7 }

@@ -204,8 +204,9 @@ export class Checkpoints {
   /**
    * Removes checkpoints and evaluations of later steps, which the run makes again, and names `step` as the latest. A full
    * checkpoint that is damaged is kept under another name, so that it can be repaired; folders of others stay.
+   * `keepEvals`: another process owns the evaluations and does not repeat them.
    */
-  async discardAfter(step: number): Promise<void> {
+  async discardAfter(step: number, { keepEvals = false } = {}): Promise<void> {
     for (const later of (await stepsOnDisk(this.dir)).filter((one) => one > step)) {
       const [name, dir] = [stepName(later), join(this.dir, stepName(later))]
       if (await isForeign(this.dir, name)) continue
@@ -215,7 +216,7 @@ export class Checkpoints {
       } else if (await isOwn(this.dir, name)) await discard(this.dir, name)
     }
     await this.#point(step)
-    await rewindEvals(this.dir, step, this.#warn)
+    if (!keepEvals) await rewindEvals(this.dir, step, this.#warn)
   }
 
   /** Lets another process take over. */

@@ -55,7 +55,9 @@ export async function runTrain(job: Job): Promise<ModeEnd> {
   })
   if (saved) await trainer.resume(saved, stop.now)
   monitor.rewind(saved?.step ?? -1)
-  await checkpoints.discardAfter(saved?.step ?? 0)
+  // Explorers do not repeat evaluations that they have passed. These stay true: the later steps are made again from the same
+  // rows of the database, with the same weights.
+  await checkpoints.discardAfter(saved?.step ?? 0, { keepEvals: !fromFile })
   if (saved) noteResume(saved, job.otherSettings, note)
   closers.add(watchStalls({ reasons: () => bufferWaits(buffer), seconds: STALL_S, note }))
   // The others hear of this process only now: what a killed one had left too much is gone.

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { isWrongUse } from '../../src/base/wrong-use.js'
+import type { BestEval } from '../../src/checkpoint/index.js'
 import type { BenchResult } from '../../src/run/bench-results.js'
 import { Stop } from '../../src/run/index.js'
 import { Bench, Recorder } from './kit.js'
@@ -259,6 +260,35 @@ describe('explorer and trainer as two runs', () => {
     expect(second[0].steps).toBe(6)
     expect(second[1].steps).toBeLessThanOrEqual(6)
   })
+
+  it('keeps the evaluations of steps that a resumed trainer makes again', async () => {
+    const keys = { ...sql(), 'synchronizer.sync_timeout': 20, 'explorer.eval_interval': 2 }
+    const train = (given: { stop?: Stop; view?: Recorder } = {}) =>
+      bench.run({ ...keys, mode: 'train', 'buffer.train_batch_size': 4, 'trainer.save_interval': 100 }, given)
+    const evaluated = (): [number, number][] => {
+      const { history }: BestEval = JSON.parse(readFileSync(bench.job(name, 'best_eval.json'), 'utf8'))
+      return history.map(({ step, score }) => [step, score])
+    }
+    await Promise.all([bench.run({ ...keys, mode: 'explore' }), train()])
+    const whole = evaluated()
+    expect(whole.map(([step]) => step)).toEqual([0, 2, 4, 6])
+
+    name = `job${++count}`
+    keys.name = name
+    const explorer = bench.run({ ...keys, mode: 'explore' })
+    const stop = new Stop()
+    const view = new Recorder()
+    view.onPhase = (role, what) => {
+      // the explorer has evaluated the weights of step 2 before its step 4
+      if (role === 'trainer' && what === 'step 4: training') stop.force()
+    }
+    await expect(train({ stop, view })).rejects.toThrow('stop immediately')
+    expect(bench.checkpoints(name)).not.toContain('global_step_4')
+    expect(await train()).toMatchObject({ end: 'finished', steps: 6 })
+    expect(await explorer).toMatchObject({ end: 'finished', steps: 6 })
+    expect(evaluated()).toEqual(whole)
+  })
+
   it('an explorer ends that comes back when its trainer has ended', { timeout: 60_000 }, async () => {
     const keys = { ...sql(), 'synchronizer.sync_timeout': 40, 'trainer.total_steps': 2 }
     const stop = new Stop()
