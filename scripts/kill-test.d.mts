@@ -39,7 +39,6 @@ export function startSide(
 export function prepareCase(cli: string, dir: string, name: string, out: string): Promise<void>
 export function resultOf(out: string): Found
 export function differences(expected: Found, found: Found): string[]
-export function resumeDifferences(name: string, expected: Found, found: Found): string[]
 export interface KillOptions {
   cli: string
   dir: string

@@ -259,17 +259,6 @@ export function differences(expected, found) {
   return list
 }
 
-/** Cases whose explorer has no trainer in its process. */
-const APART = ['two_processes', 'explore', 'explore_isolated']
-/** Differences that exact resume permits there: the explorer resumes after the last step in the database. */
-const UNREPORTED = /^(explorer \d+ .* instead became undefined|best: .*)$/
-
-/** Returns the differences that a resumed run of a case must not have. */
-export function resumeDifferences(name, expected, found) {
-  const list = differences(expected, found)
-  return APART.includes(name) ? list.filter((line) => !UNREPORTED.test(line)) : list
-}
-
 /** Kills jobs until one was killed: how fast the machine is now may differ from when the whole run was timed. */
 export async function killOnce(options) {
   let { seconds } = options
@@ -327,7 +316,7 @@ export async function killUntilDone({ cli, dir, name, expected, seconds, random,
   } finally {
     for (const { child } of running.values()) child.kill('SIGKILL')
   }
-  const found = resumeDifferences(name, expected, resultOf(out))
+  const found = differences(expected, resultOf(out))
   if (found.length === 0) rmSync(out, { recursive: true, force: true })
   return { kills, differences: found, out }
 }

@@ -19,7 +19,6 @@ import {
   type Found,
   prepareCase,
   resultOf,
-  resumeDifferences,
   type StartedSide,
   sidesOf,
   startSide,
@@ -120,7 +119,7 @@ export class CrashCase {
       return failed.map(({ code, signal, output }) => `exit ${code ?? signal}: ${output.slice(-800)}`)
     const litter = existsSync(out) ? readdirSync(out, { recursive: true }).map(String) : []
     return [
-      ...resumeDifferences(this.name, this.expected, resultOf(out)),
+      ...differences(this.expected, resultOf(out)),
       ...litter.filter((path) => LITTER.test(basename(path))).map((path) => `${path} was left behind`),
     ]
   }
