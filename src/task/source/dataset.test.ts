@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testData } from '../../../test/support/test-data.js'
 import { columnOf } from '../column.js'
 import { openDataset } from './dataset.js'
-import { globToRegExp } from './glob.js'
+import { globMatcher } from './glob.js'
 import { openDataFile } from './open-file.js'
 import { parseSplit, sliceOf } from './split.js'
 
@@ -229,11 +229,11 @@ describe('splits', () => {
 
 it('refuses a glob with a range that is none', () => {
   const refused = expect.objectContaining({ code: 'data/pattern', message: expect.stringContaining('[z-a]') })
-  expect(() => globToRegExp('data/[z-a].jsonl')).toThrow(refused)
+  expect(() => globMatcher('data/[z-a].jsonl')).toThrow(refused)
 })
 
 it('globs', () => {
-  const matches = (glob: string, path: string) => globToRegExp(glob).test(path)
+  const matches = (glob: string, path: string) => globMatcher(glob)(path)
   expect(matches('data/train-*', 'data/train-00000.parquet')).toBe(true)
   expect(matches('*.parquet', 'data/x.parquet')).toBe(false)
   expect(matches('**/*.parquet', 'x.parquet')).toBe(true)
@@ -241,6 +241,18 @@ it('globs', () => {
   expect(matches('x.{json,csv}', 'x.csv')).toBe(true)
   expect(matches('part-[0-9].csv', 'part-7.csv')).toBe(true)
   expect(matches('part-?.csv', 'part-77.csv')).toBe(false)
+  expect(matches('part-[!0-9].csv', 'part-7.csv')).toBe(false)
+  expect(matches('{train-*,test}/**/x?.csv', 'train-1/a/b/x2.csv')).toBe(true)
+  expect(matches('a**b/**/c*', 'a/1/b/c')).toBe(true)
+  expect(matches('a*b*b', 'a/b')).toBe(false)
+})
+
+it('takes a glob of any length, with many wildcards', () => {
+  const path = `${'a/'.repeat(40)}b`
+  expect(globMatcher(`${'**/'.repeat(2000)}c`)(path)).toBe(false)
+  expect(globMatcher(`${'a*'.repeat(2000)}c`)('a'.repeat(1000))).toBe(false)
+  expect(globMatcher('x'.repeat(200_000))(path)).toBe(false)
+  expect(globMatcher(`${'**/'.repeat(2000)}b`)(path)).toBe(true)
 })
 
 const real = testData('.')

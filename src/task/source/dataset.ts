@@ -5,7 +5,7 @@ import { reading } from '../../base/file/system-error.js'
 import { nearest } from '../../base/nearest.js'
 import { asRepoHint, looksLikeRepoId, openRepo, type Repo } from '../../hub/index.js'
 import { ConcatSource, SliceSource } from './combine.js'
-import { globToRegExp } from './glob.js'
+import { globMatcher } from './glob.js'
 import { type FileTree, findSplits, type Splits } from './layout.js'
 import { dataFileKind, openDataFile } from './open-file.js'
 import type { RowSource } from './row-source.js'
@@ -180,9 +180,9 @@ async function filesOfGlob(path: string): Promise<string[]> {
   if (first < 0) return []
   const dir = parts.slice(0, first).join('/') || (path.startsWith('/') ? '/' : '.')
   if (!(await stat(dir).catch(() => undefined))?.isDirectory()) return []
-  const pattern = globToRegExp(parts.slice(first).join('/'))
+  const matches = globMatcher(parts.slice(first).join('/'))
   const { files } = await localTree(dir)
-  return files.filter((file) => pattern.test(file)).map((file) => join(dir, file))
+  return files.filter(matches).map((file) => join(dir, file))
 }
 
 async function neighbors(path: string): Promise<string> {

@@ -3,7 +3,7 @@ import { messageOf, TrinityError } from '../../base/error.js'
 import { parseJsonText } from '../../base/json-text.js'
 import { nearest } from '../../base/nearest.js'
 import { type CardSubset, readDataCard } from './data-card.js'
-import { globToRegExp } from './glob.js'
+import { globMatcher } from './glob.js'
 import { type DataFormat, dataFileKind } from './open-file.js'
 
 /** A directory or a repository as a list of relative paths with `/`, and a way to read its small text files. */
@@ -117,8 +117,8 @@ function cardSplits(tree: FileTree, subset: CardSubset): Splits {
   for (const [split, globs] of subset.splits ?? []) {
     const files = globs.flatMap((glob) => {
       const inside = subset.dir ? `${subset.dir}/${glob}` : glob
-      const pattern = globToRegExp(inside.replace(/^\.?\//, ''))
-      return tree.files.filter((file) => pattern.test(file)).sort()
+      const matches = globMatcher(inside.replace(/^\.?\//, ''))
+      return tree.files.filter(matches).sort()
     })
     if (files.length > 0) found.set(split, [...new Set(files)])
   }
