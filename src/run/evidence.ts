@@ -1,6 +1,7 @@
 import { lstat, open } from 'node:fs/promises'
 import type Libsql from 'libsql'
 import { libsql } from '../base/database/libsql.js'
+import { checkSchema, prepareRead } from '../base/database/read-rows.js'
 import { fromJsonLine } from '../experience/jsonl.js'
 import { isInside, realFolder } from './real-folder.js'
 
@@ -39,11 +40,15 @@ function ofDatabase(file: string, owners: readonly Owner[], marked: boolean): Ev
   let db: Libsql.Database | undefined
   try {
     db = new (libsql())(file)
-    const rows = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]
-    const tables = rows.map(({ name }) => name)
+    checkSchema(db, file)
+    const tables = prepareRead(
+      db,
+      "SELECT name FROM sqlite_master WHERE type = 'table'",
+      file,
+    )([]).map(({ name }) => String(name))
     const foreign = foreignTables(tables)
     if (foreign.length > 0) return { ours: false, why: `it has other tables: ${foreign.join(', ')}` }
-    const jobs = tables.includes('trinity_job') ? db.prepare('SELECT * FROM trinity_job').all() : []
+    const jobs = tables.includes('trinity_job') ? prepareRead(db, 'SELECT * FROM trinity_job', file)([]) : []
     const { name, folder } = (jobs[0] ?? {}) as { name?: unknown; folder?: unknown }
     if (name === undefined) return marked ? { ours: true } : { ours: false, why: NO_MARK }
     const same = owners.filter(({ job }) => job === name)

@@ -36,6 +36,21 @@ describe('History', () => {
     await history.close()
   })
 
+  it('refuses a commit whose text is damaged, and gives it when it is repaired', async () => {
+    const where = await url()
+    const file = where.slice('sqlite:///'.length)
+    const history = await History.open(where)
+    await history.record([answer('a')])
+    await history.rate(feedback(['a'], 1, 'x'))
+    const database = new Libsql(file)
+    database.exec("UPDATE proxy_history SET task_id = CAST(X'ff' AS TEXT)")
+    await expect(history.begin(1)).rejects.toMatchObject({ code: 'database/damaged', path: file })
+    database.exec("UPDATE proxy_history SET task_id = 'y'")
+    database.close()
+    expect((await history.begin(2)).map(told)).toMatchObject([{ batch: 2, task: 'y', suffix: 'a' }])
+    await history.close()
+  })
+
   it('deletes answers without feedback by age, and keeps the others', async () => {
     const where = await url()
     const history = await History.open(where)

@@ -155,14 +155,15 @@ export class History {
   /** Everything that has feedback and was not committed, under the number of a commit. */
   async begin(commit: number): Promise<Experience[]> {
     const own = this.#commitName('')
-    const rows = await this.#transaction((tx) =>
-      tx.query(
+    const rows = await this.#transaction(async (tx) => {
+      const marked = await tx.query(
         `UPDATE ${this.#name} SET batch_id = ? WHERE ready = 1 AND (batch_id = '' OR substr(batch_id, 1, ?) = ?)
-         RETURNING id, task_id, run_id`,
+         RETURNING id`,
         [this.#commitName(commit), own.length, own],
-      ),
-    )
-    rows.sort((a, b) => Number(a.id) - Number(b.id))
+      )
+      const { sql, value } = this.#rows(marked)
+      return tx.query(`SELECT id, task_id, run_id FROM ${this.#name} WHERE ${sql} ORDER BY id`, [value])
+    })
     const experiences = await this.#table.load(rows.map(({ id }) => Number(id)))
     const steps = new Map<string, number>()
     for (const [i, experience] of experiences.entries()) {

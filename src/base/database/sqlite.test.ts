@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Libsql from 'libsql'
@@ -79,6 +79,59 @@ describe('a SQLite file', () => {
     expect(await again.query('SELECT v FROM k')).toEqual([{ v: 1.5 }])
     expect((await again.query(again.dialect.listTables)).map(({ name }) => name)).toContain('k')
     await again.close()
+  })
+})
+
+describe('a SQLite file with damaged text', () => {
+  it('refuses text that is not UTF-8 in a column of any type, and reads the other rows', async () => {
+    const file = join(dir, 'latin1.db')
+    const db = await openSqlite(file)
+    const latin1 = "CAST(X'6bf6' AS TEXT)"
+    await db.query('CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, n INTEGER, data BLOB)')
+    await db.query(`INSERT INTO t VALUES (1, 'ö', 2, X'f6'), (2, ${latin1}, 2, X''), (3, NULL, ${latin1}, NULL)`)
+    const read = (id: number) => db.query('SELECT * FROM t WHERE id = ?', [id])
+    expect(await read(1)).toEqual([{ id: 1, name: 'ö', n: 2, data: new Uint8Array([0xf6]) }])
+    await expect(read(2)).rejects.toMatchObject({
+      code: 'database/damaged',
+      path: file,
+      message: expect.stringContaining('column name of the row with id 2 is not UTF-8'),
+    })
+    await expect(read(3)).rejects.toMatchObject({ message: expect.stringContaining('column n of the row with id 3') })
+    await expect(db.transaction((tx) => tx.query('SELECT name FROM t'))).rejects.toMatchObject({
+      code: 'database/damaged',
+    })
+    await db.close()
+  })
+
+  it('tells texts from blobs in more columns than a number has bits', async () => {
+    const db = await openSqlite(join(dir, 'wide.db'))
+    const given = Array.from({ length: 70 }, (_, i) => (i % 3 === 0 ? `text ${i}` : new Uint8Array([i])))
+    const columns = given.map((_, i) => `c${i}`)
+    await db.query(`CREATE TABLE wide (${columns.join(', ')})`)
+    await db.transaction((tx) => tx.insert('wide', columns, [given], false))
+    expect(Object.values((await db.query('SELECT * FROM wide'))[0])).toEqual(given)
+    await db.close()
+  })
+
+  it('shows a column that was added after the first SELECT *', async () => {
+    const db = await openSqlite(join(dir, 'added.db'))
+    await db.query('CREATE TABLE t (a)')
+    await db.query('INSERT INTO t VALUES (1)')
+    expect(await db.query('SELECT * FROM t')).toEqual([{ a: 1 }])
+    await db.query('ALTER TABLE t ADD COLUMN b')
+    expect(await db.query('SELECT * FROM t')).toEqual([{ a: 1, b: null }])
+    await db.close()
+  })
+
+  it.each(['some_table', 'some_column', 'SOMETYPE'])('refuses a declaration that is not UTF-8: %s', async (text) => {
+    const file = join(dir, `${text}.db`)
+    const db = new Libsql(file)
+    db.exec('CREATE TABLE some_table (some_column SOMETYPE)')
+    db.close()
+    const bytes = readFileSync(file)
+    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) bytes[at + 2] = 0xff
+    writeFileSync(file, bytes)
+    await expect(openSqlite(file)).rejects.toMatchObject({ code: 'database/damaged', path: file })
   })
 })
 

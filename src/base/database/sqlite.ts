@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path'
-import { types } from 'node:util'
 import type Libsql from 'libsql'
 import { breather } from '../breather.js'
 import { messageOf, TrinityError } from '../error.js'
@@ -9,6 +8,7 @@ import { whileBusy } from './busy.js'
 import type { Database, DatabaseRow, DatabaseValue, Dialect, Transaction } from './database.js'
 import { libsql } from './libsql.js'
 import { Mutex } from './mutex.js'
+import { checkSchema, damageError, prepareRead, type ReadRows, withBytes } from './read-rows.js'
 
 const dialect: Dialect = {
   serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',
@@ -33,6 +33,9 @@ const BUSY_LIMIT_MS = 60_000
 /** An experience of usual length lies in one page, not in a chain of small ones. */
 const PAGE_BYTES = 16384
 const ROWS_AT_ONCE = 32
+const SELECT = /^\s*SELECT\b/i
+/** Its columns change with the table, so it is prepared anew each time. */
+const SELECT_ALL = /\bSELECT\s+\*/i
 
 /**
  * One connection per file and process, shared by all who open it: two connections of one process would wait for each
@@ -66,29 +69,13 @@ export async function openSqlite(path: string, busyLimitMs = BUSY_LIMIT_MS): Pro
   }
 }
 
-/** The driver gives blobs as bare ArrayBuffers. */
-function withBytes(row: DatabaseRow): DatabaseRow {
-  for (const name in row) if (types.isArrayBuffer(row[name])) row[name] = new Uint8Array(row[name])
-  return row
-}
-
-/** The error of a file that is damaged, with its path; any other error as it is. */
-function damageError(error: unknown, file: string): unknown {
-  const { code } = (error ?? {}) as { code?: string }
-  if (code !== 'SQLITE_CORRUPT' && code !== 'SQLITE_NOTADB') return error
-  return new TrinityError('database/damaged', `the database ${file} is damaged: ${messageOf(error)}`, {
-    path: file,
-    hint: 'restore the file from a backup, or save what can be read with: sqlite3 FILE .recover',
-    cause: error,
-  })
-}
-
 class Connection {
   readonly #file: string
   readonly #db: Libsql.Database
   readonly #limitMs: number
   readonly #mutex = new Mutex()
   readonly #statements = new Map<string, Libsql.Statement<unknown[]>>()
+  readonly #reads = new Map<string, ReadRows>()
   readonly #tx: Transaction
 
   private constructor(file: string, db: Libsql.Database, limitMs: number) {
@@ -109,6 +96,7 @@ class Connection {
       db = opened
       opened.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = ${PAGE_BYTES}`)
       await whileBusy(file, limitMs, () => opened.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL'))
+      await whileBusy(file, limitMs, () => checkSchema(opened, file))
       return new Connection(file, opened, limitMs)
     } catch (cause) {
       db?.close()
@@ -158,12 +146,21 @@ class Connection {
     return statement
   }
 
-  /** Values go as one list: the driver takes bytes that stand alone for names, and aborts the process. */
   #query(sql: string, values: readonly DatabaseValue[]): DatabaseRow[] {
+    if (SELECT.test(sql)) return this.#read(sql)(values)
     const statement = this.#statement(sql)
+    // Rows of a RETURNING: it may not name a text column, which the driver cannot read when it is damaged.
     if (statement.reader) return (statement.all(values) as DatabaseRow[]).map(withBytes)
     statement.run(values)
     return []
+  }
+
+  #read(sql: string): ReadRows {
+    const known = this.#reads.get(sql)
+    if (known) return known
+    const read = prepareRead(this.#db, sql, this.#file)
+    if (!SELECT_ALL.test(sql)) this.#reads.set(sql, read)
+    return read
   }
 
   async #insert(
@@ -199,6 +196,7 @@ class Connection {
   close(): Promise<void> {
     return this.#mutex.run(async () => {
       this.#statements.clear()
+      this.#reads.clear()
       this.#db.close()
     })
   }

@@ -29,6 +29,9 @@ export const COLUMNS = [
   'messages',
 ]
 
+/** Columns from which `fromRow` makes an experience, of a table `m` and the table `b` of its bytes. */
+export const STORED = 'm.id, m.reward, m.consumed, m.prompt_text, m.response_text, m.messages, b.experience_bytes'
+
 export async function createTables({ dialect, where, transaction, query }: Database, name: string): Promise<void> {
   const table = quoted(name)
   const tables = await query(dialect.listTables)

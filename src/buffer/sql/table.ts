@@ -3,7 +3,7 @@ import type { Database, DatabaseRow, DatabaseValue, Transaction } from '../../ba
 import { quoted, storedName } from '../../base/database/names.js'
 import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
-import { COLUMNS, createTables, fromRow, toBlob, toRow } from './schema.js'
+import { COLUMNS, createTables, fromRow, STORED, toBlob, toRow } from './schema.js'
 
 export interface ClaimOptions {
   minModelVersion?: number
@@ -155,8 +155,7 @@ export class ExperienceTable {
   async #load(on: Pick<Transaction, 'query'>, ids: readonly number[]): Promise<Experience[]> {
     const where = this.db.dialect.idsIn('m.id', ids)
     const rows = await on.query(
-      `SELECT m.id, m.reward, m.consumed, m.prompt_text, m.response_text, m.messages, b.experience_bytes
-       FROM ${this.#table} AS m JOIN ${this.#blobs} AS b ON b.id = m.id WHERE ${where.sql}`,
+      `SELECT ${STORED} FROM ${this.#table} AS m JOIN ${this.#blobs} AS b ON b.id = m.id WHERE ${where.sql}`,
       [where.value],
     )
     const byId = new Map(rows.map((row) => [Number(row.id), row]))

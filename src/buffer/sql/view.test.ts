@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Libsql from 'libsql'
 import { afterAll, expect, it } from 'vitest'
 import { createExperience } from '../../experience/create.js'
 import { openBuffer } from '../open.js'
@@ -38,6 +39,31 @@ it('finds experiences by reward, version and task, newest first', async () => {
   const [last] = await view.query('experience_buffer', { modelVersionMax: 0 })
   expect(last).toMatchObject({ id: 1, consumed: 1, experience: { promptText: 'p0', reward: 0 } })
   expect(last.createdAt).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/)
+  await view.close()
+  await buffer.close()
+})
+
+it('refuses damaged text and keeps its row for a later take', async () => {
+  const file = join(folder, 'damaged.db')
+  const url = `sqlite:///${file}`
+  const buffer = await openBuffer({ name: 'b', storage_type: 'sql', path: url })
+  await buffer.put([createExperience({ tokens: [1, 2], promptText: 'ask', responseText: 'answer' })])
+  const change = (value: string) => {
+    const db = new Libsql(file)
+    db.exec(`UPDATE b SET response_text = ${value}`)
+    db.close()
+  }
+  change("CAST(X'e4' AS TEXT)")
+  const view = await ExperienceView.open(url)
+  const refused = {
+    code: 'database/damaged',
+    path: file,
+    message: expect.stringContaining('column response_text of the row with id 1'),
+  }
+  await expect(view.query('b')).rejects.toMatchObject(refused)
+  await expect(buffer.take(1)).rejects.toMatchObject(refused)
+  change("'ä'")
+  expect((await buffer.take(1)).map(({ responseText }) => responseText)).toEqual(['ä'])
   await view.close()
   await buffer.close()
 })

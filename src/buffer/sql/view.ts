@@ -3,7 +3,7 @@ import { type Database, type DatabaseValue, openDatabase } from '../../base/data
 import { quoted, sqlitePath } from '../../base/database/names.js'
 import { TrinityError } from '../../base/error.js'
 import type { Experience } from '../../experience/experience.js'
-import { fromRow } from './schema.js'
+import { fromRow, STORED } from './schema.js'
 
 /** Each limit is included. */
 export interface ExperienceFilter {
@@ -57,7 +57,7 @@ export class ExperienceView {
   ): Promise<StoredExperience[]> {
     const { sql, values } = where(filter)
     const rows = await this.#db.query(
-      `SELECT m.*, b.experience_bytes FROM ${quoted(table)} AS m JOIN ${quoted(`${table}_blob`)} AS b ON b.id = m.id
+      `SELECT m.created_at, ${STORED} FROM ${quoted(table)} AS m JOIN ${quoted(`${table}_blob`)} AS b ON b.id = m.id
        WHERE ${sql} ORDER BY m.id DESC LIMIT ? OFFSET ?`,
       [...values, limit, offset],
     )

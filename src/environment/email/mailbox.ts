@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import type Libsql from 'libsql'
 import { libsql } from '../../base/database/libsql.js'
+import { checkSchema, prepareRead, type ReadRows } from '../../base/database/read-rows.js'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { openDataFile } from '../../task/source/open-file.js'
 import { buildMailbox } from './build.js'
@@ -33,16 +34,17 @@ AND e.date < ? ORDER BY e.date DESC, e.id LIMIT ${MOST_FOUND}`
 
 /** An indexed mailbox of many people. It is only read. */
 export class Mailbox {
-  readonly #find: Libsql.Statement
-  readonly #read: Libsql.Statement
-  readonly #recipients: Libsql.Statement
+  readonly #find: ReadRows
+  readonly #read: ReadRows
+  readonly #recipients: ReadRows
 
-  constructor(db: Libsql.Database) {
-    this.#find = db.prepare(FIND)
-    this.#read = db.prepare(
+  constructor(db: Libsql.Database, path: string) {
+    const prepare = (sql: string) => prepareRead(db, sql, path)
+    this.#find = prepare(FIND)
+    this.#read = prepare(
       'SELECT id, message_id, date, subject, from_address, body, file_name FROM emails WHERE message_id = ?',
     )
-    this.#recipients = db.prepare(
+    this.#recipients = prepare(
       'SELECT recipient_address AS address, lower(recipient_type) AS kind FROM recipients WHERE email_id = ? ORDER BY rowid',
     )
   }
@@ -51,14 +53,14 @@ export class Mailbox {
   search({ inbox, keywords, before }: Search): Found[] {
     // Quoted, a keyword is text for the index, whatever stands in it.
     const query = keywords.map((keyword) => `"${keyword.replaceAll('"', '""').replaceAll('\0', '')}"`).join(' ')
-    const rows = this.#find.all([query, inbox, inbox, `${before} 00:00:00`]) as Found[]
+    const rows = this.#find([query, inbox, inbox, `${before} 00:00:00`]) as unknown as Found[]
     return rows.map(({ message_id, snippet }) => ({ message_id, snippet }))
   }
 
   read(messageId: string): Email | undefined {
-    const [row] = this.#read.all([messageId]) as (Email & { id: number })[]
+    const [row] = this.#read([messageId]) as unknown as (Email & { id: number })[]
     if (row === undefined) return undefined
-    const all = this.#recipients.all([row.id]) as { address: string; kind: string }[]
+    const all = this.#recipients([row.id]) as { address: string; kind: string }[]
     const of = (kind: string) => all.filter((one) => one.kind === kind).map(({ address }) => address)
     const { message_id, date, subject, from_address, body, file_name } = row
     const to = { to_addresses: of('to'), cc_addresses: of('cc'), bcc_addresses: of('bcc') }
@@ -81,7 +83,7 @@ export function openMailbox(given: string | undefined): Promise<Mailbox> {
 }
 
 async function load(path: string): Promise<Mailbox> {
-  if (/\.(db|sqlite3?)$/.test(path)) return new Mailbox(openDatabase(path))
+  if (/\.(db|sqlite3?)$/.test(path)) return new Mailbox(openDatabase(path), path)
   const { size } = await stat(path)
   if (size > SMALL_BYTES) {
     throw new TrinityError('environment/data', `${path} is too large to be indexed for every run`, {
@@ -89,7 +91,7 @@ async function load(path: string): Promise<Mailbox> {
       hint: `make a database of it once: trinity data email_search --mails ${path}`,
     })
   }
-  return new Mailbox((await buildMailbox(':memory:', emailsIn(path))).db)
+  return new Mailbox((await buildMailbox(':memory:', emailsIn(path))).db, path)
 }
 
 /** The mails of a file. */
@@ -107,6 +109,7 @@ export async function* emailsIn(path: string): AsyncIterable<Email> {
 function openDatabase(path: string): Libsql.Database {
   try {
     const db = new (libsql())(path, { readonly: true } as object)
+    checkSchema(db, path)
     db.prepare('SELECT count(*) FROM emails_fts JOIN recipients ON 0 JOIN emails ON 0').all()
     return db
   } catch (cause) {

@@ -2,8 +2,9 @@ import type Libsql from 'libsql'
 import { type DatabaseRow, type DatabaseValue, openDatabase } from '../../base/database/database.js'
 import { libsql } from '../../base/database/libsql.js'
 import { quoted } from '../../base/database/names.js'
+import { checkSchema, damageError, prepareRead } from '../../base/database/read-rows.js'
 import { messageOf, TrinityError } from '../../base/error.js'
-import { fromRow } from '../../buffer/sql/schema.js'
+import { fromRow, STORED } from '../../buffer/sql/schema.js'
 import { peekExperience } from '../../experience/binary.js'
 import { type RowFacts, rowOf } from './row.js'
 import { BRIEF, type Source } from './source.js'
@@ -22,26 +23,31 @@ export interface Asked {
 
 /** A SQLite file that nothing is written to, also while a run writes. */
 export function openToRead(path: string): Asked {
-  let db: Libsql.Database
+  let db: Libsql.Database | undefined
   try {
     db = new (libsql())(path, { readonly: true, timeout: 2000 } as Libsql.Options)
-  } catch (cause) {
+    checkSchema(db, path)
+  } catch (error) {
+    db?.close()
+    const cause = damageError(error, path)
+    if (cause instanceof TrinityError) throw cause
     throw new TrinityError('studio/store', `cannot open ${path} as a SQLite database: ${messageOf(cause)}`, {
       path,
       cause,
     })
   }
+  const opened = db
   return {
     where: path,
     async query(sql, values = []) {
-      const rows = db.prepare(sql).all(values) as DatabaseRow[]
-      for (const row of rows)
-        for (const name in row)
-          if ((row[name] as unknown) instanceof ArrayBuffer) row[name] = new Uint8Array(row[name] as never)
-      return rows
+      try {
+        return prepareRead(opened, sql, path)(values)
+      } catch (error) {
+        throw damageError(error, path)
+      }
     },
     async close() {
-      db.close()
+      opened.close()
     },
   }
 }
@@ -132,8 +138,7 @@ export class SqlSource implements Source {
 
   async read(key: number) {
     const [row] = await this.#db.query(
-      `SELECT m.*, b.experience_bytes FROM ${this.#table} AS m JOIN ${quoted(`${this.#name}_blob`)} AS b ON b.id = m.id
-       WHERE m.id = ?`,
+      `SELECT ${STORED} FROM ${this.#table} AS m JOIN ${quoted(`${this.#name}_blob`)} AS b ON b.id = m.id WHERE m.id = ?`,
       [key],
     )
     if (row) return fromRow(row, `${this.#db.where}, table ${this.#name}, id ${key}`)
