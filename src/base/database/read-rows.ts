@@ -22,6 +22,19 @@ export type ReadRows = (values: readonly DatabaseValue[]) => DatabaseRow[]
  * ```
  */
 export function prepareRead(db: Libsql.Database, sql: string, file: string): ReadRows {
+  const read = guarded(file, () => prepare(db, sql, file))
+  return (values) => guarded(file, () => read(values))
+}
+
+function guarded<T>(file: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw damageError(error, file)
+  }
+}
+
+function prepare(db: Libsql.Database, sql: string, file: string): ReadRows {
   const plain = db.prepare(sql)
   // Node's own SQLite has no `columns` before 22.16; it decodes such texts with U+FFFD.
   if (typeof plain.columns !== 'function') return (values) => (plain.all(values) as DatabaseRow[]).map(withBytes)
@@ -56,7 +69,9 @@ export function prepareRead(db: Libsql.Database, sql: string, file: string): Rea
 
 /** Throws `database/damaged` if the declaration of a table is not UTF-8: the driver aborts the process on it too. */
 export function checkSchema(db: Libsql.Database, file: string): void {
-  const declared = db.prepare('SELECT CAST(name AS BLOB) AS name, CAST(sql AS BLOB) AS sql FROM sqlite_master').all()
+  const declared = guarded(file, () =>
+    db.prepare('SELECT CAST(name AS BLOB) AS name, CAST(sql AS BLOB) AS sql FROM sqlite_master').all(),
+  )
   for (const text of (declared as Record<string, unknown>[]).flatMap((row) => Object.values(row))) {
     if (types.isArrayBuffer(text) && !isUtf8(text)) throw damaged(file, 'the declaration of a table is not UTF-8')
   }

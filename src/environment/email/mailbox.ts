@@ -74,15 +74,18 @@ const open = new Map<string, Promise<Mailbox>>()
 /** A database of mails, or a file with a mail in each row. */
 export function openMailbox(given: string | undefined): Promise<Mailbox> {
   const path = given?.replace(/^~(?=\/|$)/, homedir())
-  if (path === undefined || path === '' || !existsSync(path)) return Promise.reject(missing(path))
-  const known = open.get(path) ?? load(path)
+  if (path === undefined || path === '') return Promise.reject(missing(path))
+  const known = open.get(path) ?? readMailbox(path)
   open.set(path, known)
   // What failed is tried again: the file may be right next time.
   known.catch(() => open.delete(path))
   return known
 }
 
-async function load(path: string): Promise<Mailbox> {
+/** Opens a mailbox that is not shared. */
+export async function readMailbox(path: string): Promise<Mailbox> {
+  // the driver would create the file
+  if (!existsSync(path)) throw missing(path)
   if (/\.(db|sqlite3?)$/.test(path)) return new Mailbox(openDatabase(path), path)
   const { size } = await stat(path)
   if (size > SMALL_BYTES) {

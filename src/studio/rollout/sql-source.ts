@@ -2,7 +2,7 @@ import type Libsql from 'libsql'
 import { type DatabaseRow, type DatabaseValue, openDatabase } from '../../base/database/database.js'
 import { libsql } from '../../base/database/libsql.js'
 import { quoted } from '../../base/database/names.js'
-import { checkSchema, damageError, prepareRead } from '../../base/database/read-rows.js'
+import { checkSchema, prepareRead } from '../../base/database/read-rows.js'
 import { messageOf, TrinityError } from '../../base/error.js'
 import { fromRow, STORED } from '../../buffer/sql/schema.js'
 import { peekExperience } from '../../experience/binary.js'
@@ -27,9 +27,8 @@ export function openToRead(path: string): Asked {
   try {
     db = new (libsql())(path, { readonly: true, timeout: 2000 } as Libsql.Options)
     checkSchema(db, path)
-  } catch (error) {
+  } catch (cause) {
     db?.close()
-    const cause = damageError(error, path)
     if (cause instanceof TrinityError) throw cause
     throw new TrinityError('studio/store', `cannot open ${path} as a SQLite database: ${messageOf(cause)}`, {
       path,
@@ -40,11 +39,7 @@ export function openToRead(path: string): Asked {
   return {
     where: path,
     async query(sql, values = []) {
-      try {
-        return prepareRead(opened, sql, path)(values)
-      } catch (error) {
-        throw damageError(error, path)
-      }
+      return prepareRead(opened, sql, path)(values)
     },
     async close() {
       opened.close()
