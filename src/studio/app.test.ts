@@ -99,5 +99,10 @@ describe('questions', () => {
     })
     const route = await visitor.ask<ApiError>('/nothing')
     expect([route.status, route.body.error.code]).toEqual([404, 'studio/no-route'])
+    for (const [method, path] of Object.entries({ POST: '/v1/files', PATCH: '/', DELETE: '/assets/app.js' })) {
+      const response = await fetch(visitor.origin + path, { method })
+      const { error } = (await response.json()) as ApiError
+      expect([response.status, error.code]).toEqual([404, 'studio/no-route'])
+    }
   })
 })

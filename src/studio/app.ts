@@ -91,5 +91,8 @@ export function studioApp({ door, host, page, parts }: AppParts): Hono<Env> {
     if (!file) throw new TrinityError('studio/no-file', `the page has no file ${c.req.path}`)
     return c.body(new Uint8Array(file.body), 200, { 'content-type': file.type })
   })
+  app.all('*', (c) => {
+    throw new TrinityError('studio/no-route', `there is nothing at ${c.req.method} ${c.req.path}`)
+  })
   return app
 }
