@@ -160,7 +160,7 @@ export const DATA_READERS: readonly FileReader[] = [
       for (const row of ROWS) db.prepare('INSERT INTO tasks (raw_task) VALUES (?)').run(JSON.stringify(row))
       db.close()
     },
-    forms: [[/tasks\.db$/, 'binary']],
+    forms: [[/tasks\.db$/, 'database']],
     read: async (dir) => readRows(await SqlSource.open(`sqlite:///${join(dir, 'tasks.db')}`, 'tasks')),
     writes: true,
   },

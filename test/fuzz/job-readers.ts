@@ -2,8 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Checkpoints } from '../../src/checkpoint/index.js'
 import { JobLock, lockHolders } from '../../src/checkpoint/lock.js'
+import { createExperience } from '../../src/experience/create.js'
 import { readReport } from '../../src/perf/read-report.js'
 import { readRecords } from '../../src/run/record.js'
+import { History } from '../../src/serve/history.js'
 import type { ApiError, RunList, StoreList } from '../../src/studio/api.js'
 import { Visitor } from '../../src/studio/visitor.fixture.js'
 import { Bench } from '../run/kit.js'
@@ -76,6 +78,7 @@ async function studio(dir: string): Promise<void> {
   }
 }
 
+const historyIn = (dir: string) => `sqlite:///${join(dir, 'h.db')}`
 const HOLDER = { token: '0123456789abcdef', pid: 2 ** 22, host: 'elsewhere', born: '1' }
 
 /** Readers of the files of a job: what a run resumes from, and what Studio shows. */
@@ -101,6 +104,29 @@ export const JOB_READERS: readonly FileReader[] = [
     },
     writes: true,
     weight: 0.05,
+  },
+  {
+    name: 'history of answers',
+    sample: async (dir) => {
+      const history = await History.open(historyIn(dir))
+      const suffixes = ['a', 'b', 'c']
+      await history.record(suffixes.map((suffix) => createExperience({ eid: { suffix }, tokens: [1, 2] })))
+      await history.rate({ ids: ['a'], reward: 1, task: 't', run: 0 })
+      await history.close()
+    },
+    forms: [[/h\.db$/, 'database']],
+    read: async (dir) => {
+      const history = await History.open(historyIn(dir))
+      try {
+        await history.rate({ ids: ['b'], reward: 0.5, task: 'naïve', run: 1 })
+        await history.begin(1)
+        await history.end(1)
+        await history.expire(0)
+      } finally {
+        await history.close()
+      }
+    },
+    writes: true,
   },
   {
     name: 'performance report',

@@ -52,7 +52,7 @@ const BYTES: Readonly<Record<string, Change>> = {
 /** Bytes of the header of a SQLite file behind its page size and format versions. */
 const SQLITE_HEADER = [24, 100] as const
 
-/** Damage that SQLite itself finds: the driver aborts the process on text that is not UTF-8. */
+/** Damage of a SQLite file, also in the texts of its rows and declarations. */
 const DATABASE: Readonly<Record<string, Change>> = {
   cut: BYTES.cut,
   magic: (bytes, draw) =>
@@ -62,6 +62,17 @@ const DATABASE: Readonly<Record<string, Change>> = {
     const header = edit(bytes.subarray(from, to), draw, 1 + draw.nat(3), () => draw.pick(EDGES))
     return Buffer.concat([bytes.subarray(0, from), header, bytes.subarray(to)])
   },
+  text: (bytes, draw) => {
+    const runs = [...bytes.toString('latin1').matchAll(/[ -~]{3,}/g)]
+    if (runs.length === 0) return undefined
+    const copy = Buffer.from(bytes)
+    for (let left = 1 + draw.nat(3); left > 0; left--) {
+      const { index, 0: run } = draw.pick(runs)
+      copy[index + draw.nat(run.length)] = draw.pick([0x80, 0xc3, 0xed, 0xff])
+    }
+    return copy
+  },
+  bytes: (bytes, draw) => draw.pick([BYTES.flip, BYTES.edge, BYTES.noise, BYTES.huge, BYTES.swap])(bytes, draw),
 }
 
 const PIECES = [

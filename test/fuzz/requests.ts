@@ -115,7 +115,9 @@ export function hostileRequest(target: Target, draw: Draw): HostileRequest {
     ' | ',
   )
   const bytes = Buffer.concat([Buffer.from(head, 'latin1'), framed.bytes])
-  return { label, bytes, path, isIncomplete: framed.isIncomplete, isHead: method === 'HEAD' }
+  // Node waits for a body behind an Upgrade that nothing takes, until the time limit of the server for bodies.
+  const isWaiting = framed.label === 'bad chunk size' && odd.some((line) => line.includes('Upgrade: websocket'))
+  return { label, bytes, path, isIncomplete: framed.isIncomplete || isWaiting, isHead: method === 'HEAD' }
 }
 
 function oddQuery(draw: Draw): string {
@@ -234,9 +236,14 @@ export function sendRaw(
   })
 }
 
+/** Returns a raw text without the interim answers before the final one. */
+function final(raw: string): string {
+  return raw.replace(/^(HTTP\/1\.1 100 Continue\r\n\r\n)+/, '')
+}
+
 /** Parses the first final answer in a raw text. Undefined if it is not HTTP. */
 export function parseAnswer(raw: string): HttpAnswer | undefined {
-  const text = raw.replace(/^(HTTP\/1\.1 100 Continue\r\n\r\n)+/, '')
+  const text = final(raw)
   const end = text.indexOf('\r\n\r\n')
   const [first, ...lines] = text.slice(0, Math.max(0, end)).split('\r\n')
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1])
@@ -266,7 +273,7 @@ const TRACE =
 
 /** Violations of one answer. Fails for 5xx, stack traces, secrets, and errors that do not have the shape of their API. */
 export function faultsOf(target: Target, request: HostileRequest, raw: string): string[] {
-  if (raw === '') return request.isIncomplete ? [] : ['no answer']
+  if (final(raw) === '') return request.isIncomplete ? [] : ['no answer']
   const answer = parseAnswer(raw)
   if (!answer) return [`not HTTP: ${raw.slice(0, 100)}`]
   const { status, headers, body } = answer

@@ -4,7 +4,8 @@ import Libsql from 'libsql'
 import { reading } from '../../src/base/file/system-error.js'
 import { HOUSES, rowOf } from '../../src/environment/alfworld/house.fixture.js'
 import { AlfWorld } from '../../src/environment/alfworld/index.js'
-import { emailsIn } from '../../src/environment/email/mailbox.js'
+import { buildMailbox } from '../../src/environment/email/build.js'
+import { emailsIn, readMailbox } from '../../src/environment/email/mailbox.js'
 import { askedTask } from '../../src/environment/scienceworld/task.js'
 import { readLevel, readLevels } from '../../src/environment/sokoban/level.js'
 import { databaseIn, readDump, readTasks } from '../../src/environment/sql/index.js'
@@ -103,6 +104,19 @@ export const WORLD_READERS: readonly FileReader[] = [
     forms: [[/./, 'json lines']],
     read: async (dir) => {
       for await (const _ of emailsIn(join(dir, 'mails.jsonl')));
+    },
+  },
+  {
+    name: 'database of mails',
+    sample: async (dir) => {
+      const { db } = await buildMailbox(join(dir, 'mails.db'), [MAIL, { ...MAIL, message_id: 'm2', body: 'naïve' }])
+      db.close()
+    },
+    forms: [[/mails\.db$/, 'database']],
+    read: async (dir) => {
+      const mailbox = await readMailbox(join(dir, 'mails.db'))
+      mailbox.search({ inbox: 'd@e.f', keywords: ['lunch'], before: '2030-01-01' })
+      for (const id of ['m1', 'm2']) mailbox.read(id)
     },
   },
   {
