@@ -56,6 +56,7 @@ export class ChatTemplate {
     try {
       this.#template = new Template(this.marksAssistant ? markGeneration(source) : source)
     } catch (cause) {
+      if (cause instanceof RangeError) throw limit('nested too deeply', path, cause)
       throw new TrinityError('chat/template', `${path} is not a valid Jinja template: ${messageOf(cause)}`, {
         path,
         hint: 'correct the template; it must be Jinja as Transformers uses it',

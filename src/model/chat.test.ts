@@ -79,6 +79,13 @@ describe('chat templates', () => {
 
   it('fail with typed errors', async () => {
     expect(() => new ChatTemplate('{% for %}', {}, 'bad.jinja')).toThrow('bad.jinja is not a valid Jinja template')
+    expect(() => new ChatTemplate(`{{ ${'['.repeat(20_000)} }}`, {}, 'deep.jinja')).toThrow(
+      expect.objectContaining({
+        code: 'template/limit',
+        path: 'deep.jinja',
+        message: expect.stringMatching(/too deeply$/),
+      }),
+    )
     expect(() => qwen.template.render([])).toThrow('at least one message')
     const strict = new ChatTemplate("{{ raise_exception('no system role') }}")
     expect(() => strict.render([user('x')])).toThrow('no system role')
