@@ -24,6 +24,8 @@ describe('feedback', () => {
     [{ reward: 1, msg_ids: ['a'], run_id: 1.5 }, /run_id/],
     [{ reward: 1, msg_ids: ['a'], run_id: 2 ** 31 }, /run_id/],
     [{ reward: 1, msg_ids: ['a'], task_id: {} }, /task_id: expected a string or a whole number/],
+    [{ reward: 1, msg_ids: ['a'], task_id: 'a\0b' }, /task_id/],
+    [{ reward: 1, msg_ids: ['a', 'b\0'] }, /msg_ids\.1: expected a text without U\+0000/],
     [{ reward: 1, msg_id: ['a'] }, /msg_id: unknown argument/],
   ])('%j is refused in words', (body, words) => {
     expect(() => readFeedback(body)).toThrow(words)

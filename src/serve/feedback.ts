@@ -16,10 +16,12 @@ const MOST_IDS = 10_000
 /** Of the column. */
 const MOST_RUN = 2 ** 31 - 1
 
+/** PostgreSQL takes no U+0000, and the commit with such an id would never end. */
+const text = z.string().refine((value) => !value.includes('\0'), 'expected a text without U+0000')
 const schema = z.strictObject({
   reward: z.union([z.number(), z.boolean()], { error: 'expected a finite number' }),
-  msg_ids: z.array(z.string().min(1).max(256)).min(1).max(MOST_IDS),
-  task_id: z.union([z.string().max(256), z.int()], { error: 'expected a string or a whole number' }).nullish(),
+  msg_ids: z.array(text.min(1).max(256)).min(1).max(MOST_IDS),
+  task_id: z.union([text.max(256), z.int()], { error: 'expected a string or a whole number' }).nullish(),
   run_id: z.int().min(0).max(MOST_RUN).nullish(),
 })
 

@@ -119,7 +119,7 @@ export function toRow(experience: Experience, priority: number | undefined): Dat
     priority ?? 0,
     0,
     experience.truncateStatus ?? null,
-    experience.failure ? `${experience.failure.reason}: ${experience.failure.message}` : null,
+    experience.failure ? text(`${experience.failure.reason}: ${experience.failure.message}`) : null,
     text(experience.promptText),
     text(experience.responseText),
     experience.messages ? text(JSON.stringify(experience.messages)) : null,

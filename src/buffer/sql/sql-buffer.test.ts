@@ -51,15 +51,18 @@ describe('the tables', () => {
   })
 
   it('keep an absent reward, NaN, and any text', async () => {
-    const { config } = place()
+    const { file, config } = place()
     const buffer = await openBuffer(config)
     const given = [
       experience(),
       experience({ reward: Number.NaN }),
       experience({ reward: 0, promptText: 'a\0b', responseText: '"; DROP TABLE x; -- 🙂' }),
     ]
-    await buffer.put(given)
-    expect(await buffer.take(3)).toStrictEqual(given.map((e) => ({ ...e, useCount: 1 })))
+    const failed = experience({ failure: { reason: 'timeout', message: 'found \0' } })
+    await buffer.put([...given, failed])
+    expect(await buffer.take(4)).toStrictEqual([...given, failed].map((e) => ({ ...e, useCount: 1 })))
+    const rows = new Libsql(file).prepare('SELECT failure FROM experience_buffer ORDER BY id DESC').all()
+    expect(rows[0]).toEqual({ failure: 'timeout: found \uFFFD' })
     await buffer.close()
   })
 
