@@ -6,6 +6,7 @@ import type { Logger } from '../base/log/logger.js'
 import { extremes } from '../experience/extremes.js'
 import {
   addExplorerStep,
+  type EvaluationCounts,
   type ExplorerCounts,
   NO_EVALUATIONS,
   NO_ROLLOUTS,
@@ -62,7 +63,9 @@ export class Explorer {
   #open: { step: number; finished: Promise<void> }[] = []
   #evaluation: Promise<unknown> = Promise.resolve()
   #evaluated = { step: -1, version: -1 }
+  /** Sums of the evaluations before the mark that was restored, and counts of those of this process by step. */
   #evaluations = NO_EVALUATIONS
+  readonly #evaluationsByStep = new Map<number, EvaluationCounts>()
 
   constructor(parts: ExplorerParts) {
     this.#parts = parts
@@ -98,7 +101,13 @@ export class Explorer {
 
   /** Counts up to the mark, and of all evaluations. */
   get counts(): ExplorerCounts {
-    return { ...(this.#mark?.counts ?? NO_ROLLOUTS), evaluations: this.#evaluations }
+    return { ...(this.#mark?.counts ?? NO_ROLLOUTS), evaluations: this.#evaluationsBefore(Number.POSITIVE_INFINITY) }
+  }
+
+  /** A resumed run makes the evaluation of the step of its mark again, so a mark counts only those of earlier steps. */
+  #evaluationsBefore(step: number): EvaluationCounts {
+    const own = [...this.#evaluationsByStep].flatMap(([of, counts]) => (of < step ? counts : []))
+    return sumEvaluations([this.#evaluations, ...own])
   }
 
   /** Where the last step whose experiences are in the buffer has ended. */
@@ -189,7 +198,7 @@ export class Explorer {
     view?.metrics('explorer', step, metrics)
     const evaluation: EvaluationPlan = { step, version, metrics }
     this.#evaluated = { step, version }
-    this.#evaluations = sumEvaluations([this.#evaluations, ...sets.map((set) => set.counts)])
+    this.#evaluationsByStep.set(step, sumEvaluations(sets.map((set) => set.counts)))
     await bestEval?.(evaluation)
     return metrics
   }
@@ -313,7 +322,11 @@ export class Explorer {
         feedback: [...this.#feedback],
         inputEnd,
         sampledTokens: sampled,
-        counts: addExplorerStep(this.counts, { rollouts, failed, made }, steps),
+        counts: addExplorerStep(
+          { ...this.counts, evaluations: this.#evaluationsBefore(step) },
+          { rollouts, failed, made },
+          steps,
+        ),
       }
       return this.#mark
     }
