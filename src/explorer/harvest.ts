@@ -1,6 +1,6 @@
 import { TrinityError } from '../base/error.js'
 import type { Experience } from '../experience/index.js'
-import type { PipelineReport } from '../pipeline/pipeline.js'
+import { ADVANTAGE, type PipelineReport } from '../pipeline/pipeline.js'
 import type { RolloutBatchResult } from './batch.js'
 
 /** So many steps without a reward or with nothing but prompts that are too long: it is not going to change. */
@@ -32,8 +32,9 @@ export class Harvest {
         if (why === TOO_LONG) cut++
       }
     }
-    for (const { name, dropped } of report.steps) {
+    for (const { name, dropped, in: before, out } of report.steps) {
       for (const [reason, count] of Object.entries(dropped)) this.#count(`${name}: ${reason}`, count)
+      if (name === ADVANTAGE && out < before) this.#count(NO_ADVANTAGE, before - out)
     }
     // A prompt that was cut has a place in its group, but no token that is trained on.
     this.#usable += Math.max(0, (report.metrics['experience_pipeline/experience_count'] ?? 0) - cut)
@@ -55,6 +56,8 @@ export class Harvest {
       return 'raise model.max_prompt_tokens (and model.max_model_len), or shorten the prompts'
     const isSilent = [...this.#reasons.keys()].some((reason) => reason.endsWith(NO_REWARD))
     if (isSilent) return 'set experience.reward in the workflow, or give it a reward function (default_reward_fn_type)'
+    if (this.#reasons.has(NO_ADVANTAGE))
+      return 'give tasks whose runs differ in reward, or set algorithm.advantage_fn_args.std_threshold: null'
     return 'loosen the operators of data_processor.experience_pipeline, or give tasks whose runs differ in reward'
   }
 
@@ -63,6 +66,7 @@ export class Harvest {
   }
 }
 
+const NO_ADVANTAGE = 'left out by the advantage function'
 const NO_REWARD = 'gave no reward'
 
 function lack({ failure, truncateStatus, reward, tokenLevelReward }: Experience, workflow: string): string | undefined {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { messageOf, TrinityError } from '../base/error.js'
 import { hasGenerationTags, markGeneration, takeMarks } from './generation-spans.js'
 import { Piecewise } from './piecewise.js'
@@ -151,11 +152,15 @@ function checkSource(source: string, path: string): void {
 }
 
 function limit(what: string, path: string, cause?: unknown): TrinityError {
-  return new TrinityError('template/limit', `chat template exceeds a limit: ${what}`, {
-    path,
-    hint: 'use another chat template (model.custom_chat_template), or shorter messages',
-    cause,
-  })
+  return new TrinityError(
+    'template/limit',
+    `chat template ${join(basename(dirname(path)), basename(path))} exceeds a limit: ${what}`,
+    {
+      path,
+      hint: 'use another chat template (model.custom_chat_template), or shorter messages',
+      cause,
+    },
+  )
 }
 
 /** A template given as Jinja source or as a file that holds it. */

@@ -1,4 +1,4 @@
-import type { PipelineReport } from '../pipeline/pipeline.js'
+import { ADVANTAGE, type PipelineReport } from '../pipeline/pipeline.js'
 import { figure } from './terminal/number.js'
 
 /**
@@ -25,6 +25,8 @@ export interface TrainerCounts {
   readonly trained: number
   /** Experiences that the trainer left out, by reason. */
   readonly skipped: Readonly<Record<string, number>>
+  /** Steps in which nothing was left to train on. */
+  readonly idleSteps: number
 }
 
 export interface ExplorerCounts {
@@ -55,6 +57,7 @@ export const NO_TRAINING: TrainerCounts = {
   learns: false,
   trained: 0,
   skipped: {},
+  idleSteps: 0,
 }
 
 export const NO_EVALUATIONS: EvaluationCounts = { runs: 0, failedRuns: 0, tooLongTasks: 0 }
@@ -98,6 +101,7 @@ export function addTrainingStep(
       counts.skipped,
       skipped.map(([name, count]) => [name.slice(prefix.length).replaceAll('_', ' '), count]),
     ),
+    idleSteps: counts.idleSteps + (trained === 0 ? 1 : 0),
   }
 }
 
@@ -150,9 +154,10 @@ export function countLines({ trainer, explorer }: RunCounts): { label: string; t
   const lines: { label: string; text: string }[] = []
   if (trainer) {
     const change = trainer.moved > 0 ? 'weights changed' : 'weights did not change'
+    const idle = trainer.idleSteps > 0 ? `, ${figure(trainer.idleSteps)} steps with nothing to train on` : ''
     lines.push({
       label: 'updates',
-      text: `${figure(trainer.applied)} applied, ${figure(trainer.refused)} refused; ${change}`,
+      text: `${figure(trainer.applied)} applied, ${figure(trainer.refused)} refused${idle}; ${change}`,
     })
   }
   const hasRollouts = explorer !== undefined && explorer.rollouts > 0
@@ -192,7 +197,9 @@ const MOST_REASONS = 3
 function reasons(counts: Readonly<Record<string, number>>): string {
   const found = Object.entries(counts).sort(([, a], [, b]) => b - a)
   if (found.length === 0) return ''
-  const shown = found.slice(0, MOST_REASONS).map(([reason, count]) => `${figure(count)} × ${reason}`)
+  const shown = found
+    .slice(0, MOST_REASONS)
+    .map(([reason, count]) => `${figure(count)} × ${reason === ADVANTAGE ? 'by the advantage function' : reason}`)
   return ` (${[...shown, ...(found.length > MOST_REASONS ? ['…'] : [])].join(', ')})`
 }
 

@@ -5,6 +5,8 @@ import type { Config } from '../config/index.js'
 import { localFile } from './outside.js'
 
 const LOOK_MS = 2000
+/** Time between two looks while a place does not exist: one that is moved right after it was made must be known by then. */
+const SOON_MS = 100
 /** Time between two looks at a folder that seems to be gone: network file systems may be away for a moment. */
 const AGAIN_MS = 500
 
@@ -31,27 +33,22 @@ export function jobPlaces({ checkpoint_job_dir, log, buffer, monitor, explorer, 
 export class JobFolders {
   readonly #places: JobPlaces
   readonly #known = new Map<string, { readonly handle?: FileHandle; readonly link?: string }>()
-  readonly #timer: NodeJS.Timeout
+  #timer: NodeJS.Timeout | undefined
   #looking: Promise<string | undefined> = Promise.resolve(undefined)
   #isClosed = false
 
   /** `onGone` is called at most once. */
   constructor(places: JobPlaces, onGone: (error: TrinityError) => void) {
     this.#places = places
-    let isLooking = false
     const look = async () => {
-      // a file system that hangs must not collect looks
-      if (isLooking) return
-      isLooking = true
       const gone = await this.#look()
-      isLooking = false
-      if (gone === undefined || this.#isClosed) return
-      clearInterval(this.#timer)
-      onGone(folderGone(gone))
+      if (this.#isClosed) return
+      if (gone !== undefined) return onGone(folderGone(gone))
+      const isWhole = this.#known.size === places.folders.length + places.files.length
+      this.#timer = setTimeout(look, isWhole ? LOOK_MS : SOON_MS)
+      this.#timer.unref()
     }
-    this.#timer = setInterval(look, LOOK_MS)
-    this.#timer.unref()
-    void this.#look()
+    void look()
   }
 
   /** Throws if a place is gone that existed before. */
@@ -62,7 +59,7 @@ export class JobFolders {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer)
     await this.#looking
     for (const { handle } of this.#known.values()) await handle?.close()
     this.#known.clear()

@@ -191,7 +191,9 @@ export class Trainer {
     const { max_refused_updates: most } = this.#parts.config.trainer
     const [model, count] = Object.entries(this.#counts.refusedInRow).find(([, one]) => one >= most) ?? []
     if (most === 0 || count === undefined) return
-    const text = `the last ${count} updates of the ${model} had a loss or a gradient that is not finite`
+    const text =
+      `the last ${count} updates of the ${model} had a loss or a gradient that is not finite ` +
+      `(trainer.max_refused_updates: ${most})`
     throw this.#isUntrained() ? notFinite('trainer/no-update', text) : notFinite('trainer/not-finite', text, this.#step)
   }
 
@@ -283,7 +285,7 @@ function summary(metrics: Readonly<Record<string, number>>): string {
 function notFinite(code: string, message: string, step?: number): TrinityError {
   return new TrinityError(code, message, {
     path: step === undefined ? 'algorithm.optimizer.lr' : `step ${step}`,
-    hint: 'lower algorithm.optimizer.lr, set trainer.grad_clip, and look for infinite rewards or log-probs',
+    hint: 'lower algorithm.optimizer.lr, set trainer.grad_clip, look for infinite rewards or log-probs, and start over with --fresh',
   })
 }
 

@@ -32,8 +32,6 @@ describe('a folder that vanishes from a running job', { timeout: 180_000 }, () =
     const running = trinity(dir, args, (text) => (printed = text), { KILL_TEST_HOLD: hold })
     const folder = join(dir, 'out', 'kill', 'job', name)
     await until('the run waits in its fourth step', () => printed.includes('trainer  step 3') && existsSync(folder))
-    // the run has looked at its folders by then
-    await sleep(2500)
     renameSync(folder, `${folder}.away`)
     rmSync(hold)
     const { code, stdout, stderr } = await running

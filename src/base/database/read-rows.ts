@@ -35,7 +35,8 @@ function guarded<T>(file: string, work: () => T): T {
 }
 
 function prepare(db: Libsql.Database, sql: string, file: string): ReadRows {
-  const plain = db.prepare(sql)
+  const select = sql.replace(/;\s*$/, '')
+  const plain = db.prepare(select)
   // Node's own SQLite has no `columns` before 22.16; it decodes such texts with U+FFFD.
   if (typeof plain.columns !== 'function') return (values) => (plain.all(values) as DatabaseRow[]).map(withBytes)
   const names = plain.columns().map(({ name }) => name)
@@ -50,7 +51,7 @@ function prepare(db: Libsql.Database, sql: string, file: string): ReadRows {
     else marks[marks.length - 1] += ` | ${mark}`
   })
   // Arrays outweigh the additional columns: the plain statement with its objects takes more time.
-  const statement = db.prepare(`SELECT ${[...read, ...marks].join(', ')} FROM (${sql})`).raw(true)
+  const statement = db.prepare(`SELECT ${[...read, ...marks].join(', ')} FROM (${select})`).raw(true)
   const isText = (cells: readonly unknown[], i: number) =>
     (((cells[names.length + Math.floor(i / MARKS)] as number) >> (i % MARKS)) & 1) === 1
   return (values) =>

@@ -34,7 +34,7 @@ const BUSY_LIMIT_MS = 60_000
 const PAGE_BYTES = 16384
 const ROWS_AT_ONCE = 32
 const SELECT = /^\s*SELECT\b/i
-/** Its columns change with the table, so it is prepared anew each time. */
+/** Its columns change with the table, so it is prepared for each query. */
 const SELECT_ALL = /\bSELECT\s+\*/i
 
 /**

@@ -70,7 +70,7 @@ export function lengths(given: Lengths, scope: Scope): Lengths {
     }
     all = prompt + response
   } else if (prompt !== null && response !== null) {
-    if (prompt + response > all) {
+    if (prompt + response > all && !isOffline(scope)) {
       const text = `max_prompt_tokens ${prompt} + max_response_tokens ${response} is more than max_model_len ${all}`
       scope.error('lengths', 'model.max_model_len', text)
     }

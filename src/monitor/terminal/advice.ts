@@ -133,7 +133,7 @@ const CONCERNS: readonly Concern[] = [
     patience: 2,
     measure: (metrics) => {
       const lost = ['too_long', 'empty_mask'].reduce((sum, name) => sum + (metrics[`sample/skipped/${name}`] ?? 0), 0)
-      return beyond(lost / metrics['sample/experience_count'], 0.05)
+      return beyond(lost / (metrics['sample/experience_count'] || lost), 0.05)
     },
     say: (share) =>
       `${percent(share)} of the sequences are left out of training: too long for the model, or cut before anything ` +

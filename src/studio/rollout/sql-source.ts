@@ -29,9 +29,9 @@ export function openToRead(path: string): Asked {
     checkSchema(db, path)
   } catch (cause) {
     db?.close()
-    if (cause instanceof TrinityError) throw cause
     throw new TrinityError('studio/store', `cannot open ${path} as a SQLite database: ${messageOf(cause)}`, {
       path,
+      hint: 'is it a file that a run has written, and all of it?',
       cause,
     })
   }
