@@ -57,7 +57,7 @@ it('takes a question back that the chat template refuses', async () => {
   })()
   await converse([one], { ...desk, lines })
   expect(written.join('').match(/^\(.*taken back\)$/gm)).toEqual([
-    '(chat template exceeds a limit: more than 1,000,000 steps: the question was taken back)',
+    '(chat template model/tokenizer.json exceeds a limit: more than 1,000,000 steps: the question was taken back)',
     '(the chat template takes no such messages: no such word: the question was taken back)',
   ])
   expect(one.undo()).toBe(true)
