@@ -308,7 +308,7 @@ export class Explorer {
       Object.assign(known, metrics, stepMetrics(result), this.#speed.take(), hostedUse(this.#parts), {
         'rollout/model_version': sync.version,
         'explorer/time/wait_explore_step': waited,
-        ...lagMetrics(this.#lag.take()),
+        ...this.#lag.take(),
       })
       // Before the put: a resumed explorer removes the metrics of a step that is not in the buffer, but cannot restore those
       // of a step that is.
@@ -403,11 +403,3 @@ export class Explorer {
 }
 
 type Fail = (error: unknown) => void
-
-function lagMetrics({ p50, p99, max }: { p50: number; p99: number; max: number }): Record<string, number> {
-  return {
-    'explorer/event_loop_lag_ms/p50': p50,
-    'explorer/event_loop_lag_ms/p99': p99,
-    'explorer/event_loop_lag_ms/max': max,
-  }
-}

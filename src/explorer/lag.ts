@@ -10,14 +10,16 @@ export class LoopLag {
     this.#histogram.enable()
   }
 
-  /** Milliseconds since the last time it was asked. */
-  take(): { p50: number; p99: number; max: number } {
+  /** Returns the metrics of the time since the last call, in milliseconds. */
+  take(): Record<string, number> {
     const ms = (ns: number) => Math.max(0, (Number.isFinite(ns) ? ns : 0) / 1e6 - RESOLUTION_MS)
     const h = this.#histogram
-    const lag =
-      h.count === 0
-        ? { p50: 0, p99: 0, max: 0 }
-        : { p50: ms(h.percentile(50)), p99: ms(h.percentile(99)), max: ms(h.max) }
+    const isEmpty = h.count === 0
+    const lag = {
+      'explorer/event_loop_lag_ms/p50': isEmpty ? 0 : ms(h.percentile(50)),
+      'explorer/event_loop_lag_ms/p99': isEmpty ? 0 : ms(h.percentile(99)),
+      'explorer/event_loop_lag_ms/max': isEmpty ? 0 : ms(h.max),
+    }
     h.reset()
     return lag
   }

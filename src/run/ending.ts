@@ -46,8 +46,8 @@ export function endOf(
     return { end: 'partial', reason: `after ${figure(steps)} of ${figure(asked)} steps: ${reason}` }
   }
   if (trainer?.learns && trainer.moved === 0) {
-    const reason = `every gradient of the ${figure(trainer.applied)} updates was 0, so the weights did not change`
-    return { end: 'partial', reason: `after ${figure(steps)} steps: ${reason}` }
+    const reason = `no update had a gradient above 0, so the weights did not change`
+    return { end: 'partial', reason: `after ${figure(steps)} ${steps === 1 ? 'step' : 'steps'}: ${reason}` }
   }
   return { end: 'finished' }
 }

@@ -11,16 +11,28 @@ import {
   wrongNumber,
   wrongStructure,
 } from './answers.js'
-import { casesOf, FILE_READERS } from './files.js'
+import { DATA_READERS } from './data-readers.js'
+import { JOB_READERS } from './job-readers.js'
+import { MODEL_READERS } from './model-readers.js'
 import { ANSWER_READERS, acceptedBy, scoreAll } from './read-answers.js'
 import { fuzzRequests } from './requests.js'
-import { fuzzFiles } from './run-files.js'
+import { type FileReader, fuzzFiles } from './run-files.js'
 import { type OpenTarget, serveTarget, studioTarget } from './targets.js'
+import { WORLD_READERS } from './world-readers.js'
 
 const TIMEOUT_MS = 3_600_000
 /** CPU time of one parser for one text of 40,000 characters, in ms. A linear reader needs a fraction of it. */
 const SLOW_MS = 2000
 const MOST_SHOWN = 40
+
+/** All readers of user files. */
+const FILE_READERS: readonly FileReader[] = [...DATA_READERS, ...MODEL_READERS, ...JOB_READERS, ...WORLD_READERS]
+
+/** Number of cases of a reader in a run of `total` cases over all readers. */
+function casesOf(reader: FileReader, total: number): number {
+  const weights = FILE_READERS.reduce((sum, { weight = 1 }) => sum + weight, 0)
+  return Math.max(1, Math.round((total * (reader.weight ?? 1)) / weights))
+}
 
 /** Registers the tests of damaged files: `total` cases over all readers. */
 export function fileSuite(total: number, seed: number): void {
